@@ -1,0 +1,13 @@
+export { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
+export type { GeneratedApiKey, ParsedApiKey } from './api-key.ts';
+export { createAuthenticator } from './authenticator.ts';
+export type {
+  AuthenticatedClient,
+  AuthenticationOutcome,
+  Authenticator,
+  AuthenticatorOptions,
+} from './authenticator.ts';
+export { readCredentials } from './credentials.ts';
+export type { Credentials } from './credentials.ts';
+export type { InterfaceName } from './interface-name.ts';
+export type { StoredApiKey } from './stored-api-key.ts';
