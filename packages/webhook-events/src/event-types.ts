@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import { body as lenderUpdated20261101 } from './lender.updated/2026-11-01.ts';
+import { body as referralConverted20261101 } from './referral.converted/2026-11-01.ts';
+import { body as referralCreated20261101 } from './referral.created/2026-11-01.ts';
+import { body as referralDeclined20261101 } from './referral.declined/2026-11-01.ts';
+import { strict } from './strict.ts';
+import { body as teamMemberAdded20261101 } from './team_member.added/2026-11-01.ts';
+import { body as teamMemberRemoved20261101 } from './team_member.removed/2026-11-01.ts';
+import { body as teamMemberUpdated20261101 } from './team_member.updated/2026-11-01.ts';
+import { body as webhookTest20261101 } from './webhook.test/2026-11-01.ts';
+
+/** The GraphQL interface through which an event type can be subscribed to. */
+export type InterfaceName = 'lender' | 'partner';
+
+/**
+ * Where a version stands in its life. `preview`: may still break, sent only to those who name it. `current`: from now on
+ * it only grows. `deprecated`: it has an end, `sunsetOn`. `retired`: it cannot be pinned any more.
+ */
+export type EventVersionStatus = 'preview' | 'current' | 'deprecated' | 'retired';
+
+export interface WebhookEventVersion {
+  /** The date that names the version, for example `2026-11-01`. */
+  readonly version: string;
+  readonly status: EventVersionStatus;
+  /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
+  readonly deprecatedOn: string | null;
+  /** `YYYY-MM-DD`, the day on which subscriptions that still pin the version are paused. Null when no end is planned. */
+  readonly sunsetOn: string | null;
+  /** What receivers may rely on: the whole body, envelope included. Fields that are not listed pass and are dropped. */
+  readonly body: z.ZodType;
+  /** The producer's own check of the whole body: a field that is not listed is an error, at every depth. */
+  readonly strictBody: z.ZodType;
+  /** The producer's own check of `data` alone, as strict as `strictBody`. */
+  readonly data: z.ZodType;
+}
+
+export interface WebhookEventType {
+  /** The name to subscribe to, for example `referral.converted`. */
+  readonly type: string;
+  /** What has happened when an event of this type is sent, in one sentence. */
+  readonly description: string;
+  readonly interfaces: readonly InterfaceName[];
+  /** Oldest first. */
+  readonly versions: readonly WebhookEventVersion[];
+}
+
+function current(version: string, body: z.ZodObject<{ data: z.ZodObject }>): WebhookEventVersion {
+  return {
+    version,
+    status: 'current',
+    deprecatedOn: null,
+    sunsetOn: null,
+    body,
+    strictBody: strict(body),
+    data: strict(body.shape.data),
+  };
+}
+
+/** Every event type, ordered by name. */
+export const webhookEventTypes: readonly WebhookEventType[] = [
+  {
+    type: 'lender.updated',
+    description: 'The name of the lender organization was changed.',
+    interfaces: ['lender'],
+    versions: [current('2026-11-01', lenderUpdated20261101)],
+  },
+  {
+    type: 'referral.converted',
+    description: 'A referral was converted into a matter.',
+    interfaces: ['partner'],
+    versions: [current('2026-11-01', referralConverted20261101)],
+  },
+  {
+    type: 'referral.created',
+    description: 'A referral was created.',
+    interfaces: ['partner'],
+    versions: [current('2026-11-01', referralCreated20261101)],
+  },
+  {
+    type: 'referral.declined',
+    description: 'A referral was declined.',
+    interfaces: ['partner'],
+    versions: [current('2026-11-01', referralDeclined20261101)],
+  },
+  {
+    type: 'team_member.added',
+    description: 'A team member was added to the lender.',
+    interfaces: ['lender'],
+    versions: [current('2026-11-01', teamMemberAdded20261101)],
+  },
+  {
+    type: 'team_member.removed',
+    description: 'A team member was removed from the lender.',
+    interfaces: ['lender'],
+    versions: [current('2026-11-01', teamMemberRemoved20261101)],
+  },
+  {
+    type: 'team_member.updated',
+    description: 'The name or the e-mail address of a team member was changed.',
+    interfaces: ['lender'],
+    versions: [current('2026-11-01', teamMemberUpdated20261101)],
+  },
+  {
+    type: 'webhook.test',
+    description: 'A test event was asked for.',
+    interfaces: ['lender', 'partner'],
+    versions: [current('2026-11-01', webhookTest20261101)],
+  },
+];
+
+/** Undefined when there is no such event type. */
+export function findEventType(type: string): WebhookEventType | undefined {
+  return webhookEventTypes.find((eventType) => eventType.type === type);
+}
+
+/** Undefined when there is no such event type, or it has no such version. */
+export function findEventVersion(type: string, version: string): WebhookEventVersion | undefined {
+  return findEventType(type)?.versions.find((eventVersion) => eventVersion.version === version);
+}
+
+/**
+ * The version that a subscription is pinned to when it names none: the newest with the status `current`.
+ *
+ * @throws RangeError when there is no such event type.
+ */
+export function currentVersion(type: string): string {
+  const version = findEventType(type)
+    ?.versions.filter(({ status }) => status === 'current')
+    .at(-1);
+  if (version === undefined) throw new RangeError(`there is no event type ${type} with a current version`);
+  return version.version;
+}
