@@ -1,9 +1,16 @@
 import { defineConfig } from 'vitest/config';
 
-// The conditions Node itself applies, and ours for sources. Vite's own list holds `development`, under which graphql 17
-// resolves to another file than the one Node loads: two copies of graphql, "from another module or realm".
-const conditions = ['deedwire-source', 'node', 'module-sync', 'import', 'default'];
+// The conditions that Node itself applies, and ours for sources. Vite's own list holds `development`, under which
+// graphql 17 resolves to another file than the one Node loads: two copies of graphql, "from another module or realm".
+// `import` and `default` are always applied; listed here, vitest would pass them to Node, where `import` would also
+// answer a `require`.
+const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
+const slow = ['**/node_modules/**', '**/test/full/**'];
+const withPostgres = {
+  globalSetup: './packages/test-postgres/src/vitest-global-setup.ts',
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   ...shared,
@@ -22,8 +29,19 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
+          exclude: slow,
           testTimeout: 30_000,
-          hookTimeout: 60_000,
+          ...withPostgres,
+        },
+      },
+      {
+        ...shared,
+        // What is slow by nature: `pnpm test:full`.
+        test: {
+          name: 'full',
+          include: ['packages/*/test/full/**/*.test.ts', 'apps/*/test/full/**/*.test.ts'],
+          testTimeout: 120_000,
+          ...withPostgres,
         },
       },
     ],

@@ -1,0 +1,84 @@
+/**
+ * The process that owns a PostgreSQL server. It runs in a session of its own, out of reach of signals to its starter's
+ * process group, and ends the server when its starter says so or is gone, even by SIGKILL.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { findFreePort } from './free-port.ts';
+import type { GuardCommand, GuardOptions, GuardReport, StopMode } from './guard-protocol.ts';
+import { clearStaleServer } from './postmaster-pid.ts';
+import { initialise, startServer, stopServer } from './server-process.ts';
+
+const freePortAttempts = 5;
+
+let options: GuardOptions | undefined;
+let server: ChildProcess | undefined;
+let stopping = false;
+
+// One step at a time, in the order asked.
+let work = Promise.resolve();
+process.on('message', (command: GuardCommand) => enqueue(() => obey(command)));
+for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(event, () => enqueue(() => end(0)));
+
+function enqueue(step: () => Promise<void>): void {
+  work = work.then(step).catch(fail);
+}
+
+async function obey(command: GuardCommand): Promise<void> {
+  if (command.command === 'stop') await end(0);
+  else if (command.command === 'restart') await restart(command.mode);
+  else await prepare(command.options);
+}
+
+async function prepare(given: GuardOptions): Promise<void> {
+  options = given;
+  await initialise(given.dataDirectory, given.password);
+  await clearStaleServer(given.dataDirectory);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = given.port ?? (await findFreePort());
+    try {
+      return await start({ ...given, port });
+    } catch (error) {
+      // Somebody else took the free port meanwhile.
+      const taken = given.port === null && String(error).includes('could not bind');
+      if (!taken || attempt === freePortAttempts) throw error;
+    }
+  }
+}
+
+async function start(given: GuardOptions & { port: number }): Promise<void> {
+  server = await startServer(given.dataDirectory, given.port, given.durable);
+  options = given;
+  server.once('exit', () => {
+    if (!stopping) void fail(new Error('PostgreSQL ended by itself'));
+  });
+  report({ report: 'ready', port: given.port });
+}
+
+async function restart(mode: StopMode): Promise<void> {
+  await stop(mode);
+  if (options?.port) await start({ ...options, port: options.port });
+}
+
+async function stop(mode: StopMode): Promise<void> {
+  stopping = true;
+  if (server) await stopServer(server, mode);
+  stopping = false;
+}
+
+async function end(exitCode: number): Promise<void> {
+  await stop('fast');
+  if (options?.temporaryDirectory) await rm(options.temporaryDirectory, { recursive: true, force: true });
+  process.exit(exitCode);
+}
+
+async function fail(error: unknown): Promise<void> {
+  report({ report: 'failed', message: error instanceof Error ? error.message : String(error) });
+  await end(1);
+}
+
+function report(message: GuardReport): void {
+  // A starter that is gone reads no reports.
+  if (process.connected) process.send?.(message, () => {});
+}

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Makes a data directory startable: ends a server that an earlier guard left running on it (the guard itself was
+ * killed), and removes a `postmaster.pid` whose number now belongs to some other program, which PostgreSQL would take
+ * for a running server. The caller holds the directory alone.
+ */
+export async function clearStaleServer(dataDirectory: string): Promise<void> {
+  const pid = await readPostmasterPid(dataDirectory);
+  if (pid === null) return;
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (!(await isServerOf(dataDirectory, pid))) break;
+    process.kill(pid, signal);
+    await waitUntil(5_000, async () => !(await isServerOf(dataDirectory, pid)));
+  }
+  await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
+}
+
+/** Whether the server has written that it accepts connections (the eighth line of its `postmaster.pid`). */
+export async function isReady(dataDirectory: string, pid: number): Promise<boolean> {
+  const lines = await readPostmasterFile(dataDirectory);
+  return lines !== null && Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+}
+
+async function readPostmasterPid(dataDirectory: string): Promise<number | null> {
+  const pid = Number((await readPostmasterFile(dataDirectory))?.[0]);
+  return Number.isSafeInteger(pid) && pid > 1 ? pid : null;
+}
+
+async function readPostmasterFile(dataDirectory: string): Promise<string[] | null> {
+  try {
+    return (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function isServerOf(dataDirectory: string, pid: number): Promise<boolean> {
+  if (process.platform === 'linux') {
+    // A server works in its data directory.
+    const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+    return workingDirectory === (await realpath(dataDirectory));
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.includes('postgres') && stdout.includes(dataDirectory);
+}
+
+async function waitUntil(timeoutMs: number, condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline && !(await condition())) await sleep(20);
+}

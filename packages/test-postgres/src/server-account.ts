@@ -1,0 +1,46 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { chown, stat } from 'node:fs/promises';
+
+/** PostgreSQL refuses to run as root, so a root caller runs it as this user: the one that every Unix has. */
+const unprivilegedUser = 'nobody';
+
+/** Makes `dataDirectory` belong to the user that the server will run as. */
+export async function ownDataDirectory(dataDirectory: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid } = await stat(dataDirectory);
+  if (uid !== 0) return;
+  await chown(dataDirectory, await idOf('-u'), await idOf('-g'));
+}
+
+/** Spawns a server program as the owner of `dataDirectory`. */
+export async function spawnAsOwner(
+  dataDirectory: string,
+  program: string,
+  programArguments: readonly string[],
+  options: SpawnOptions,
+): Promise<ChildProcess> {
+  if (process.getuid?.() !== 0) return spawn(program, programArguments, options);
+  const { uid, gid } = await stat(dataDirectory);
+  if (process.platform !== 'linux') return spawn(program, programArguments, { ...options, uid, gid });
+  // CAP_DAC_OVERRIDE lets the server reach its binaries and its data below a directory that only root may enter
+  // (a checkout in /root, a `mktemp -d`); without no_setuid_fixup, access(2) would not count it.
+  const privileges = [
+    '--securebits',
+    '+no_setuid_fixup',
+    '--inh-caps',
+    '+dac_override',
+    '--ambient-caps',
+    '+dac_override',
+  ];
+  const identity = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
+  return spawn('setpriv', [...identity, ...privileges, program, ...programArguments], options);
+}
+
+async function idOf(flag: '-u' | '-g'): Promise<number> {
+  const child = spawn('id', [flag, unprivilegedUser], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const output: Buffer[] = await child.stdout.toArray();
+  const id = Number.parseInt(Buffer.concat(output).toString(), 10);
+  if (Number.isNaN(id))
+    throw new Error(`No user "${unprivilegedUser}" to run PostgreSQL as; run this as a user other than root`);
+  return id;
+}

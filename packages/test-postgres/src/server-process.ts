@@ -1,0 +1,76 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findBinaries } from './binaries.ts';
+import type { StopMode } from './guard-protocol.ts';
+import { isReady } from './postmaster-pid.ts';
+import { ownDataDirectory, spawnAsOwner } from './server-account.ts';
+import { serverSettings } from './server-settings.ts';
+
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 5_000;
+
+/** Creates the data directory unless it is there. One that was half made by a killed process is made again. */
+export async function initialise(dataDirectory: string, password: string): Promise<void> {
+  if (await exists(dataDirectory)) return;
+  const unfinished = `${dataDirectory}.unfinished`;
+  const passwordFile = `${dataDirectory}.password`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  await ownDataDirectory(unfinished);
+  const { uid, gid } = await stat(unfinished);
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  await chown(passwordFile, uid, gid);
+  try {
+    const { initdb } = await findBinaries();
+    const settings = ['--username=postgres', '--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--no-sync'];
+    // Before the superuser's password is hashed, so that every connection is spared the stretching.
+    const flags = [...settings, '--set', 'scram_iterations=1', `--pwfile=${passwordFile}`, `--pgdata=${unfinished}`];
+    const child = await spawnAsOwner(unfinished, initdb, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const output: Promise<Buffer[]> = child.stderr?.toArray() ?? Promise.resolve([]);
+    const [code]: (number | null)[] = await once(child, 'exit');
+    if (code !== 0) throw new Error(`initdb failed: ${Buffer.concat(await output).toString()}`);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(unfinished, dataDirectory);
+}
+
+/** Starts the server and waits until it accepts connections. */
+export async function startServer(dataDirectory: string, port: number, durable: boolean): Promise<ChildProcess> {
+  const { postgres } = await findBinaries();
+  const logPath = `${dataDirectory}.log`;
+  const log = await open(logPath, 'w', 0o600);
+  const flags = ['-D', dataDirectory, ...serverSettings(port, durable)];
+  const child = await spawnAsOwner(dataDirectory, postgres, flags, { stdio: ['ignore', log.fd, log.fd] });
+  let spawnError: Error | undefined;
+  child.once('error', (error) => (spawnError = error));
+  await log.close();
+  const deadline = Date.now() + startTimeoutMs;
+  while (Date.now() < deadline) {
+    if (spawnError) throw spawnError;
+    if (child.exitCode !== null || child.signalCode !== null) break;
+    if (child.pid !== undefined && (await isReady(dataDirectory, child.pid))) return child;
+    await sleep(10);
+  }
+  child.kill('SIGQUIT');
+  throw new Error(`PostgreSQL did not start. Its log:\n${(await readFile(logPath, 'utf8')).trim()}`);
+}
+
+export async function stopServer(child: ChildProcess, mode: StopMode): Promise<void> {
+  const signals = mode === 'fast' ? (['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) : (['SIGQUIT', 'SIGKILL'] as const);
+  for (const signal of signals) {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await Promise.race([exited, sleep(stopTimeoutMs, undefined, { ref: false })]);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

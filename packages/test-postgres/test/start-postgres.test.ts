@@ -1,0 +1,89 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { withClient } from '../src/database.ts';
+import { startPostgres } from '../src/index.ts';
+
+const password = 'not-a-secret';
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function tableNames(databaseUrl: string): Promise<string[]> {
+  const { rows } = await withClient(databaseUrl, (client) =>
+    client.query<{ tablename: string }>(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`),
+  );
+  return rows.map((row) => row.tablename);
+}
+
+test('committed rows survive a fast and an immediate restart on the same port', async () => {
+  const server = await startPostgres();
+  await withClient(server.url, (client) => client.query('CREATE TABLE kept AS SELECT 1 AS n'));
+  for (const mode of ['fast', 'immediate'] as const) {
+    await server.restart(mode);
+    await withClient(server.url, (client) => client.query('INSERT INTO kept VALUES (2)'));
+  }
+  const { rowCount } = await withClient(server.url, (client) => client.query('SELECT * FROM kept'));
+  expect(rowCount).toBe(3);
+  await server.stop();
+  await expect(server.ended).resolves.toBeNull();
+});
+
+test('a data directory of its own is kept from one server to the next', async () => {
+  const data = { directory: join(folder, 'postgres'), password };
+  const first = await startPostgres({ data });
+  await withClient(first.url, (client) => client.query('CREATE TABLE kept ()'));
+  await first.stop();
+  const second = await startPostgres({ data });
+  expect(await tableNames(second.url)).toEqual(['kept']);
+  await second.stop();
+});
+
+test('the server ends with the process that started it, and its temporary directory with it', async () => {
+  const starter = fork(join(import.meta.dirname, 'starter.ts'), [], { execArgv: [] });
+  const [dataDirectory = '']: string[] = await once(starter, 'message');
+  const pid = Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  starter.kill('SIGKILL');
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 9_000, interval: 50 });
+  await vi.waitFor(() => expect(access(dataDirectory)).rejects.toThrow('ENOENT'), { timeout: 5_000, interval: 50 });
+});
+
+test('a server left running by a killed guard is ended by the next start, which keeps its rows', async () => {
+  const data = { directory: join(folder, 'postgres'), password };
+  const first = await startPostgres({ data });
+  await withClient(first.url, (client) => client.query('CREATE TABLE kept ()'));
+  process.kill(first.guardPid, 'SIGKILL');
+  await first.ended;
+  const second = await startPostgres({ data });
+  expect(await tableNames(second.url)).toEqual(['kept']);
+  await second.stop();
+});
+
+test('a postmaster.pid that names some other program does not hinder the start', async () => {
+  const data = { directory: join(folder, 'postgres'), password };
+  await (await startPostgres({ data })).stop();
+  await writeFile(join(data.directory, 'postmaster.pid'), `${process.ppid}\n`);
+  const server = await startPostgres({ data });
+  expect(await tableNames(server.url)).toEqual([]);
+  await server.stop();
+});
+
+test('a start that fails says what the server said', async () => {
+  const server = await startPostgres();
+  const port = Number(new URL(server.url).port);
+  await expect(startPostgres({ port })).rejects.toThrow(/did not start[\s\S]*could not bind/);
+  await server.stop();
+});
+
+test('a server that is ended from outside says so', async () => {
+  const data = { directory: join(folder, 'postgres'), password };
+  const server = await startPostgres({ data });
+  const pid = Number((await readFile(join(data.directory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  process.kill(pid, 'SIGQUIT');
+  await expect(server.ended).resolves.toBe('PostgreSQL ended by itself');
+});

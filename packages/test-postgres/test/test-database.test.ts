@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { withClient } from '../src/database.ts';
+import { createTestDatabase, terminateBackends } from '../src/index.ts';
+
+const groupRole = `DO $$ BEGIN CREATE ROLE operator NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`;
+
+async function prepare(databaseUrl: string): Promise<void> {
+  await withClient(databaseUrl, (client) =>
+    client.query(`CREATE TABLE note (text text); ${groupRole}; GRANT SELECT ON note TO operator`),
+  );
+}
+
+test('many callers at once share one template and each get a database of their own', async () => {
+  let prepared = 0;
+  const callers = Array.from({ length: 6 }, () =>
+    createTestDatabase({
+      template: 'test_postgres_shared',
+      async prepare(databaseUrl) {
+        prepared += 1;
+        await prepare(databaseUrl);
+      },
+    }),
+  );
+  const databases = await Promise.all(callers);
+  expect(prepared).toBe(1);
+  expect(new Set(databases.map((database) => database.databaseUrl)).size).toBe(6);
+  for (const { databaseUrl } of databases) {
+    const { rowCount } = await withClient(databaseUrl, (client) =>
+      client.query(`INSERT INTO note VALUES ('mine') RETURNING *`),
+    );
+    expect(rowCount).toBe(1);
+  }
+  await Promise.all(databases.map((database) => database.drop()));
+});
+
+test('a template whose preparation failed is prepared again', async () => {
+  const template = 'test_postgres_failing';
+  const failing = createTestDatabase({ template, prepare: () => Promise.reject(new Error('broken migration')) });
+  await expect(failing).rejects.toThrow('broken migration');
+  const database = await createTestDatabase({ template, prepare });
+  await withClient(database.databaseUrl, (client) => client.query('SELECT * FROM note'));
+  await database.drop();
+});
+
+test('a role’s login holds what its group holds and no more', async () => {
+  const database = await createTestDatabase({ template: 'test_postgres_roles', prepare });
+  const url = await database.urlFor('operator');
+  expect(await database.urlFor('operator')).toBe(url);
+  await withClient(url, (client) => client.query('SELECT * FROM note'));
+  await expect(withClient(url, (client) => client.query('DELETE FROM note'))).rejects.toThrow('permission denied');
+  await database.drop();
+  await expect(withClient(url, (client) => client.query('SELECT 1'))).rejects.toThrow(/authentication failed/);
+});
+
+test('terminateBackends ends the sessions of one database', async () => {
+  const database = await createTestDatabase({ template: 'test_postgres_roles', prepare });
+  await withClient(database.databaseUrl, async (client) => {
+    expect(await terminateBackends(database.databaseUrl)).toBe(1);
+    await expect(client.query('SELECT 1')).rejects.toThrow(/terminat|not queryable/);
+  });
+  await database.drop();
+});
