@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { urlVariable, wholeNumberVariable } from './config-variables.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { runtimeConfig } from './runtime-config.ts';
+
+const schema = z
+  .object({
+    ...runtimeConfig,
+    PORT: runtimeConfig.PORT.default(4001),
+    DATABASE_URL: urlVariable('postgres', 'postgresql'),
+  })
+  .refine(({ HOST, NODE_ENV }) => !(HOST === 'everywhere' && NODE_ENV === 'production'), {
+    path: ['HOST'],
+    error: 'must not be "everywhere" in production',
+    when: () => true,
+  });
+const databaseUrl = 'postgres://lender_api:hunter2@db.internal/deedwire';
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(schema, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test('reads what is set and fills in the rest', () => {
+  expect(readConfig(schema, { DATABASE_URL: databaseUrl, PORT: ' 0 ', HOST: '', UNRELATED: 'x' })).toEqual({
+    DATABASE_URL: databaseUrl,
+    PORT: 0,
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'development',
+  });
+});
+
+test('names every problem at once, and no value', () => {
+  const env = {
+    DATABASE_URL: 'mysql://root:hunter2@db',
+    PORT: '65536',
+    HOST: 'everywhere',
+    LOG_LEVEL: 'loud',
+    NODE_ENV: 'production',
+  };
+  expect(problemsOf(env)).toEqual([
+    'PORT must be a whole number from 0 to 65535',
+    'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+    'DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
+    'HOST must not be "everywhere" in production',
+  ]);
+  expect(problemsOf({})).toEqual(['DATABASE_URL is required']);
+  expect(() => readConfig(schema, {})).toThrow('The configuration cannot be used:\n  DATABASE_URL is required');
+});
+
+test.each(['-1', '1.5', '1e3', '0x10', 'ten', '9'.repeat(16), '9'.repeat(400)])(
+  '%s is not a whole number in range',
+  (text) => {
+    expect(wholeNumberVariable({ min: 0, max: 5000 }).safeParse(text).success).toBe(false);
+  },
+);
+
+test.each(['db', 'localhost:5432/db', 'http://localhost/db', '//localhost/db'])('%s is not a database URL', (text) => {
+  expect(urlVariable('postgres').safeParse(text).success).toBe(false);
+});

@@ -1,0 +1,10 @@
+export { ConfigError, readConfig } from './config.ts';
+export { urlVariable, wholeNumberVariable } from './config-variables.ts';
+export { createLogger } from './logger.ts';
+export type { Logger, LogLevel } from './logger.ts';
+export { requestPath } from './request-path.ts';
+export { runMain } from './run-main.ts';
+export { runtimeConfig } from './runtime-config.ts';
+export type { RuntimeConfig } from './runtime-config.ts';
+export { startService } from './service.ts';
+export type { RunningService, ServiceOptions, ServiceState } from './service.ts';

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { createLogger } from './logger.ts';
+
+function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
+  const lines: string[] = [];
+  write(createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }));
+  return lines.join('');
+}
+
+test('writes one JSON object a line', () => {
+  const line = logged((logger) => logger.info({ requestId: 'r1' }, 'served'));
+  expect(JSON.parse(line)).toMatchObject({ level: 'info', name: 'test', requestId: 'r1', msg: 'served' });
+  expect(JSON.parse(line).time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});
+
+test('writes no secret, by whatever name or way it comes', () => {
+  const apiKey = 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
+  const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const text = logged((logger) => {
+    logger.info(
+      { apiKey: 'a-secret', caller: { password: 'a-secret' }, headers: { 'x-service-api-key': 'a-secret' } },
+      'x',
+    );
+    logger.info({ input: { deep: { deeper: webhookSecret } } }, `called with ${apiKey}`);
+    logger.error({ err: new Error('cannot connect to postgres://api:a-secret@db/deedwire') }, 'x');
+  });
+  expect(text).not.toMatch(/a-secret|NotASecret|MfKQ/);
+  expect(text).toContain('called with dw_lender_ExampleKeyId_[redacted]');
+  expect(text).toContain('postgres://[redacted]@db/deedwire');
+});

@@ -1,0 +1,11 @@
+import { ConfigError } from './config.ts';
+
+/** Runs a process's start. What keeps it from starting goes to standard error; then the process exits with 1. */
+export async function runMain(start: () => Promise<unknown>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`${text}\n`, () => process.exit(1));
+  }
+}
