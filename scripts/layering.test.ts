@@ -1,0 +1,100 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+/**
+ * Which of our packages each may import. The whole table is written out: a package that is not in it has not been
+ * thought about.
+ */
+const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
+const layer0 = [...contracts, 'domain', 'auth', 'contract-check', 'test-postgres'];
+const layers0to2 = [...layer0, 'service-runtime', 'store', 'webhook-sender', 'actions'];
+const layers0to3 = [...layers0to2, 'graphql-server'];
+const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
+const everything = [...layers0to3, ...apps, 'dev-environment'];
+
+const mayImport: Record<string, readonly string[]> = {
+  'lender-schema': [],
+  'partner-schema': [],
+  'webhook-events': [],
+  'webhook-signing': [],
+  domain: [],
+  auth: [],
+  'contract-check': [],
+  'test-postgres': [],
+  'service-runtime': [],
+  store: ['domain'],
+  'webhook-sender': ['webhook-signing'],
+  actions: ['domain', 'auth', 'store', 'webhook-events', 'webhook-sender'],
+  'graphql-server': layers0to2,
+  'lender-api': layers0to3,
+  'partner-api': layers0to3,
+  'webhook-worker': layers0to3,
+  'operator-cli': layers0to3,
+  'dev-environment': everything,
+  'contract-tests': everything,
+};
+
+interface WorkspacePackage {
+  name: string;
+  path: string;
+  manifest: Record<
+    'dependencies' | 'devDependencies' | 'peerDependencies' | 'optionalDependencies',
+    Record<string, string>
+  >;
+}
+
+const workspaceRoot = join(import.meta.dirname, '..');
+const ours = '@deedwire/';
+
+const packages: WorkspacePackage[] = globSync('{packages,apps}/*/package.json', { cwd: workspaceRoot }).map(
+  (manifestPath) => {
+    const path = join(workspaceRoot, dirname(manifestPath));
+    return { name: basename(path), path, manifest: JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) };
+  },
+);
+
+function oursAmong(dependencies: Record<string, string> = {}): string[] {
+  return Object.keys(dependencies)
+    .filter((name) => name.startsWith(ours))
+    .map((name) => name.slice(ours.length));
+}
+
+/** The packages of ours that the files of a folder import, in any form of import. */
+function importsBelow(folder: string, select: (path: string) => boolean): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && select(path),
+  );
+  const names = files.flatMap((path) =>
+    [...readFileSync(join(folder, path), 'utf8').matchAll(/(?:from|import|import\()\s*['"]@deedwire\/([a-z-]+)/g)].map(
+      (match) => match[1] ?? '',
+    ),
+  );
+  return [...new Set(names)].toSorted();
+}
+
+const isSource = (path: string): boolean => path.startsWith('src/') && !path.endsWith('.test.ts');
+const isTest = (path: string): boolean =>
+  path.startsWith('test/') || (path.startsWith('src/') && path.endsWith('.test.ts'));
+
+test('every package has its line in the table, and every line its package', () => {
+  expect(packages.map(({ name }) => name).toSorted()).toEqual(Object.keys(mayImport).toSorted());
+});
+
+describe.each(packages)('$name', ({ name, path, manifest }) => {
+  const allowed = mayImport[name] ?? [];
+  const runtime = [manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies].flatMap(oursAmong);
+
+  test('depends on nothing that the table does not allow', () => {
+    expect(runtime.filter((dependency) => !allowed.includes(dependency))).toEqual([]);
+  });
+
+  test('imports what it depends on, and depends on what it imports', () => {
+    expect(importsBelow(path, isSource)).toEqual(runtime.toSorted());
+  });
+
+  test('its tests import only what they declare', () => {
+    const declared = [name, ...runtime, ...oursAmong(manifest.devDependencies)];
+    expect(importsBelow(path, isTest).filter((dependency) => !declared.includes(dependency))).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * `node scripts/test.ts [check] <vitest project>…`: what `pnpm test` and `pnpm test:full` run. The last line is
+ * `N passed, N failed, N skipped`, whatever happens; the exit code is 0 when nothing failed.
+ */
+import { inspect } from 'node:util';
+import { startVitest, type TestModule, type Vitest } from 'vitest/node';
+import { check } from './check.ts';
+
+interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+async function run(parts: readonly string[]): Promise<Counts> {
+  if (parts.includes('check')) {
+    const { length: failed } = await check();
+    if (failed > 0) {
+      process.stdout.write('\nThe tests were not run.\n');
+      return { passed: 0, failed, skipped: 0 };
+    }
+  }
+  const vitest = await startVitest([], { project: parts.filter((part) => part !== 'check'), run: true });
+  const counts = count(vitest);
+  await vitest.close();
+  return counts;
+}
+
+function count(vitest: Vitest): Counts {
+  const modules = vitest.state.getTestModules();
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const ofState = (state: string): number => tests.filter((test) => test.result().state === state).length;
+  // A file that does not load and a hook that fails have no test of their own to fail.
+  const broken = modules.map(brokenSuites).reduce((sum, number) => sum + number, 0);
+  return {
+    passed: ofState('passed'),
+    failed: ofState('failed') + ofState('pending') + broken + vitest.state.getUnhandledErrors().length,
+    skipped: ofState('skipped'),
+  };
+}
+
+function brokenSuites(module: TestModule): number {
+  return [module, ...module.children.allSuites()].filter((suite) => suite.errors().length > 0).length;
+}
+
+let counts: Counts;
+try {
+  counts = await run(process.argv.slice(2));
+} catch (error) {
+  process.stdout.write(`${inspect(error)}\n`);
+  counts = { passed: 0, failed: 1, skipped: 0 };
+}
+process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
