@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { WebhookEvent } from './generated/webhook-event.ts';
 import { body as lenderUpdated20261101 } from './lender.updated/2026-11-01.ts';
 import { body as referralConverted20261101 } from './referral.converted/2026-11-01.ts';
 import { body as referralCreated20261101 } from './referral.created/2026-11-01.ts';
@@ -27,7 +28,7 @@ export interface WebhookEventVersion {
   /** `YYYY-MM-DD`, the day on which subscriptions that still pin the version are paused. Null when no end is planned. */
   readonly sunsetOn: string | null;
   /** What receivers may rely on: the whole body, envelope included. Fields that are not listed pass and are dropped. */
-  readonly body: z.ZodType;
+  readonly body: z.ZodType<WebhookEvent>;
   /** The producer's own check of the whole body: a field that is not listed is an error, at every depth. */
   readonly strictBody: z.ZodType;
   /** The producer's own check of `data` alone, as strict as `strictBody`. */
@@ -44,7 +45,10 @@ export interface WebhookEventType {
   readonly versions: readonly WebhookEventVersion[];
 }
 
-function current(version: string, body: z.ZodObject<{ data: z.ZodObject }>): WebhookEventVersion {
+function current(
+  version: string,
+  body: z.ZodObject<{ data: z.ZodObject }> & z.ZodType<WebhookEvent>,
+): WebhookEventVersion {
   return {
     version,
     status: 'current',

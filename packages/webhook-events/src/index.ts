@@ -1,2 +1,5 @@
 export { currentVersion, findEventType, findEventVersion, webhookEventTypes } from './event-types.ts';
 export type { EventVersionStatus, InterfaceName, WebhookEventType, WebhookEventVersion } from './event-types.ts';
+export type { WebhookEvent } from './generated/webhook-event.ts';
+export { parseWebhookBody } from './parse-webhook-body.ts';
+export type { UnknownWebhookEvent, WebhookBody } from './parse-webhook-body.ts';

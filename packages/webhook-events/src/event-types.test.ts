@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
+import { currentVersion, findEventType, findEventVersion, webhookEventTypes } from './event-types.ts';
+
+describe('the registry', () => {
+  // Literals: whoever adds, moves or removes a type, a version or an interface says so here too.
+  test('holds these types and versions', () => {
+    expect(
+      webhookEventTypes.map(({ type, interfaces, versions }) => [
+        type,
+        interfaces.join(),
+        versions.map(({ version, status, sunsetOn }) => `${version} ${status} ${sunsetOn}`).join(),
+      ]),
+    ).toEqual([
+      ['lender.updated', 'lender', '2026-11-01 current null'],
+      ['referral.converted', 'partner', '2026-11-01 current null'],
+      ['referral.created', 'partner', '2026-11-01 current null'],
+      ['referral.declined', 'partner', '2026-11-01 current null'],
+      ['team_member.added', 'lender', '2026-11-01 current null'],
+      ['team_member.removed', 'lender', '2026-11-01 current null'],
+      ['team_member.updated', 'lender', '2026-11-01 current null'],
+      ['webhook.test', 'lender,partner', '2026-11-01 current null'],
+    ]);
+  });
+
+  test('describes every type in one sentence', () => {
+    for (const { description } of webhookEventTypes) expect(description).toMatch(/^[A-Z][^.]+\.$/);
+  });
+
+  test('is searched by type and version', () => {
+    expect(findEventType('referral.converted')?.interfaces).toEqual(['partner']);
+    expect(findEventType('referral.unknown')).toBeUndefined();
+    expect(findEventVersion('referral.converted', '2026-11-01')?.version).toBe('2026-11-01');
+    expect(findEventVersion('referral.converted', '2026-11-02')).toBeUndefined();
+    expect(findEventVersion('toString', '2026-11-01')).toBeUndefined();
+    expect(currentVersion('referral.converted')).toBe('2026-11-01');
+    expect(() => currentVersion('referral.unknown')).toThrow(RangeError);
+  });
+});
+
+test('the published exports are these', () => {
+  expect(manifest.publishConfig.exports).toEqual({
+    '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './lender.updated/2026-11-01': {
+      types: './dist/generated/lender.updated/2026-11-01.d.ts',
+      default: './dist/generated/lender.updated/2026-11-01.js',
+    },
+    './referral.converted/2026-11-01': {
+      types: './dist/generated/referral.converted/2026-11-01.d.ts',
+      default: './dist/generated/referral.converted/2026-11-01.js',
+    },
+    './referral.created/2026-11-01': {
+      types: './dist/generated/referral.created/2026-11-01.d.ts',
+      default: './dist/generated/referral.created/2026-11-01.js',
+    },
+    './referral.declined/2026-11-01': {
+      types: './dist/generated/referral.declined/2026-11-01.d.ts',
+      default: './dist/generated/referral.declined/2026-11-01.js',
+    },
+    './team_member.added/2026-11-01': {
+      types: './dist/generated/team_member.added/2026-11-01.d.ts',
+      default: './dist/generated/team_member.added/2026-11-01.js',
+    },
+    './team_member.removed/2026-11-01': {
+      types: './dist/generated/team_member.removed/2026-11-01.d.ts',
+      default: './dist/generated/team_member.removed/2026-11-01.js',
+    },
+    './team_member.updated/2026-11-01': {
+      types: './dist/generated/team_member.updated/2026-11-01.d.ts',
+      default: './dist/generated/team_member.updated/2026-11-01.js',
+    },
+    './webhook.test/2026-11-01': {
+      types: './dist/generated/webhook.test/2026-11-01.d.ts',
+      default: './dist/generated/webhook.test/2026-11-01.js',
+    },
+    './json-schema/*.json': './json-schema/*.json',
+  });
+});
+
+test('the workspace sees the same exports', () => {
+  const withoutSources = Object.entries(manifest.exports).map(([path, target]) => {
+    if (typeof target === 'string') return [path, target];
+    const { 'deedwire-source': _, ...published } = target;
+    return [path, published];
+  });
+  expect(Object.fromEntries(withoutSources)).toEqual(manifest.publishConfig.exports);
+});

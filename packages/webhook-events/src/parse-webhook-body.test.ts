@@ -1,0 +1,89 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import type { z } from 'zod';
+import type { LenderUpdated } from './generated/lender.updated/2026-11-01.ts';
+import type { ReferralConverted } from './generated/referral.converted/2026-11-01.ts';
+import type { WebhookEvent } from './generated/webhook-event.ts';
+import type { body as lenderUpdated } from './lender.updated/2026-11-01.ts';
+import { parseWebhookBody } from './parse-webhook-body.ts';
+import type { body as referralConverted } from './referral.converted/2026-11-01.ts';
+import type { body as referralCreated } from './referral.created/2026-11-01.ts';
+import type { body as referralDeclined } from './referral.declined/2026-11-01.ts';
+import type { body as teamMemberAdded } from './team_member.added/2026-11-01.ts';
+import type { body as teamMemberRemoved } from './team_member.removed/2026-11-01.ts';
+import type { body as teamMemberUpdated } from './team_member.updated/2026-11-01.ts';
+import type { body as webhookTest } from './webhook.test/2026-11-01.ts';
+
+const converted = {
+  id: 'gid://service/WebhookEvent/1',
+  type: 'referral.converted',
+  version: '2026-11-01',
+  timestamp: '2026-11-03T09:30:00.123Z',
+  data: {
+    referralId: 'gid://service/Referral/2',
+    externalReference: null,
+    matterId: 'gid://service/Matter/3',
+    convertedAt: '2026-11-03T09:30:00.000Z',
+  },
+};
+
+describe('parseWebhookBody', () => {
+  test('reads an event from text and from bytes', () => {
+    const expected = { kind: 'event', event: converted };
+    const text = JSON.stringify(converted);
+    expect(parseWebhookBody(text)).toEqual(expected);
+    expect(parseWebhookBody(Buffer.from(text))).toEqual(expected);
+  });
+
+  test('drops fields that the version does not list', () => {
+    const grown = { ...converted, addedLater: 1, data: { ...converted.data, addedLater: {} } };
+    expect(parseWebhookBody(JSON.stringify(grown))).toEqual({ kind: 'event', event: converted });
+  });
+
+  test.each([{ type: 'referral.archived' }, { version: '2031-01-01' }, { type: '__proto__' }])(
+    'passes an unknown type or version on: %o',
+    (change) => {
+      const unknown = { ...converted, ...change, data: { anything: [1] } };
+      expect(parseWebhookBody(JSON.stringify(unknown))).toEqual({ kind: 'unknown_event', event: unknown });
+    },
+  );
+
+  test('tells the verification of a callback URL from an event', () => {
+    expect(parseWebhookBody('{"verification_token":"t0"}')).toEqual({ kind: 'verification', verificationToken: 't0' });
+    expect(parseWebhookBody('{"verification_token":"t0","data":{}}').kind).toBe('malformed');
+    expect(parseWebhookBody('{"verification_token":1}').kind).toBe('malformed');
+  });
+
+  test('answers whatever else with the problems', () => {
+    const notJson = { kind: 'malformed', problems: ['the body is not JSON in UTF-8'] };
+    expect(parseWebhookBody('')).toEqual(notJson);
+    expect(parseWebhookBody('{"id":')).toEqual(notJson);
+    expect(parseWebhookBody(Uint8Array.of(0x22, 0xff, 0x22))).toEqual(notJson);
+    expect(parseWebhookBody('null')).toMatchObject({ kind: 'malformed', problems: [expect.stringMatching(/^body: /)] });
+    expect(parseWebhookBody(JSON.stringify({ ...converted, data: { ...converted.data, matterId: 3 } }))).toMatchObject({
+      kind: 'malformed',
+      problems: [expect.stringMatching(/^data\.matterId: /)],
+    });
+  });
+});
+
+test('the generated types are what the schemas return', () => {
+  expectTypeOf<WebhookEvent>().toEqualTypeOf<
+    z.infer<
+      | typeof lenderUpdated
+      | typeof referralConverted
+      | typeof referralCreated
+      | typeof referralDeclined
+      | typeof teamMemberAdded
+      | typeof teamMemberRemoved
+      | typeof teamMemberUpdated
+      | typeof webhookTest
+    >
+  >();
+  expectTypeOf<LenderUpdated>().toEqualTypeOf<z.infer<typeof lenderUpdated>>();
+});
+
+test('type and version narrow an event to one payload', () => {
+  expectTypeOf<
+    Extract<WebhookEvent, { type: 'referral.converted'; version: '2026-11-01' }>
+  >().toEqualTypeOf<ReferralConverted>();
+});

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { strict } from './strict.ts';
+
+test('closes objects at every depth', () => {
+  const closed = strict(z.object({ a: z.object({ b: z.string() }).nullable() }));
+  expect(closed.safeParse({ a: { b: '' } }).success).toBe(true);
+  expect(closed.safeParse({ a: null }).success).toBe(true);
+  expect(closed.safeParse({ a: null, x: 1 }).success).toBe(false);
+  expect(closed.safeParse({ a: { b: '', x: 1 } }).success).toBe(false);
+});
+
+test('refuses a kind of schema that it cannot close', () => {
+  expect(() => strict(z.object({ a: z.array(z.object({})) }))).toThrow('no strict form of ZodArray');
+});

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answer, matters } from './readme-example.ts';
+
+test("the README's example is this file", () => {
+  const example = readFileSync(join(import.meta.dirname, 'readme-example.ts'), 'utf8');
+  expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
+});
+
+function post(body: unknown) {
+  return answer(Buffer.from(JSON.stringify(body)));
+}
+
+test("the README's example answers what can come", () => {
+  const event = {
+    id: 'gid://service/WebhookEvent/1',
+    type: 'referral.converted',
+    version: '2026-11-01',
+    timestamp: '2026-11-03T09:30:00.123Z',
+    data: {
+      referralId: 'gid://service/Referral/42',
+      externalReference: null,
+      matterId: 'gid://service/Matter/7',
+      convertedAt: '2026-11-03T09:30:00.123Z',
+    },
+  };
+  expect(post({ verification_token: 't0' })).toEqual({ status: 200, body: '{"verification_token":"t0"}' });
+  expect(post(event)).toEqual({ status: 200, body: '' });
+  expect([...matters]).toEqual([['gid://service/Referral/42', 'gid://service/Matter/7']]);
+  expect(post({ ...event, version: '2031-01-01' })).toEqual({ status: 200, body: '' });
+  expect(post({}).status).toBe(400);
+});
