@@ -1,0 +1,13 @@
+import { formatGid } from '@deedwire/domain';
+import type { TeamMemberRow } from '@deedwire/store';
+
+import type { TeamMember } from './records.ts';
+
+export function toTeamMember(gidNamespace: string, row: TeamMemberRow): TeamMember {
+  return {
+    id: formatGid(gidNamespace, 'TeamMember', row.id),
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+  };
+}

@@ -1,0 +1,25 @@
+import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { SecretKeyRing, Store } from '@deedwire/store';
+import type { CallbackPolicy, WebhookSender } from '@deedwire/webhook-sender';
+
+/** What every action needs. */
+export interface ActionContext {
+  store: Store;
+  /** The namespace of global identifiers, `gid://<namespace>/…`. */
+  gidNamespace: string;
+  /** Called after a commit that left work for the webhook worker. */
+  notify(): void;
+}
+
+/** What actions need that call a callback URL or handle a webhook secret. */
+export interface WebhookActionContext extends ActionContext {
+  sender: WebhookSender;
+  callbackPolicy: CallbackPolicy;
+  secretKeys: SecretKeyRing;
+}
+
+/** The account on whose behalf an action runs, as authentication found it. */
+export interface Caller {
+  interfaceName: InterfaceName;
+  accountId: RecordId;
+}

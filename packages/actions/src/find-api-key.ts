@@ -1,0 +1,28 @@
+import type { StoredApiKey } from '@deedwire/auth';
+import { formatGid } from '@deedwire/domain';
+import { selectApiKey, updateApiKeyLastUse } from '@deedwire/store';
+
+import type { ActionContext } from './context.ts';
+
+/** The key with this id, for authentication. Null when there is none on the interface that asks. */
+export async function findApiKey(context: ActionContext, keyId: string): Promise<StoredApiKey | null> {
+  const row = await selectApiKey(context.store, keyId);
+  if (row === null) return null;
+  return {
+    keyId: row.key_id,
+    keyHash: row.key_hash,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    clientId: row.client_id,
+    apiClientId: row.api_client_id,
+    accountId: row.account_id,
+    organizationId: formatGid(context.gidNamespace, 'Organization', row.organization_id),
+    interfaceName: row.interface,
+    schemaVersion: row.schema_version,
+  };
+}
+
+/** Notes when a key was last used. */
+export async function recordApiKeyUse(context: ActionContext, keyId: string, at: Date): Promise<void> {
+  await updateApiKeyLastUse(context.store, keyId, at);
+}

@@ -1,0 +1,74 @@
+import { canCloseReferral, formatGid, formatMatterReference, parseGid } from '@deedwire/domain';
+import { closeReferral, insertMatter, lockReferral, reserveMatter, type Database } from '@deedwire/store';
+
+import type { ActionContext } from '../context.ts';
+import { RefusedError } from '../errors.ts';
+import { appendEvent } from '../events/append-event.ts';
+
+/** What can be said of why a referral was declined, in characters. */
+const REASON_MAX_LENGTH = 1_000;
+
+/**
+ * Converts an open referral into a matter. Reports `referral.converted`.
+ *
+ * @throws RefusedError `NOT_FOUND`; `CONFLICT` when the referral is closed already
+ */
+export async function convertReferral(
+  context: ActionContext,
+  input: { referralId: string },
+): Promise<{ referralId: string; matterId: string }> {
+  const matterId = await context.store.transaction(async (transaction) => {
+    const referral = await lockOpenReferral(context, transaction, input.referralId);
+    const { closed_at } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
+    const reserved = await reserveMatter(transaction);
+    const matter = { ...reserved, reference: formatMatterReference(reserved.id, reserved.opened_at) };
+    await insertMatter(transaction, referral.id, matter);
+    const matterGid = formatGid(context.gidNamespace, 'Matter', matter.id);
+    await appendEvent(transaction, { id: referral.account_id, interfaceName: 'partner' }, 'referral.converted', {
+      referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.external_reference },
+      matter: { id: matterGid, reference: matter.reference, openedAt: matter.opened_at.toISOString() },
+      convertedAt: closed_at.toISOString(),
+    });
+    return matterGid;
+  });
+  context.notify();
+  return { referralId: input.referralId, matterId };
+}
+
+/**
+ * Declines an open referral. Reports `referral.declined`.
+ *
+ * @param input.reason for the partner to read; null when none is given
+ * @throws RefusedError `NOT_FOUND`, `INVALID`; `CONFLICT` when the referral is closed already
+ */
+export async function declineReferral(
+  context: ActionContext,
+  input: { referralId: string; reason: string | null },
+): Promise<{ referralId: string; declinedAt: Date }> {
+  const { reason } = input;
+  if (reason !== null && (reason.trim() === '' || reason.length > REASON_MAX_LENGTH || reason.includes('\0'))) {
+    throw new RefusedError('INVALID', `The reason must be 1 to ${REASON_MAX_LENGTH} characters and not blank.`);
+  }
+  const declinedAt = await context.store.transaction(async (transaction) => {
+    const referral = await lockOpenReferral(context, transaction, input.referralId);
+    const { closed_at } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
+    await appendEvent(transaction, { id: referral.account_id, interfaceName: 'partner' }, 'referral.declined', {
+      referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.external_reference },
+      declinedAt: closed_at.toISOString(),
+      reason,
+    });
+    return closed_at;
+  });
+  context.notify();
+  return { referralId: input.referralId, declinedAt };
+}
+
+async function lockOpenReferral(context: ActionContext, transaction: Database, gid: string) {
+  const id = parseGid(context.gidNamespace, 'Referral', gid);
+  const referral = id === null ? null : await lockReferral(transaction, id);
+  if (referral === null) throw new RefusedError('NOT_FOUND', `There is no referral ${gid}.`);
+  if (!canCloseReferral(referral.status)) {
+    throw new RefusedError('CONFLICT', `Referral ${gid} is ${referral.status} already.`);
+  }
+  return referral;
+}

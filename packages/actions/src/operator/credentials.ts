@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+
+import { generateApiKey } from '@deedwire/auth';
+import { formatGid, type InterfaceName } from '@deedwire/domain';
+import {
+  countLiveApiKeys,
+  insertApiClient,
+  insertApiKey,
+  lockApiClient,
+  revokeApiKey,
+  selectAccount,
+  selectApiKeys,
+  type ApiKeyRow,
+  type Database,
+} from '@deedwire/store';
+
+import type { ActionContext } from '../context.ts';
+import { RefusedError } from '../errors.ts';
+import { parseAccountGid } from './account-gid.ts';
+
+/** What a client sends with each request. The key is shown this once. */
+export interface IssuedCredential {
+  clientId: string;
+  apiKey: string;
+  organizationId: string;
+}
+
+/** A key without its secret. */
+export interface Credential {
+  clientId: string;
+  keyId: string;
+  createdAt: Date;
+  /** Null: it does not expire. */
+  expiresAt: Date | null;
+  /** Null: it is not revoked. */
+  revokedAt: Date | null;
+  /** Known to the minute. Null: never. */
+  lastUsedAt: Date | null;
+}
+
+const LIVE_KEYS_PER_CLIENT = 5;
+
+/**
+ * Issues an API key.
+ *
+ * @param input.clientId gives this client of the account one more key; null makes a new client
+ * @throws RefusedError `NOT_FOUND`; `LIMIT_REACHED` when the client has 5 live keys
+ */
+export async function issueCredential(
+  context: ActionContext,
+  input: { interfaceName: InterfaceName; accountId: string; clientId: string | null },
+): Promise<IssuedCredential> {
+  const { interfaceName } = input;
+  const id = parseAccountGid(context.gidNamespace, interfaceName, input.accountId);
+  const account = id === null ? null : await selectAccount(context.store, interfaceName, id);
+  if (account === null) throw new RefusedError('NOT_FOUND', `There is no ${interfaceName} ${input.accountId}.`);
+
+  const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
+  const clientId = input.clientId ?? `${interfaceName}_${randomBytes(12).toString('hex')}`;
+  await context.store.transaction(async (transaction) => {
+    const apiClientId =
+      input.clientId === null
+        ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId })).id
+        : await findClientForAnotherKey(transaction, account.id, input.clientId);
+    await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash });
+  });
+  return {
+    clientId,
+    apiKey,
+    organizationId: formatGid(context.gidNamespace, 'Organization', account.organization_id),
+  };
+}
+
+async function findClientForAnotherKey(transaction: Database, accountId: string, clientId: string): Promise<string> {
+  const client = await lockApiClient(transaction, clientId);
+  if (client === null || client.account_id !== accountId) {
+    throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
+  }
+  if ((await countLiveApiKeys(transaction, client.id)) >= LIVE_KEYS_PER_CLIENT) {
+    throw new RefusedError('LIMIT_REACHED', `A client can have ${LIVE_KEYS_PER_CLIENT} live keys. Revoke one first.`);
+  }
+  return client.id;
+}
+
+/**
+ * The keys of an account, by client, oldest first.
+ *
+ * @throws RefusedError `NOT_FOUND`
+ */
+export async function listCredentials(
+  context: ActionContext,
+  input: { interfaceName: InterfaceName; accountId: string },
+): Promise<Credential[]> {
+  const id = parseAccountGid(context.gidNamespace, input.interfaceName, input.accountId);
+  const account = id === null ? null : await selectAccount(context.store, input.interfaceName, id);
+  if (account === null) throw new RefusedError('NOT_FOUND', `There is no ${input.interfaceName} ${input.accountId}.`);
+  return (await selectApiKeys(context.store, account.id)).map(toCredential);
+}
+
+/**
+ * Revokes a key. Every process refuses it within a second. A key that is revoked already keeps its time.
+ *
+ * @throws RefusedError `NOT_FOUND`
+ */
+export async function revokeCredential(
+  context: ActionContext,
+  input: { keyId: string },
+): Promise<{ keyId: string; revokedAt: Date }> {
+  const row = await revokeApiKey(context.store, input.keyId);
+  if (row === null) throw new RefusedError('NOT_FOUND', `There is no key ${input.keyId}.`);
+  return { keyId: input.keyId, revokedAt: row.revoked_at };
+}
+
+function toCredential(row: ApiKeyRow): Credential {
+  return {
+    clientId: row.client_id,
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}

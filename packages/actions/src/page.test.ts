@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+
+import { InvalidArgumentError } from './errors.ts';
+import { readPage, type PageRequest } from './page.ts';
+
+const ids = Array.from({ length: 45 }, (_, index) => String(45 - index));
+
+const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'referrals') =>
+  readPage(
+    list,
+    request,
+    async ({ beforeId, limit }) =>
+      ids
+        .filter((id) => beforeId === null || Number(id) < Number(beforeId))
+        .slice(0, limit)
+        .map((id) => ({ id })),
+    ({ id }) => id,
+  );
+
+test('pages follow each other without gaps or repeats', async () => {
+  const seen: string[] = [];
+  let after: string | null = null;
+  const sizes: number[] = [];
+  do {
+    const page = await read({ after });
+    seen.push(...page.edges.map(({ node }) => node));
+    sizes.push(page.edges.length);
+    after = page.hasNextPage ? page.endCursor : null;
+  } while (after !== null);
+  expect(seen).toEqual(ids);
+  expect(sizes).toEqual([20, 20, 5]);
+});
+
+test('an exact last page says that there is no more', async () => {
+  expect(await read({ first: 45 })).toMatchObject({ hasNextPage: false });
+  expect(await read({ first: 44 })).toMatchObject({ hasNextPage: true });
+});
+
+test.each([0, -1, 101, 1_000_000_000, 1.5, Number.NaN])('first: %s is refused', async (first) => {
+  await expect(read({ first })).rejects.toThrow(InvalidArgumentError);
+});
+
+test.each([
+  '',
+  'x',
+  'MQ',
+  Buffer.from('referrals:0').toString('base64url'),
+  Buffer.from('referrals:1').toString('base64'),
+  'A'.repeat(1_000_000),
+])('a cursor that was never given out is refused', async (after) => {
+  await expect(read({ after })).rejects.toThrow('`after` is not a cursor of `referrals`.');
+});
+
+test('a cursor of another list is refused', async () => {
+  const { endCursor } = await read({}, 'webhookDeliveries');
+  await expect(read({ after: endCursor })).rejects.toThrow(InvalidArgumentError);
+});

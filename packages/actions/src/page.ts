@@ -1,0 +1,64 @@
+import { Buffer } from 'node:buffer';
+
+import type { RecordId } from '@deedwire/domain';
+import type { PageQuery } from '@deedwire/store';
+
+import { InvalidArgumentError } from './errors.ts';
+
+/** One page of a list that is paged forward only, newest first. */
+export interface Page<Node> {
+  edges: { cursor: string; node: Node }[];
+  /** The cursor of the last edge. Null when there is none. */
+  endCursor: string | null;
+  hasNextPage: boolean;
+}
+
+/** The arguments of a list, as a client sends them. */
+export interface PageRequest {
+  /** 1 to 100. Null or undefined: 20. */
+  first?: number | null | undefined;
+  /** A cursor of the same list. Null or undefined: from the newest. */
+  after?: string | null | undefined;
+}
+
+/** The lists that have cursors. A cursor of one is not accepted by another. */
+export type ListName = 'referrals' | 'webhookDeliveries' | 'webhookSubscriptions';
+
+const FIRST_DEFAULT = 20;
+const FIRST_MAX = 100;
+
+/**
+ * Reads a page of a list.
+ *
+ * @param select returns records with ids below `beforeId`, newest first, at most `limit`
+ * @throws InvalidArgumentError for a `first` out of bounds, or an `after` that is not a cursor of this list
+ */
+export async function readPage<Row extends { id: RecordId }, Node>(
+  list: ListName,
+  request: PageRequest,
+  select: (query: PageQuery) => Promise<Row[]>,
+  toNode: (row: Row) => Node,
+): Promise<Page<Node>> {
+  const first = request.first ?? FIRST_DEFAULT;
+  if (!Number.isInteger(first) || first < 1 || first > FIRST_MAX) {
+    throw new InvalidArgumentError(`\`first\` must be 1 to ${FIRST_MAX}; it is ${first}.`);
+  }
+  const after = request.after ?? null;
+  const rows = await select({ beforeId: after === null ? null : readCursor(list, after), limit: first + 1 });
+  const edges = rows.slice(0, first).map((row) => ({ cursor: formatCursor(list, row.id), node: toNode(row) }));
+  return { edges, endCursor: edges.at(-1)?.cursor ?? null, hasNextPage: rows.length > first };
+}
+
+function formatCursor(list: ListName, id: RecordId): string {
+  return Buffer.from(`${list}:${id}`).toString('base64url');
+}
+
+function readCursor(list: ListName, cursor: string): RecordId {
+  const text = cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString('latin1');
+  const id = text.slice(list.length + 1);
+  // Eighteen digits always fit a bigint.
+  if (!/^[1-9]\d{0,17}$/.test(id) || formatCursor(list, id) !== cursor) {
+    throw new InvalidArgumentError(`\`after\` is not a cursor of \`${list}\`.`);
+  }
+  return id;
+}

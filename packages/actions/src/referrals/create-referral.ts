@@ -1,0 +1,79 @@
+import { findReferralProblems, type ReferralDetails } from '@deedwire/domain';
+
+import type { ActionContext, Caller } from '../context.ts';
+import { withIdempotencyKey, type IdempotencyErrorCode } from '../idempotency.ts';
+import { inputError, type UserError } from '../user-error.ts';
+import { insertReferralWithEvent } from './insert-referral-with-event.ts';
+import type { Referral } from './records.ts';
+
+/** The user errors of `createReferral`. */
+export type CreateReferralErrorCode =
+  | IdempotencyErrorCode
+  | 'CLIENT_EMAIL_INVALID'
+  | 'CLIENT_NAME_INVALID'
+  | 'EXTERNAL_REFERENCE_INVALID'
+  | 'NOTE_INVALID';
+
+/** Mirrors `CreateReferralInput`. Null or undefined: not given. */
+export interface CreateReferralInput {
+  clientName: string;
+  clientEmail?: string | null | undefined;
+  externalReference?: string | null | undefined;
+  note?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Either a referral, or reasons why there is none. */
+export interface CreateReferralResult {
+  referral: Referral | null;
+  userErrors: UserError<CreateReferralErrorCode>[];
+}
+
+const PROBLEM_CODES = {
+  clientEmail: 'CLIENT_EMAIL_INVALID',
+  clientName: 'CLIENT_NAME_INVALID',
+  externalReference: 'EXTERNAL_REFERENCE_INVALID',
+  note: 'NOTE_INVALID',
+} as const satisfies Record<keyof ReferralDetails, CreateReferralErrorCode>;
+
+/** Refers a client on behalf of the caller, a partner. Reports `referral.created`. */
+export async function createReferral(
+  context: ActionContext,
+  caller: Caller,
+  input: CreateReferralInput,
+): Promise<CreateReferralResult> {
+  const details: ReferralDetails = {
+    clientName: input.clientName,
+    clientEmail: input.clientEmail ?? null,
+    externalReference: input.externalReference ?? null,
+    note: input.note ?? null,
+  };
+  const request = { mutation: 'createReferral', key: input.idempotencyKey, input: details };
+  const outcome = await withIdempotencyKey<Referral, CreateReferralResult>(
+    context,
+    caller,
+    request,
+    async (keepAnswer) => {
+      const problems = findReferralProblems(details);
+      if (problems.length > 0) {
+        const userErrors = problems.map(({ detail, message }) => inputError(PROBLEM_CODES[detail], detail, message));
+        return { referral: null, userErrors };
+      }
+      const referral = await context.store.transaction(async (transaction) => {
+        const created = await insertReferralWithEvent(transaction, context.gidNamespace, caller.accountId, details);
+        await keepAnswer(transaction, { payload: created, secretCiphertext: null });
+        return created;
+      });
+      context.notify();
+      return { referral, userErrors: [] };
+    },
+  );
+  switch (outcome.outcome) {
+    case 'done':
+      return outcome.result;
+    case 'repeated':
+      return { referral: outcome.answer.payload, userErrors: [] };
+    case 'refused':
+      return { referral: null, userErrors: [outcome.userError] };
+  }
+}

@@ -1,0 +1,12 @@
+import { parseGid } from '@deedwire/domain';
+import { selectReferral } from '@deedwire/store';
+
+import type { ActionContext, Caller } from '../context.ts';
+import { toReferral, type Referral } from './records.ts';
+
+/** A referral of the caller. Null when it has none with this identifier, whatever the reason. */
+export async function findReferral(context: ActionContext, caller: Caller, gid: string): Promise<Referral | null> {
+  const id = parseGid(context.gidNamespace, 'Referral', gid);
+  const row = id === null ? null : await selectReferral(context.store, caller.accountId, id);
+  return row === null ? null : toReferral(context.gidNamespace, row);
+}

@@ -1,0 +1,19 @@
+import type { RecordId, ReferralDetails } from '@deedwire/domain';
+import { insertReferral, type Database } from '@deedwire/store';
+
+import { appendEvent } from '../events/append-event.ts';
+import { toReferral, type Referral } from './records.ts';
+
+/** Saves a referral whose details have been checked, and reports it. */
+export async function insertReferralWithEvent(
+  transaction: Database,
+  gidNamespace: string,
+  accountId: RecordId,
+  details: ReferralDetails,
+): Promise<Referral> {
+  const referral = toReferral(gidNamespace, await insertReferral(transaction, accountId, details));
+  await appendEvent(transaction, { id: accountId, interfaceName: 'partner' }, 'referral.created', {
+    referral: { id: referral.id, status: referral.status, externalReference: referral.externalReference },
+  });
+  return referral;
+}

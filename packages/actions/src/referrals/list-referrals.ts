@@ -1,0 +1,26 @@
+import type { ReferralStatus } from '@deedwire/domain';
+import { selectReferrals } from '@deedwire/store';
+
+import type { ActionContext, Caller } from '../context.ts';
+import { readPage, type Page, type PageRequest } from '../page.ts';
+import { toReferral, type Referral } from './records.ts';
+
+/**
+ * The caller's referrals, newest first.
+ *
+ * @param request.status null or undefined: whatever their status
+ * @throws InvalidArgumentError
+ */
+export async function listReferrals(
+  context: ActionContext,
+  caller: Caller,
+  request: PageRequest & { status?: ReferralStatus | null | undefined },
+): Promise<Page<Referral>> {
+  const filter = { accountId: caller.accountId, status: request.status ?? null };
+  return readPage(
+    'referrals',
+    request,
+    (query) => selectReferrals(context.store, filter, query),
+    (row) => toReferral(context.gidNamespace, row),
+  );
+}

@@ -1,0 +1,16 @@
+import { parseGid } from '@deedwire/domain';
+import { selectDelivery } from '@deedwire/store';
+
+import type { ActionContext, Caller } from '../context.ts';
+import { toWebhookDelivery, type WebhookDelivery } from './records.ts';
+
+/** A delivery of the caller. Null when it has none with this identifier, whatever the reason. */
+export async function findWebhookDelivery(
+  context: ActionContext,
+  caller: Caller,
+  gid: string,
+): Promise<WebhookDelivery | null> {
+  const id = parseGid(context.gidNamespace, 'WebhookDelivery', gid);
+  const row = id === null ? null : await selectDelivery(context.store, caller.accountId, id);
+  return row === null ? null : toWebhookDelivery(context.gidNamespace, row);
+}

@@ -1,0 +1,32 @@
+import { webhookEventTypes } from '@deedwire/webhook-events';
+
+import type { Caller } from '../context.ts';
+
+/** Mirrors `WebhookEventType`. */
+export interface SubscribableEventType {
+  type: string;
+  description: string;
+  /** Those that can be pinned now, oldest first. */
+  versions: {
+    version: string;
+    status: 'PREVIEW' | 'CURRENT' | 'DEPRECATED';
+    /** `YYYY-MM-DD`. Null when no end is planned. */
+    sunsetOn: string | null;
+  }[];
+}
+
+const STATUSES = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
+
+/** The event types of the caller's interface, ordered by name. */
+export function listWebhookEventTypes(caller: Caller): SubscribableEventType[] {
+  return webhookEventTypes
+    .filter(({ interfaces }) => interfaces.includes(caller.interfaceName))
+    .toSorted((a, b) => (a.type < b.type ? -1 : 1))
+    .map(({ type, description, versions }) => ({
+      type,
+      description,
+      versions: versions.flatMap(({ version, status, sunsetOn }) =>
+        status === 'retired' ? [] : [{ version, status: STATUSES[status], sunsetOn }],
+      ),
+    }));
+}

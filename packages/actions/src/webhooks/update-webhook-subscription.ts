@@ -1,0 +1,119 @@
+import { parseGid, type RecordId } from '@deedwire/domain';
+import {
+  deleteSubscriptionEventTypes,
+  insertSubscriptionEventTypes,
+  lockLanes,
+  lockSubscription,
+  resumeSubscription,
+  selectSubscription,
+  updateSubscriptionUrl,
+  type SubscriptionRow,
+} from '@deedwire/store';
+import { checkCallbackUrl } from '@deedwire/webhook-sender';
+
+import type { Caller, WebhookActionContext } from '../context.ts';
+import { inputError, type UserError } from '../user-error.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
+import { toWebhookSubscription, type SubscribedEventType, type WebhookSubscription } from './records.ts';
+import { secretAssociatedData } from './secret-data.ts';
+import { verifyCallbackUrl, type VerificationErrorCode } from './verify-callback-url.ts';
+
+/** The user errors of `updateWebhookSubscription`. */
+export type UpdateWebhookSubscriptionErrorCode = EventTypesErrorCode | VerificationErrorCode | 'NOT_FOUND';
+
+/** Mirrors `UpdateWebhookSubscriptionInput`. Null or undefined: stays as it is. */
+export interface UpdateWebhookSubscriptionInput {
+  id: string;
+  callbackUrl?: string | null | undefined;
+  eventTypes?: readonly EventTypeChoice[] | null | undefined;
+}
+
+/** Either the changed subscription, or reasons why nothing was changed. */
+export interface UpdateWebhookSubscriptionResult {
+  webhookSubscription: WebhookSubscription | null;
+  userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[];
+}
+
+interface Change {
+  /** Null: stays. */
+  callbackUrl: string | null;
+  /** Null: stay. */
+  eventTypes: SubscribedEventType[] | null;
+}
+
+/** Changes the callback URL or the event types of a subscription. A new URL is verified first. */
+export async function updateWebhookSubscription(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: UpdateWebhookSubscriptionInput,
+): Promise<UpdateWebhookSubscriptionResult> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
+  const current = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
+  if (id === null || current === null) return refuse([NOT_FOUND]);
+
+  const { change, userErrors } = readChange(context, caller, input, current);
+  if (userErrors.length > 0) return refuse(userErrors);
+
+  const isSameUrl = change.callbackUrl === current.callback_url && current.paused_reason !== 'GONE';
+  if (change.callbackUrl !== null && !isSameUrl) {
+    const secret = context.secretKeys.decrypt(current.secret_ciphertext, secretAssociatedData(id));
+    const verificationError = await verifyCallbackUrl(context, caller, { url: change.callbackUrl, secret });
+    if (verificationError !== null) return refuse([verificationError]);
+  }
+
+  const changed = await save(context, caller, id, change);
+  if (changed === null) return refuse([NOT_FOUND]);
+  context.notify();
+  return { webhookSubscription: toWebhookSubscription(context.gidNamespace, changed), userErrors: [] };
+}
+
+function readChange(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: UpdateWebhookSubscriptionInput,
+  current: SubscriptionRow,
+): { change: Change; userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] } {
+  const change: Change = { callbackUrl: null, eventTypes: null };
+  const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
+  if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
+    const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
+    if (url.ok) change.callbackUrl = url.href;
+    else userErrors.push(inputError(url.code, 'callbackUrl', url.message));
+  }
+  if (input.eventTypes !== null && input.eventTypes !== undefined) {
+    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.event_types);
+    change.eventTypes = choice.eventTypes;
+    userErrors.push(...choice.userErrors);
+  }
+  return { change, userErrors };
+}
+
+/** Null when the subscription was deleted meanwhile. */
+async function save(
+  context: WebhookActionContext,
+  caller: Caller,
+  id: RecordId,
+  change: Change,
+): Promise<SubscriptionRow | null> {
+  return context.store.transaction(async (transaction) => {
+    // The lane first: whoever sends locks them in this order, too.
+    await lockLanes(transaction, [id]);
+    const locked = await lockSubscription(transaction, caller.accountId, id);
+    if (locked === null) return null;
+    if (change.callbackUrl !== null) {
+      await updateSubscriptionUrl(transaction, id, change.callbackUrl);
+      if (locked.paused_reason === 'GONE') await resumeSubscription(transaction, id);
+    }
+    if (change.eventTypes !== null) {
+      await deleteSubscriptionEventTypes(transaction, id);
+      await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
+    }
+    return selectSubscription(transaction, caller.accountId, id);
+  });
+}
+
+const NOT_FOUND = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
+
+function refuse(userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[]): UpdateWebhookSubscriptionResult {
+  return { webhookSubscription: null, userErrors };
+}

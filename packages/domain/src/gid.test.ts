@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+
+import { formatGid, parseGid } from './gid.ts';
+
+test('a formatted identifier parses to the same number', () => {
+  for (const id of ['1', '42', '9223372036854775807']) {
+    expect(parseGid('service', 'Referral', formatGid('service', 'Referral', id))).toBe(id);
+  }
+});
+
+test.each([
+  ['another type', 'gid://service/Matter/1'],
+  ['another namespace', 'gid://other/Referral/1'],
+  ['no number', 'gid://service/Referral/'],
+  ['zero', 'gid://service/Referral/0'],
+  ['a leading zero', 'gid://service/Referral/01'],
+  ['a sign', 'gid://service/Referral/-1'],
+  ['a fraction', 'gid://service/Referral/1.0'],
+  ['an exponent', 'gid://service/Referral/1e3'],
+  ['one more than a bigint holds', 'gid://service/Referral/9223372036854775808'],
+  ['many digits', `gid://service/Referral/${'9'.repeat(5000)}`],
+  ['a trailing line feed', 'gid://service/Referral/1\n'],
+  ['a trailing NUL', 'gid://service/Referral/1\0'],
+  ['other digits', 'gid://service/Referral/١'],
+  ['upper case', 'GID://service/Referral/1'],
+  ['a query', 'gid://service/Referral/1?x=1'],
+  ['a number alone', '1'],
+  ['nothing', ''],
+])('%s is not an identifier of a referral', (_, value) => {
+  expect(parseGid('service', 'Referral', value)).toBeNull();
+});

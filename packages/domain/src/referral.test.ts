@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+
+import { canCloseReferral, findReferralProblems, formatMatterReference } from './referral.ts';
+
+const good = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-7', note: '' };
+
+test('a referral needs a name only', () => {
+  expect(findReferralProblems(good)).toEqual([]);
+  expect(findReferralProblems({ clientName: 'Ada', clientEmail: null, externalReference: null, note: null })).toEqual(
+    [],
+  );
+});
+
+test('every problem is named at once', () => {
+  const bad = { clientName: ' ', clientEmail: 'ada', externalReference: 'x'.repeat(201), note: '\0' };
+  expect(findReferralProblems(bad).map(({ detail }) => detail)).toEqual([
+    'clientName',
+    'clientEmail',
+    'externalReference',
+    'note',
+  ]);
+});
+
+test('only an open referral can be closed', () => {
+  expect([canCloseReferral('OPEN'), canCloseReferral('CONVERTED'), canCloseReferral('DECLINED')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('the reference of a matter names its year', () => {
+  expect(formatMatterReference('42', new Date('2026-12-31T23:59:59Z'))).toBe('M-2026-000042');
+  expect(formatMatterReference('1234567', new Date('2027-01-01T00:00:00Z'))).toBe('M-2027-1234567');
+});

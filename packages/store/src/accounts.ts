@@ -1,0 +1,80 @@
+import type { InterfaceName, RecordId } from '@deedwire/domain';
+
+import { firstRow, onlyRow, type Database } from './store.ts';
+
+/** A lender or a partner. */
+export interface AccountRow {
+  id: RecordId;
+  interface: InterfaceName;
+  organization_id: RecordId;
+  name: string;
+}
+
+export async function insertOrganization(database: Database, name: string): Promise<{ id: RecordId; name: string }> {
+  const statement = {
+    name: 'insert-organization',
+    text: 'insert into organization (name) values ($1) returning id, name',
+  };
+  return onlyRow(await database.query<{ id: RecordId; name: string }>(statement, [name]));
+}
+
+/** Served by organization_pkey. */
+export async function organizationExists(database: Database, id: RecordId): Promise<boolean> {
+  const statement = { name: 'organization-exists', text: 'select id from organization where id = $1' };
+  return (await database.query(statement, [id])).length === 1;
+}
+
+export async function insertAccount(
+  database: Database,
+  account: { interfaceName: InterfaceName; organizationId: RecordId; name: string },
+): Promise<AccountRow> {
+  const statement = {
+    name: 'insert-account',
+    text: `
+      insert into account (interface, organization_id, name)
+      values ($1, $2, $3)
+      returning id, interface, organization_id, name`,
+  };
+  return onlyRow(
+    await database.query<AccountRow>(statement, [account.interfaceName, account.organizationId, account.name]),
+  );
+}
+
+/** Served by account_pkey. */
+export async function selectAccount(
+  database: Database,
+  interfaceName: InterfaceName,
+  id: RecordId,
+): Promise<AccountRow | null> {
+  const statement = {
+    name: 'select-account',
+    text: 'select id, interface, organization_id, name from account where id = $1 and interface = $2',
+  };
+  return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
+}
+
+/** Holds the account until the transaction ends, so that what is counted stays counted. Served by account_pkey. */
+export async function lockAccount(
+  database: Database,
+  interfaceName: InterfaceName,
+  id: RecordId,
+): Promise<AccountRow | null> {
+  const statement = {
+    name: 'lock-account',
+    text: `
+      select id, interface, organization_id, name
+      from account
+      where id = $1 and interface = $2
+      for no key update`,
+  };
+  return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
+}
+
+/** Served by account_pkey. */
+export async function updateAccountName(database: Database, id: RecordId, name: string): Promise<AccountRow> {
+  const statement = {
+    name: 'update-account-name',
+    text: 'update account set name = $2 where id = $1 returning id, interface, organization_id, name',
+  };
+  return onlyRow(await database.query<AccountRow>(statement, [id, name]));
+}

@@ -1,0 +1,123 @@
+import type { InterfaceName, RecordId } from '@deedwire/domain';
+
+import { firstRow, onlyRow, type Database } from './store.ts';
+
+/** A key with the client and the account that it belongs to. */
+export interface ApiKeyRow {
+  key_id: string;
+  key_hash: Buffer;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+  client_id: string;
+  api_client_id: RecordId;
+  account_id: RecordId;
+  organization_id: RecordId;
+  interface: InterfaceName;
+  schema_version: string | null;
+}
+
+/** Served by api_key_pkey. Row-level security lets an API see its own interface's keys only. */
+export async function selectApiKey(database: Database, keyId: string): Promise<ApiKeyRow | null> {
+  const statement = {
+    name: 'select-api-key',
+    text: `
+      select k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+        c.client_id, c.id as api_client_id, c.account_id, a.organization_id, c.interface, c.schema_version
+      from api_key k
+      join api_client c on c.id = k.api_client_id
+      join account a on a.id = c.account_id
+      where k.key_id = $1`,
+  };
+  return firstRow(await database.query<ApiKeyRow>(statement, [keyId]));
+}
+
+/** Oldest first. Served by api_client_by_account and api_key_by_client. */
+export async function selectApiKeys(database: Database, accountId: RecordId): Promise<ApiKeyRow[]> {
+  const statement = {
+    name: 'select-api-keys',
+    text: `
+      select k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+        c.client_id, c.id as api_client_id, c.account_id, a.organization_id, c.interface, c.schema_version
+      from api_client c
+      join api_key k on k.api_client_id = c.id
+      join account a on a.id = c.account_id
+      where c.account_id = $1
+      order by c.id, k.created_at`,
+  };
+  return database.query<ApiKeyRow>(statement, [accountId]);
+}
+
+export async function insertApiClient(
+  database: Database,
+  client: { accountId: RecordId; interfaceName: InterfaceName; clientId: string },
+): Promise<{ id: RecordId }> {
+  const statement = {
+    name: 'insert-api-client',
+    text: 'insert into api_client (account_id, interface, client_id) values ($1, $2, $3) returning id',
+  };
+  return onlyRow(
+    await database.query<{ id: RecordId }>(statement, [client.accountId, client.interfaceName, client.clientId]),
+  );
+}
+
+/** Holds a client until the transaction ends, so that its keys can be counted. Served by api_client_client_id_key. */
+export async function lockApiClient(
+  database: Database,
+  clientId: string,
+): Promise<{ id: RecordId; account_id: RecordId } | null> {
+  const statement = {
+    name: 'lock-api-client',
+    text: 'select id, account_id from api_client where client_id = $1 for no key update',
+  };
+  return firstRow(await database.query<{ id: RecordId; account_id: RecordId }>(statement, [clientId]));
+}
+
+/** Keys that are neither revoked nor expired. Served by api_key_by_client. */
+export async function countLiveApiKeys(database: Database, apiClientId: RecordId): Promise<number> {
+  const statement = {
+    name: 'count-live-api-keys',
+    text: `
+      select count(*)::int as count
+      from api_key
+      where api_client_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [apiClientId])).count;
+}
+
+export async function insertApiKey(
+  database: Database,
+  key: { keyId: string; apiClientId: RecordId; interfaceName: InterfaceName; keyHash: Buffer },
+): Promise<void> {
+  const statement = {
+    name: 'insert-api-key',
+    text: 'insert into api_key (key_id, api_client_id, interface, key_hash) values ($1, $2, $3, $4)',
+  };
+  await database.query(statement, [key.keyId, key.apiClientId, key.interfaceName, key.keyHash]);
+}
+
+/** A key that is revoked already keeps its time. Served by api_key_pkey. */
+export async function revokeApiKey(database: Database, keyId: string): Promise<{ revoked_at: Date } | null> {
+  const statement = {
+    name: 'revoke-api-key',
+    text: `
+      update api_key
+      set revoked_at = coalesce(revoked_at, now())
+      where key_id = $1
+      returning revoked_at`,
+  };
+  return firstRow(await database.query<{ revoked_at: Date }>(statement, [keyId]));
+}
+
+/** Served by api_key_pkey. */
+export async function updateApiKeyLastUse(database: Database, keyId: string, at: Date): Promise<void> {
+  const statement = {
+    name: 'update-api-key-last-use',
+    text: `
+      update api_key
+      set last_used_at = $2
+      where key_id = $1 and (last_used_at is null or last_used_at < $2)`,
+  };
+  await database.query(statement, [keyId, at]);
+}

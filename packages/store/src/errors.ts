@@ -1,0 +1,52 @@
+import { DatabaseError } from 'pg';
+
+/** The database cannot be reached, or cannot serve now. Trying again later is the right answer. */
+export class StoreUnavailableError extends Error {
+  readonly code = 'STORE_UNAVAILABLE';
+  override readonly name = 'StoreUnavailableError';
+
+  constructor(cause: unknown) {
+    super('The database is not available.', { cause });
+  }
+}
+
+/** A migration that was applied has been edited since, or is missing from this build. */
+export class MigrationChangedError extends Error {
+  readonly code = 'MIGRATION_CHANGED';
+  override readonly name = 'MigrationChangedError';
+}
+
+// SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 53 insufficient resources (connections,
+// disk, memory), 57P0x shutdown, 58 system error. 25006 comes from a standby that was promoted over, 40001 and 40P01 are
+// conflicts that the next try does not meet.
+const UNAVAILABLE_STATES = /^(?:08|53|57P0|58|25006|40001|40P01)/;
+
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT', // the server's socket file is not there
+]);
+
+// What pg says, without a code, when a connection ends under a query or cannot be had in time.
+const PG_MESSAGES =
+  /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
+
+/** Whether an error means that the database is away, rather than that the statement is wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.code !== undefined && UNAVAILABLE_STATES.test(error.code);
+  if (error instanceof AggregateError) return error.errors.every(isUnavailable);
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && typeof error.code === 'string' && NETWORK_CODES.has(error.code)) return true;
+  return PG_MESSAGES.test(error.message);
+}
+
+/** The error to throw outward: `StoreUnavailableError` where that is what it means, otherwise the error itself. */
+export function toStoreError(error: unknown): unknown {
+  return isUnavailable(error) ? new StoreUnavailableError(error) : error;
+}

@@ -1,0 +1,109 @@
+import type { InterfaceName, RecordId } from '@deedwire/domain';
+
+import { firstRow, type Database } from './store.ts';
+
+/** Which request an idempotency key stands for. */
+export interface IdempotencyKeyRef {
+  accountId: RecordId;
+  mutation: string;
+  key: string;
+}
+
+export interface IdempotencyKeyRow {
+  input_hash: Buffer;
+  /** Null: still being worked on. */
+  payload: object | null;
+  secret_ciphertext: Buffer | null;
+}
+
+/**
+ * Takes a key that is new, older than 24 hours, or left by a process that died. Served by idempotency_key_pkey.
+ *
+ * @returns false when the key is taken: `selectIdempotencyKey` tells by what
+ */
+export async function claimIdempotencyKey(
+  database: Database,
+  ref: IdempotencyKeyRef,
+  claim: { id: string; interfaceName: InterfaceName; inputHash: Buffer; forSeconds: number },
+): Promise<boolean> {
+  const statement = {
+    name: 'claim-idempotency-key',
+    text: `
+      insert into idempotency_key as k (account_id, mutation, key, interface, input_hash, claim, claimed_until)
+      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
+      on conflict (account_id, mutation, key) do update
+      set input_hash = excluded.input_hash, claim = excluded.claim, claimed_until = excluded.claimed_until,
+        payload = null, secret_ciphertext = null, created_at = now()
+      where k.created_at < now() - interval '24 hours' or (k.payload is null and k.claimed_until < now())
+      returning claim`,
+  };
+  const rows = await database.query(statement, [
+    ref.accountId,
+    ref.mutation,
+    ref.key,
+    claim.interfaceName,
+    claim.inputHash,
+    claim.id,
+    claim.forSeconds,
+  ]);
+  return rows.length === 1;
+}
+
+/** Served by idempotency_key_pkey. */
+export async function selectIdempotencyKey(
+  database: Database,
+  ref: IdempotencyKeyRef,
+): Promise<IdempotencyKeyRow | null> {
+  const statement = {
+    name: 'select-idempotency-key',
+    text: `
+      select input_hash, payload, secret_ciphertext
+      from idempotency_key
+      where account_id = $1 and mutation = $2 and key = $3`,
+  };
+  return firstRow(await database.query<IdempotencyKeyRow>(statement, [ref.accountId, ref.mutation, ref.key]));
+}
+
+/**
+ * Keeps what was answered, in the transaction of what was done. Served by idempotency_key_pkey.
+ *
+ * @returns false when the claim was lost meanwhile: then nothing may be committed
+ */
+export async function completeIdempotencyKey(
+  database: Database,
+  ref: IdempotencyKeyRef,
+  answer: { claimId: string; payload: unknown; secretCiphertext: Buffer | null },
+): Promise<boolean> {
+  const statement = {
+    name: 'complete-idempotency-key',
+    text: `
+      update idempotency_key
+      set payload = $5, secret_ciphertext = $6
+      where account_id = $1 and mutation = $2 and key = $3 and claim = $4
+      returning claim`,
+  };
+  const rows = await database.query(statement, [
+    ref.accountId,
+    ref.mutation,
+    ref.key,
+    answer.claimId,
+    JSON.stringify(answer.payload),
+    answer.secretCiphertext,
+  ]);
+  return rows.length === 1;
+}
+
+/** Gives back a key under which nothing was done. Served by idempotency_key_pkey. */
+export async function releaseIdempotencyKey(
+  database: Database,
+  ref: IdempotencyKeyRef,
+  claimId: string,
+): Promise<void> {
+  const statement = {
+    name: 'release-idempotency-key',
+    text: `
+      delete from idempotency_key
+      where account_id = $1 and mutation = $2 and key = $3 and claim = $4 and payload is null`,
+  };
+  await database.query(statement, [ref.accountId, ref.mutation, ref.key, claimId]);
+}

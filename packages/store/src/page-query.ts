@@ -1,0 +1,9 @@
+import type { RecordId } from '@deedwire/domain';
+
+/** A stretch of a list that is ordered from the newest record to the oldest. */
+export interface PageQuery {
+  /** Only records with a smaller id. Null: from the newest. */
+  beforeId: RecordId | null;
+  /** At most so many. Ask for one more than is shown, to know whether there is more. */
+  limit: number;
+}

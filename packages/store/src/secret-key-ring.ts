@@ -1,0 +1,89 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** Encrypts secrets at rest with AES-256-GCM. Several keys, so that one can be replaced while its secrets are rewritten. */
+export interface SecretKeyRing {
+  /** @param associatedData what the secret belongs to: the ciphertext opens under no other */
+  encrypt(secret: string, associatedData: string): Buffer;
+  /** @throws SecretUnreadableError for another record's ciphertext, an unknown key, or one that was altered */
+  decrypt(ciphertext: Buffer, associatedData: string): string;
+}
+
+/** A secret in the database cannot be decrypted. */
+export class SecretUnreadableError extends Error {
+  readonly code = 'SECRET_UNREADABLE';
+  override readonly name = 'SecretUnreadableError';
+}
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+// Named, because Node accepts tags of 4 bytes otherwise.
+const TAG_BYTES = 16;
+
+/**
+ * @param keys by id, 32 bytes each; the first encrypts, all decrypt. An id is 1 to 32 of `A–Z a–z 0–9 _ -`.
+ *
+ * A ciphertext is: one byte with the length of the key id, the key id, IV (12), tag (16), encrypted bytes.
+ */
+export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKeyRing {
+  const [first] = keys;
+  if (first === undefined) throw new Error('A key ring needs at least one key.');
+  const [currentKeyId, currentKey] = first;
+
+  return {
+    encrypt(secret, associatedData) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(ALGORITHM, currentKey, iv, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(associatedData));
+      const encrypted = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      const keyId = Buffer.from(currentKeyId, 'latin1');
+      return Buffer.concat([Buffer.of(keyId.length), keyId, iv, cipher.getAuthTag(), encrypted]);
+    },
+
+    decrypt(ciphertext, associatedData) {
+      const ivStart = 1 + (ciphertext[0] ?? 0);
+      const tagStart = ivStart + IV_BYTES;
+      const encryptedStart = tagStart + TAG_BYTES;
+      if (ciphertext.length < encryptedStart) throw new SecretUnreadableError('The encrypted secret is cut short.');
+      const keyId = ciphertext.toString('latin1', 1, ivStart);
+      const key = keys.get(keyId);
+      if (key === undefined) throw new SecretUnreadableError(`There is no key '${keyId}' in WEBHOOK_SECRET_KEYS.`);
+      const decipher = createDecipheriv(ALGORITHM, key, ciphertext.subarray(ivStart, tagStart), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(Buffer.from(associatedData));
+      decipher.setAuthTag(ciphertext.subarray(tagStart, encryptedStart));
+      try {
+        return decipher.update(ciphertext.subarray(encryptedStart), undefined, 'utf8') + decipher.final('utf8');
+      } catch (cause) {
+        throw new SecretUnreadableError('The encrypted secret does not open: altered, or of another record.', {
+          cause,
+        });
+      }
+    },
+  };
+}
+
+/** A problem with the text that names the keys, in words for the person who configured it. */
+export class SecretKeysInvalidError extends Error {
+  readonly code = 'SECRET_KEYS_INVALID';
+  override readonly name = 'SecretKeysInvalidError';
+}
+
+/**
+ * Reads `<key id>:<base64 of 32 bytes>`, several separated by commas.
+ *
+ * @throws SecretKeysInvalidError without repeating any key
+ */
+export function parseSecretKeys(text: string): Map<string, Buffer> {
+  const keys = new Map<string, Buffer>();
+  for (const [index, part] of text.split(',').entries()) {
+    const match = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim());
+    const [, keyId, encoded] = match ?? [];
+    if (keyId === undefined || encoded === undefined) {
+      throw new SecretKeysInvalidError(`Key ${index + 1} is not <key id>:<base64 of 32 bytes>.`);
+    }
+    if (keys.has(keyId)) throw new SecretKeysInvalidError(`The key id '${keyId}' stands twice.`);
+    keys.set(keyId, Buffer.from(encoded, 'base64'));
+  }
+  return keys;
+}

@@ -1,0 +1,100 @@
+import type { RecordId, TeamMemberDetails } from '@deedwire/domain';
+
+import { firstRow, onlyRow, type Database } from './store.ts';
+
+export interface TeamMemberRow {
+  id: RecordId;
+  account_id: RecordId;
+  first_name: string;
+  last_name: string;
+  email: string;
+}
+
+/** In the order in which they were added. Served by team_member_by_account. */
+export async function selectTeamMembers(database: Database, accountId: RecordId): Promise<TeamMemberRow[]> {
+  const statement = {
+    name: 'select-team-members',
+    text: `
+      select id, account_id, first_name, last_name, email
+      from team_member
+      where account_id = $1
+      order by id`,
+  };
+  return database.query<TeamMemberRow>(statement, [accountId]);
+}
+
+/** Served by team_member_by_account. */
+export async function countTeamMembers(database: Database, accountId: RecordId): Promise<number> {
+  const statement = {
+    name: 'count-team-members',
+    text: 'select count(*)::int as count from team_member where account_id = $1',
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
+}
+
+/** Whether another team member of the account has this address, in any case. Served by team_member_email. */
+export async function isTeamMemberEmailTaken(
+  database: Database,
+  accountId: RecordId,
+  email: string,
+  exceptId: RecordId | null,
+): Promise<boolean> {
+  const statement = {
+    name: 'is-team-member-email-taken',
+    text: `
+      select id
+      from team_member
+      where account_id = $1 and lower(email) = lower($2) and id is distinct from $3::bigint`,
+  };
+  return (await database.query(statement, [accountId, email, exceptId])).length > 0;
+}
+
+export async function insertTeamMember(
+  database: Database,
+  accountId: RecordId,
+  details: TeamMemberDetails,
+): Promise<TeamMemberRow> {
+  const statement = {
+    name: 'insert-team-member',
+    text: `
+      insert into team_member (account_id, first_name, last_name, email)
+      values ($1, $2, $3, $4)
+      returning id, account_id, first_name, last_name, email`,
+  };
+  return onlyRow(
+    await database.query<TeamMemberRow>(statement, [accountId, details.firstName, details.lastName, details.email]),
+  );
+}
+
+/** Holds the team member until the transaction ends. Served by team_member_pkey. */
+export async function lockTeamMember(database: Database, id: RecordId): Promise<TeamMemberRow | null> {
+  const statement = {
+    name: 'lock-team-member',
+    text: 'select id, account_id, first_name, last_name, email from team_member where id = $1 for update',
+  };
+  return firstRow(await database.query<TeamMemberRow>(statement, [id]));
+}
+
+/** Served by team_member_pkey. */
+export async function updateTeamMember(
+  database: Database,
+  id: RecordId,
+  details: TeamMemberDetails,
+): Promise<TeamMemberRow> {
+  const statement = {
+    name: 'update-team-member',
+    text: `
+      update team_member
+      set first_name = $2, last_name = $3, email = $4
+      where id = $1
+      returning id, account_id, first_name, last_name, email`,
+  };
+  return onlyRow(
+    await database.query<TeamMemberRow>(statement, [id, details.firstName, details.lastName, details.email]),
+  );
+}
+
+/** Served by team_member_pkey. */
+export async function deleteTeamMember(database: Database, id: RecordId): Promise<void> {
+  await database.query({ name: 'delete-team-member', text: 'delete from team_member where id = $1' }, [id]);
+}

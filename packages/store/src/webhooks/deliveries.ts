@@ -1,0 +1,106 @@
+import type { RecordId } from '@deedwire/domain';
+
+import type { PageQuery } from '../page-query.ts';
+import { firstRow, type Database } from '../store.ts';
+
+export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
+
+export interface DeliveryRow {
+  id: RecordId;
+  subscription_id: RecordId;
+  sequence: string;
+  status: DeliveryStatus;
+  event_id: RecordId;
+  event_type: string;
+  event_version: string;
+  occurred_at: Date;
+  /** When the next attempt is due. Null: none is planned. */
+  due_at: Date | null;
+}
+
+const SELECT = `
+  select d.id, d.subscription_id, d.sequence, d.status, d.event_id, e.event_type, d.event_version, e.occurred_at, p.due_at
+  from webhook_delivery d
+  join webhook_subscription s on s.id = d.subscription_id and s.deleted_at is null
+  join outbox_event e on e.id = d.event_id
+  left join webhook_pending_delivery p on p.delivery_id = d.id and s.paused_at is null`;
+
+/** Served by webhook_delivery_pkey. */
+export async function selectDelivery(
+  database: Database,
+  accountId: RecordId,
+  id: RecordId,
+): Promise<DeliveryRow | null> {
+  const statement = { name: 'select-delivery', text: `${SELECT} where d.id = $2 and d.account_id = $1` };
+  return firstRow(await database.query<DeliveryRow>(statement, [accountId, id]));
+}
+
+/**
+ * Newest first. Served by webhook_delivery_by_account or, for one subscription, by webhook_delivery_by_subscription.
+ *
+ * @param filter null where it does not matter
+ */
+export async function selectDeliveries(
+  database: Database,
+  filter: { accountId: RecordId | null; subscriptionId: RecordId | null; status: DeliveryStatus | null },
+  page: PageQuery,
+): Promise<DeliveryRow[]> {
+  const conditions: string[] = [];
+  const values: unknown[] = [page.beforeId, page.limit];
+  for (const [column, value] of [
+    ['account_id', filter.accountId],
+    ['subscription_id', filter.subscriptionId],
+    ['status', filter.status],
+  ] as const) {
+    if (value !== null) conditions.push(`and d.${column} = $${values.push(value)}`);
+  }
+  const statement = {
+    // A plan of its own for each combination of filters.
+    name: `select-deliveries-${filter.accountId !== null}-${filter.subscriptionId !== null}-${filter.status !== null}`,
+    text: `
+      ${SELECT}
+      where ($1::bigint is null or d.id < $1)
+        ${conditions.join(' ')}
+      order by d.id desc
+      limit $2`,
+  };
+  return database.query<DeliveryRow>(statement, values);
+}
+
+/** Whoever asks: for the operator. Served by webhook_delivery_pkey. */
+export async function selectDeliveryOfAnyAccount(database: Database, id: RecordId): Promise<DeliveryRow | null> {
+  const statement = { name: 'select-delivery-of-any-account', text: `${SELECT} where d.id = $1` };
+  return firstRow(await database.query<DeliveryRow>(statement, [id]));
+}
+
+export interface AttemptRow {
+  delivery_id: RecordId;
+  number: number;
+  started_at: Date;
+  duration_ms: number;
+  response_status: number | null;
+  error: string | null;
+}
+
+/** The latest attempts of each delivery, newest first. Served by webhook_attempt_pkey. */
+export async function selectAttempts(
+  database: Database,
+  deliveryIds: readonly RecordId[],
+  limitPerDelivery: number,
+): Promise<AttemptRow[]> {
+  const statement = {
+    name: 'select-attempts',
+    text: `
+      select a.delivery_id, a.number, a.started_at, a.duration_ms, a.response_status, a.error
+      from unnest($1::bigint[]) as d (id)
+      cross join lateral (
+        select *
+        from webhook_attempt
+        where delivery_id = d.id
+        order by number desc
+        limit $2
+      ) a
+      order by a.delivery_id, a.number desc`,
+  };
+  return database.query<AttemptRow>(statement, [deliveryIds, limitPerDelivery]);
+}

@@ -1,0 +1,147 @@
+import type { RecordId } from '@deedwire/domain';
+
+import type { Database } from '../store.ts';
+
+/** A lane that its owner holds for as long as its lease lasts, under a token that no other owner has. */
+export interface LaneLease {
+  subscriptionId: RecordId;
+  fencingToken: string;
+}
+
+interface LaneRow {
+  subscription_id: RecordId;
+  fencing_token: string;
+}
+
+const toLease = (row: LaneRow): LaneLease => ({
+  subscriptionId: row.subscription_id,
+  fencingToken: row.fencing_token,
+});
+
+/** Takes free lanes with something due, the longest due first. Served by webhook_lane_due. */
+export async function leaseLanes(
+  database: Database,
+  lease: { owner: string; forSeconds: number; limit: number },
+): Promise<LaneLease[]> {
+  const statement = {
+    name: 'lease-lanes',
+    text: `
+      update webhook_lane l
+      set owner = $1, leased_until = now() + make_interval(secs => $2), fencing_token = l.fencing_token + 1
+      from (
+        select subscription_id
+        from webhook_lane
+        where active and due_at <= now() and (leased_until is null or leased_until <= now())
+        order by due_at
+        limit $3
+        for no key update skip locked
+      ) due
+      where l.subscription_id = due.subscription_id
+      returning l.subscription_id, l.fencing_token`,
+  };
+  const rows = await database.query<LaneRow>(statement, [lease.owner, lease.forSeconds, lease.limit]);
+  return rows.map(toLease);
+}
+
+/**
+ * Extends leases. Served by webhook_lane_pkey.
+ *
+ * @returns those that are still held: a lane that is missing was paused, deleted, or taken over
+ */
+export async function renewLanes(
+  database: Database,
+  lanes: readonly LaneLease[],
+  forSeconds: number,
+): Promise<LaneLease[]> {
+  const statement = {
+    name: 'renew-lanes',
+    text: `
+      update webhook_lane l
+      set leased_until = now() + make_interval(secs => $3)
+      from unnest($1::bigint[], $2::bigint[]) as held (subscription_id, fencing_token)
+      where l.subscription_id = held.subscription_id and l.fencing_token = held.fencing_token
+        and l.active and l.leased_until > now()
+      returning l.subscription_id, l.fencing_token`,
+  };
+  const rows = await database.query<LaneRow>(statement, [
+    lanes.map(({ subscriptionId }) => subscriptionId),
+    lanes.map(({ fencingToken }) => fencingToken),
+    forSeconds,
+  ]);
+  return rows.map(toLease);
+}
+
+/** How long until a lane that nobody holds is due, in milliseconds; null when none will be. Served by webhook_lane_due. */
+export async function selectNextLaneDue(database: Database): Promise<number | null> {
+  const statement = {
+    name: 'select-next-lane-due',
+    text: `
+      select ceil(1000 * extract(epoch from min(greatest(due_at, leased_until)) - now()))::float8 as due_in_ms
+      from webhook_lane
+      where active and due_at is not null`,
+  };
+  const [row] = await database.query<{ due_in_ms: number | null }>(statement, []);
+  return row?.due_in_ms ?? null;
+}
+
+export interface DueDeliveryRow {
+  subscription_id: RecordId;
+  delivery_id: RecordId;
+  /** How many attempts have been made. */
+  attempts: number;
+  sequence: string;
+  event_type: string;
+  event_version: string;
+  body: Buffer;
+  callback_url: string;
+  secret_ciphertext: Buffer;
+}
+
+/**
+ * What is due in held lanes, at most `slots` from each, the longest due first. Nothing is written: who holds the lane
+ * remembers what is in flight. Served by webhook_pending_delivery_due.
+ */
+export async function selectDueDeliveries(
+  database: Database,
+  lanes: readonly { subscriptionId: RecordId; slots: number }[],
+  inFlight: readonly RecordId[],
+): Promise<DueDeliveryRow[]> {
+  const statement = {
+    name: 'select-due-deliveries',
+    text: `
+      select due.subscription_id, due.delivery_id, due.attempts, d.sequence, e.event_type, d.event_version, p.body,
+        s.callback_url, s.secret_ciphertext
+      from unnest($1::bigint[], $2::int[]) as lane (subscription_id, slots)
+      cross join lateral (
+        select w.subscription_id, w.delivery_id, w.attempts
+        from webhook_pending_delivery w
+        where w.subscription_id = lane.subscription_id and w.due_at <= now() and w.delivery_id <> all ($3::bigint[])
+        order by w.due_at, w.delivery_id
+        limit lane.slots
+      ) due
+      join webhook_subscription s on s.id = due.subscription_id and s.paused_at is null and s.deleted_at is null
+      join webhook_delivery d on d.id = due.delivery_id
+      join outbox_event e on e.id = d.event_id
+      join webhook_payload p on p.event_id = d.event_id and p.event_version = d.event_version`,
+  };
+  return database.query<DueDeliveryRow>(statement, [
+    lanes.map(({ subscriptionId }) => subscriptionId),
+    lanes.map(({ slots }) => slots),
+    inFlight,
+  ]);
+}
+
+/** Deletes the lane of a deleted subscription: who held it can settle nothing any more. Served by webhook_lane_pkey. */
+export async function deleteLane(database: Database, subscriptionId: RecordId): Promise<void> {
+  const statement = { name: 'delete-lane', text: 'delete from webhook_lane where subscription_id = $1' };
+  await database.query(statement, [subscriptionId]);
+}
+
+/** Served by webhook_pending_delivery_due. */
+export async function deletePendingDeliveries(database: Database, subscriptionId: RecordId): Promise<void> {
+  const statement = {
+    name: 'delete-pending-deliveries',
+    text: 'delete from webhook_pending_delivery where subscription_id = $1',
+  };
+  await database.query(statement, [subscriptionId]);
+}

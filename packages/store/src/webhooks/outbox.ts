@@ -1,0 +1,138 @@
+import type { InterfaceName, RecordId } from '@deedwire/domain';
+
+import type { Database } from '../store.ts';
+
+/** Reports a change, in the transaction of the change itself. */
+export async function insertOutboxEvent(
+  database: Database,
+  event: { accountId: RecordId; interfaceName: InterfaceName; type: string; snapshot: object },
+): Promise<void> {
+  const statement = {
+    name: 'insert-outbox-event',
+    text: 'insert into outbox_event (account_id, interface, event_type, snapshot) values ($1, $2, $3, $4)',
+  };
+  await database.query(statement, [event.accountId, event.interfaceName, event.type, JSON.stringify(event.snapshot)]);
+}
+
+/** The event types and versions that a worker can render. */
+export interface KnownEventVersions {
+  types: readonly string[];
+  versions: readonly string[];
+}
+
+// Leaves alone an event whose type, or whose version pinned by some subscription, this build does not know: a newer worker
+// takes it. `$1` and `$2` are the known types and versions, side by side.
+const IS_KNOWN = `
+  e.event_type = any ($1::text[])
+  and not exists (
+    select
+    from webhook_subscription s
+    join webhook_subscription_event_type t on t.subscription_id = s.id and t.event_type = e.event_type
+    where s.account_id = e.account_id and s.deleted_at is null
+      and (t.event_type, t.event_version) not in (select * from unnest($1::text[], $2::text[]))
+  )`;
+
+/** Accounts with events to fan out. Served by outbox_event_queued. */
+export async function selectAccountsWithQueuedEvents(
+  database: Database,
+  known: KnownEventVersions,
+  limit: number,
+): Promise<RecordId[]> {
+  const statement = {
+    name: 'select-accounts-with-queued-events',
+    text: `
+      select distinct e.account_id
+      from outbox_event e
+      where e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}
+      limit $3`,
+  };
+  const rows = await database.query<{ account_id: RecordId }>(statement, [known.types, known.versions, limit]);
+  return rows.map(({ account_id }) => account_id);
+}
+
+/** Lets one worker at a time fan out the events of an account, until its transaction ends. */
+export async function tryLockFanOut(database: Database, accountId: RecordId): Promise<boolean> {
+  const statement = {
+    name: 'try-lock-fan-out',
+    text: `select pg_try_advisory_xact_lock(hashtextextended('fan-out:' || $1::text, 0)) as locked`,
+  };
+  const [row] = await database.query<{ locked: boolean }>(statement, [accountId]);
+  return row?.locked === true;
+}
+
+export interface QueuedEventRow {
+  id: RecordId;
+  interface: InterfaceName;
+  event_type: string;
+  snapshot: unknown;
+  occurred_at: Date;
+  /** The subscriptions that list the event type, each with the version that it pins, by subscription id. */
+  subscriptions: { id: RecordId; version: string }[];
+}
+
+/** The oldest events of an account that are not fanned out yet, with who receives them. Served by outbox_event_queued. */
+export async function selectQueuedEvents(
+  database: Database,
+  known: KnownEventVersions,
+  accountId: RecordId,
+  limit: number,
+): Promise<QueuedEventRow[]> {
+  const statement = {
+    name: 'select-queued-events',
+    // Ids as text: JSON numbers lose digits beyond 2^53.
+    text: `
+      select e.id, e.interface, e.event_type, e.snapshot, e.occurred_at,
+        (
+          select coalesce(json_agg(json_build_object('id', s.id::text, 'version', t.event_version) order by s.id), '[]')
+          from webhook_subscription s
+          join webhook_subscription_event_type t on t.subscription_id = s.id
+          where s.account_id = e.account_id and s.deleted_at is null and t.event_type = e.event_type
+        ) as subscriptions
+      from outbox_event e
+      where e.account_id = $3 and e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}
+      order by e.id
+      limit $4`,
+  };
+  return database.query<QueuedEventRow>(statement, [known.types, known.versions, accountId, limit]);
+}
+
+/** Served by outbox_event_pkey. */
+export async function markEventsFannedOut(database: Database, ids: readonly RecordId[]): Promise<void> {
+  const statement = {
+    name: 'mark-events-fanned-out',
+    text: 'update outbox_event set fanned_out_at = now() where id = any ($1)',
+  };
+  await database.query(statement, [ids]);
+}
+
+/** Sets aside an event that cannot be rendered. Served by outbox_event_pkey. */
+export async function markEventFailed(database: Database, id: RecordId, error: string): Promise<void> {
+  const statement = {
+    name: 'mark-event-failed',
+    text: 'update outbox_event set fan_out_failed_at = now(), fan_out_error = $2 where id = $1',
+  };
+  await database.query(statement, [id, error]);
+}
+
+/** What needs somebody's attention: events that no worker of this build takes, and events that could not be rendered. */
+export interface OutboxAlarms {
+  unknown: number;
+  failed: number;
+}
+
+/** Served by outbox_event_queued and outbox_event_failed. */
+export async function countOutboxAlarms(database: Database, known: KnownEventVersions): Promise<OutboxAlarms> {
+  const statement = {
+    name: 'count-outbox-alarms',
+    text: `
+      select
+        (
+          select count(*)::int
+          from outbox_event e
+          where e.fanned_out_at is null and e.fan_out_failed_at is null and not (${IS_KNOWN})
+        ) as unknown,
+        (select count(*)::int from outbox_event where fan_out_failed_at is not null) as failed`,
+  };
+  const [row] = await database.query<OutboxAlarms>(statement, [known.types, known.versions]);
+  return row ?? { unknown: 0, failed: 0 };
+}

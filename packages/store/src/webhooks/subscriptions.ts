@@ -1,0 +1,266 @@
+import type { InterfaceName, RecordId } from '@deedwire/domain';
+
+import type { PageQuery } from '../page-query.ts';
+import { firstRow, onlyRow, type Database } from '../store.ts';
+
+export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
+
+export interface SubscriptionEventTypeRow {
+  type: string;
+  version: string;
+}
+
+export interface SubscriptionRow {
+  id: RecordId;
+  callback_url: string;
+  secret_ciphertext: Buffer;
+  paused_reason: PausedReason | null;
+  paused_at: Date | null;
+  created_at: Date;
+  /** Ordered by type. */
+  event_types: SubscriptionEventTypeRow[];
+}
+
+const COLUMNS = `
+  s.id, s.callback_url, s.secret_ciphertext, s.paused_reason, s.paused_at, s.created_at,
+  (
+    select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
+    from webhook_subscription_event_type t
+    where t.subscription_id = s.id
+  ) as event_types`;
+
+/** Served by webhook_subscription_pkey. Deleted ones do not exist. */
+export async function selectSubscription(
+  database: Database,
+  accountId: RecordId,
+  id: RecordId,
+): Promise<SubscriptionRow | null> {
+  const statement = {
+    name: 'select-subscription',
+    text: `
+      select ${COLUMNS}
+      from webhook_subscription s
+      where s.id = $2 and s.account_id = $1 and s.deleted_at is null`,
+  };
+  return firstRow(await database.query<SubscriptionRow>(statement, [accountId, id]));
+}
+
+/** Newest first. Served by webhook_subscription_by_account. */
+export async function selectSubscriptions(
+  database: Database,
+  accountId: RecordId,
+  page: PageQuery,
+): Promise<SubscriptionRow[]> {
+  const statement = {
+    name: 'select-subscriptions',
+    text: `
+      select ${COLUMNS}
+      from webhook_subscription s
+      where s.account_id = $1 and s.deleted_at is null and ($2::bigint is null or s.id < $2)
+      order by s.id desc
+      limit $3`,
+  };
+  return database.query<SubscriptionRow>(statement, [accountId, page.beforeId, page.limit]);
+}
+
+/** Served by webhook_subscription_by_account. */
+export async function countSubscriptions(database: Database, accountId: RecordId): Promise<number> {
+  const statement = {
+    name: 'count-subscriptions',
+    text: 'select count(*)::int as count from webhook_subscription where account_id = $1 and deleted_at is null',
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
+}
+
+/**
+ * Lets one transaction at a time create subscriptions for an account, so that the limit holds. An advisory lock, because an
+ * API may not write accounts.
+ */
+export async function lockSubscriptionsOfAccount(database: Database, accountId: RecordId): Promise<void> {
+  const statement = {
+    name: 'lock-subscriptions-of-account',
+    text: `select pg_advisory_xact_lock(hashtextextended('webhook-subscriptions:' || $1::text, 0))`,
+  };
+  await database.query(statement, [accountId]);
+}
+
+/** The number of the next subscription: its secret is encrypted under it. */
+export async function reserveSubscriptionId(database: Database): Promise<RecordId> {
+  const statement = {
+    name: 'reserve-subscription-id',
+    text: `select nextval('webhook_subscription_id_seq') as id`,
+  };
+  return onlyRow(await database.query<{ id: RecordId }>(statement, [])).id;
+}
+
+export async function insertSubscription(
+  database: Database,
+  subscription: {
+    id: RecordId;
+    accountId: RecordId;
+    interfaceName: InterfaceName;
+    callbackUrl: string;
+    secretCiphertext: Buffer;
+  },
+): Promise<void> {
+  const statement = {
+    name: 'insert-subscription',
+    text: `
+      with inserted as (
+        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext)
+        values ($1, $2, $3, $4, $5)
+        returning id, interface
+      )
+      insert into webhook_lane (subscription_id, interface)
+      select id, interface
+      from inserted`,
+  };
+  await database.query(statement, [
+    subscription.id,
+    subscription.accountId,
+    subscription.interfaceName,
+    subscription.callbackUrl,
+    subscription.secretCiphertext,
+  ]);
+}
+
+/** Served by webhook_subscription_event_type_pkey. */
+export async function deleteSubscriptionEventTypes(database: Database, subscriptionId: RecordId): Promise<void> {
+  const statement = {
+    name: 'delete-subscription-event-types',
+    text: 'delete from webhook_subscription_event_type where subscription_id = $1',
+  };
+  await database.query(statement, [subscriptionId]);
+}
+
+export async function insertSubscriptionEventTypes(
+  database: Database,
+  subscription: { id: RecordId; interfaceName: InterfaceName },
+  eventTypes: readonly SubscriptionEventTypeRow[],
+): Promise<void> {
+  const statement = {
+    name: 'insert-subscription-event-types',
+    text: `
+      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+      select $1, $2, t.event_type, t.event_version
+      from unnest($3::text[], $4::text[]) as t (event_type, event_version)`,
+  };
+  await database.query(statement, [
+    subscription.id,
+    subscription.interfaceName,
+    eventTypes.map(({ type }) => type),
+    eventTypes.map(({ version }) => version),
+  ]);
+}
+
+/** Holds a subscription until the transaction ends. Served by webhook_subscription_pkey. */
+export async function lockSubscription(
+  database: Database,
+  accountId: RecordId,
+  id: RecordId,
+): Promise<{ id: RecordId; paused_reason: PausedReason | null } | null> {
+  const statement = {
+    name: 'lock-subscription',
+    text: `
+      select id, paused_reason
+      from webhook_subscription
+      where id = $2 and account_id = $1 and deleted_at is null
+      for no key update`,
+  };
+  return firstRow(
+    await database.query<{ id: RecordId; paused_reason: PausedReason | null }>(statement, [accountId, id]),
+  );
+}
+
+/** Served by webhook_subscription_pkey. */
+export async function updateSubscriptionUrl(database: Database, id: RecordId, callbackUrl: string): Promise<void> {
+  const statement = {
+    name: 'update-subscription-url',
+    text: 'update webhook_subscription set callback_url = $2 where id = $1',
+  };
+  await database.query(statement, [id, callbackUrl]);
+}
+
+/** Makes a paused subscription active again, and its lane with it. Served by webhook_subscription_pkey, webhook_lane_pkey. */
+export async function resumeSubscription(database: Database, id: RecordId): Promise<void> {
+  const statement = {
+    name: 'resume-subscription',
+    text: `
+      with resumed as (
+        update webhook_subscription
+        set paused_reason = null, paused_at = null
+        where id = $1
+        returning id
+      )
+      update webhook_lane l
+      set active = true
+      from resumed
+      where l.subscription_id = resumed.id`,
+  };
+  await database.query(statement, [id]);
+}
+
+/**
+ * Pauses subscriptions, and their lanes with them; those that are paused already keep their reason. Served by
+ * webhook_subscription_pkey and webhook_lane_pkey.
+ */
+export async function pauseSubscriptions(
+  database: Database,
+  ids: readonly RecordId[],
+  reason: PausedReason,
+): Promise<void> {
+  const statement = {
+    name: 'pause-subscriptions',
+    text: `
+      with paused as (
+        update webhook_subscription
+        set paused_reason = $2, paused_at = now()
+        where id = any ($1) and paused_at is null and deleted_at is null
+        returning id
+      )
+      update webhook_lane l
+      set active = false
+      from paused
+      where l.subscription_id = paused.id`,
+  };
+  await database.query(statement, [ids, reason]);
+}
+
+/** Takes a subscription out of everybody's sight and forgets its secret. Served by webhook_subscription_pkey. */
+export async function markSubscriptionDeleted(database: Database, id: RecordId): Promise<void> {
+  const statement = {
+    name: 'mark-subscription-deleted',
+    text: `update webhook_subscription set deleted_at = now(), secret_ciphertext = '' where id = $1`,
+  };
+  await database.query(statement, [id]);
+}
+
+/**
+ * Counts one more verification request of an account in the present minute.
+ *
+ * @returns how many there were in this minute, this one included
+ */
+export async function countHandshake(
+  database: Database,
+  accountId: RecordId,
+  interfaceName: InterfaceName,
+): Promise<number> {
+  const statement = {
+    name: 'count-handshake',
+    text: `
+      insert into webhook_handshake_count as c (account_id, interface, minute, handshakes)
+      values ($1, $2, date_trunc('minute', now()), 1)
+      on conflict (account_id, minute) do update set handshakes = c.handshakes + 1
+      returning handshakes`,
+  };
+  return onlyRow(await database.query<{ handshakes: number }>(statement, [accountId, interfaceName])).handshakes;
+}
+
+/** Forgets the counts of former minutes. Served by webhook_handshake_count_pkey. */
+export async function deleteOldHandshakeCounts(database: Database, accountId: RecordId): Promise<void> {
+  const statement = {
+    name: 'delete-old-handshake-counts',
+    text: `delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`,
+  };
+  await database.query(statement, [accountId]);
+}
