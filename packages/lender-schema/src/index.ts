@@ -1,0 +1,3 @@
+export type { SchemaVersion, SchemaVersionStatus } from './contract.ts';
+export { UnknownVersionError } from './unknown-version-error.ts';
+export { sdl, versions } from './versions.ts';

@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url';
+import type { CodegenConfig } from '@graphql-codegen/cli';
+
+export default {
+  schema: fileURLToPath(import.meta.resolve('@deedwire/lender-schema/2026-11-01.graphql')),
+  documents: 'operations.graphql',
+  generates: {
+    'generated/operations.ts': {
+      plugins: ['typescript-operations', 'typed-document-node'],
+      config: {
+        // Enums and inputs come from the package: `~` says that it is one and not a path.
+        importSchemaTypesFrom: '~@deedwire/lender-schema/2026-11-01',
+        namespacedImportName: 'Lender',
+        scalars: { Date: 'string', DateTime: 'string' },
+        useTypeImports: true,
+      },
+    },
+  },
+} satisfies CodegenConfig;

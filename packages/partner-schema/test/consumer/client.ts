@@ -1,0 +1,54 @@
+import type { ErrorCode } from '@deedwire/partner-schema/2026-11-01';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { print } from 'graphql';
+import { ReferralsDocument, type ReferralsQuery } from './generated/operations.ts';
+
+export interface Credentials {
+  clientId: string;
+  apiKey: string;
+  organizationId: string;
+}
+
+interface Answer<Data> {
+  data?: Data | null;
+  errors?: { message: string; extensions: { code: ErrorCode; requestId: string } }[];
+}
+
+/** Every referral of yours, a line each. */
+export async function listReferrals(endpoint: string, credentials: Credentials): Promise<string[]> {
+  const lines: string[] = [];
+  for (let after: string | null = null; ;) {
+    const { referrals }: ReferralsQuery = await request(endpoint, credentials, ReferralsDocument, { after });
+    for (const { clientName, status, matter } of referrals.nodes) {
+      // `status` may be a value that did not exist when this was written.
+      lines.push(`${clientName}: ${status === 'CONVERTED' ? `matter ${matter?.reference}` : status.toLowerCase()}`);
+    }
+    if (!referrals.pageInfo.hasNextPage) return lines;
+    after = referrals.pageInfo.endCursor;
+  }
+}
+
+async function request<Data, Variables>(
+  endpoint: string,
+  credentials: Credentials,
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json',
+      'x-service-client-id': credentials.clientId,
+      'x-service-api-key': credentials.apiKey,
+      'x-service-organization-id': credentials.organizationId,
+      'x-service-schema-version': '2026-11-01',
+    },
+    body: JSON.stringify({ query: print(document), variables }),
+  });
+  const { data, errors }: Answer<Data> = await response.json();
+  const [error] = errors ?? [];
+  if (error) throw new Error(`${error.extensions.code}: ${error.message} (request ${error.extensions.requestId})`);
+  if (!data) throw new Error(`HTTP status ${response.status} without data`);
+  return data;
+}
