@@ -1,0 +1,162 @@
+import { Kind, type ConstDirectiveNode } from 'graphql';
+import type { Rule } from '../change.ts';
+import type { Verdict } from '../verdict.ts';
+import type { Comparison } from './comparison.ts';
+import type { GraphqlContract } from './contract.ts';
+import { argumentMeaning, type ArgumentMeaning } from './directive-arguments.ts';
+import type { Position } from './exposure.ts';
+import { canonicalLiteral } from './literal.ts';
+import { graphqlRules } from './rules.ts';
+
+/** One application: argument name → canonical literal, defaults of the definition filled in. */
+type Application = ReadonlyMap<string, string>;
+
+/** How an argument's new value compares: `undecided` where only the directive's author can tell. */
+type Effect = 'tightened' | 'loosened' | 'raised' | 'lowered' | 'undecided';
+
+const configuredRules: Readonly<Record<Verdict, Rule | null>> = {
+  none: null,
+  patch: graphqlRules.directiveConfiguredPatch,
+  minor: graphqlRules.directiveConfiguredMinor,
+  major: graphqlRules.directiveConfiguredMajor,
+};
+
+/** `@deprecated` is compared with the descriptions: it is documentation, whatever the position. */
+export function compareAppliedDirectives(
+  comparison: Comparison,
+  coordinate: string,
+  from: readonly ConstDirectiveNode[],
+  to: readonly ConstDirectiveNode[],
+  position: Position,
+): void {
+  if (from.length === 0 && to.length === 0) return;
+  const before = applicationsByName(comparison.from, from);
+  const after = applicationsByName(comparison.to, to);
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    if (name === 'deprecated') continue;
+    compareApplications(comparison, coordinate, name, before.get(name) ?? [], after.get(name) ?? [], position);
+  }
+}
+
+function compareApplications(
+  comparison: Comparison,
+  coordinate: string,
+  name: string,
+  from: readonly Application[],
+  to: readonly Application[],
+  position: Position,
+): void {
+  const before = from.map(printApplication);
+  const after = to.map(printApplication);
+  if (before.toSorted().join(' ') === after.toSorted().join(' ')) return;
+  const message = `It was ${describe(name, before)}, is ${describe(name, after)}.`;
+  for (const rule of rulesFor(comparison, name, from, to, position)) comparison.found(rule, coordinate, message);
+}
+
+function rulesFor(
+  { directives }: Comparison,
+  name: string,
+  from: readonly Application[],
+  to: readonly Application[],
+  position: Position,
+): Iterable<Rule> {
+  const configured = directives.get(name);
+  if (configured !== undefined) {
+    const rule = configuredRules[configured];
+    return rule === null ? [] : [rule];
+  }
+  if (name === 'oneOf') return [from.length === 0 ? graphqlRules.oneOfAdded : graphqlRules.oneOfRemoved];
+  if (name === 'specifiedBy')
+    return [from.length === 0 ? graphqlRules.specifiedByAdded : graphqlRules.specifiedByChanged];
+  // Which of several applications became which cannot be told.
+  if (from.length > 1 || to.length > 1) return [graphqlRules.directiveUndecided];
+  const effects = effectsOf(name, from[0] ?? new Map<string, string>(), to[0] ?? new Map<string, string>());
+  return new Set(effects.flatMap((effect) => rulesOfEffect(effect, position)));
+}
+
+function effectsOf(directive: string, from: Application, to: Application): Effect[] {
+  const effects: Effect[] = [];
+  for (const name of new Set([...from.keys(), ...to.keys()])) {
+    const before = from.get(name) ?? 'null';
+    const after = to.get(name) ?? 'null';
+    if (before !== after) effects.push(effectOf(argumentMeaning(directive, name), before, after));
+  }
+  // Without any argument that differs: a directive like `@internal`, present or not.
+  return effects.length === 0 ? ['undecided'] : effects;
+}
+
+function effectOf(meaning: ArgumentMeaning | null, before: string, after: string): Effect {
+  if (meaning === null) return 'undecided';
+  if (before === 'null') return meaning === 'cost' ? 'raised' : 'tightened';
+  if (after === 'null') return meaning === 'cost' ? 'lowered' : 'loosened';
+  const [old, now] = [toNumber(before), toNumber(after)];
+  if (!Number.isFinite(old) || !Number.isFinite(now)) return 'undecided';
+  return numberEffects[meaning](old, now);
+}
+
+/** Of a number that has become another one. */
+const numberEffects: Readonly<Record<ArgumentMeaning, (from: number, to: number) => Effect>> = {
+  'upper bound': (from, to) => (to < from ? 'tightened' : 'loosened'),
+  'lower bound': (from, to) => (to > from ? 'tightened' : 'loosened'),
+  divisor(from, to) {
+    if (to % from === 0) return 'tightened';
+    return from % to === 0 ? 'loosened' : 'undecided';
+  },
+  restriction: () => 'undecided',
+  cost: (from, to) => (to > from ? 'raised' : 'lowered'),
+};
+
+function rulesOfEffect(effect: Effect, position: Position): Rule[] {
+  if (effect === 'undecided') return [graphqlRules.directiveUndecided];
+  if (effect === 'raised') return [graphqlRules.costRaised];
+  if (effect === 'lowered') return [graphqlRules.costLowered];
+  const tightened = effect === 'tightened';
+  const rules: Rule[] = [];
+  if (position !== 'output') rules.push(tightened ? graphqlRules.inputBoundTightened : graphqlRules.inputBoundLoosened);
+  if (position !== 'input')
+    rules.push(tightened ? graphqlRules.outputBoundTightened : graphqlRules.outputBoundLoosened);
+  return rules;
+}
+
+function applicationsByName(
+  contract: GraphqlContract,
+  nodes: readonly ConstDirectiveNode[],
+): Map<string, Application[]> {
+  const byName = new Map<string, Application[]>();
+  for (const node of nodes) {
+    const name = node.name.value;
+    byName.set(name, [...(byName.get(name) ?? []), applicationOf(contract, node)]);
+  }
+  return byName;
+}
+
+function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): Application {
+  const application = new Map<string, string>();
+  const definition = contract.directives.get(node.name.value);
+  for (const { name, type, defaultValue } of definition?.args.values() ?? []) {
+    if (defaultValue !== null) application.set(name, canonicalLiteral(contract, type, defaultValue));
+  }
+  for (const { name, value } of node.arguments ?? []) {
+    const type = definition?.args.get(name.value)?.type ?? anyType;
+    application.set(name.value, canonicalLiteral(contract, type, value));
+  }
+  // An argument that is null says as much as one that is left out.
+  return new Map([...application].filter(([, value]) => value !== 'null'));
+}
+
+/** For the directives that every schema has without defining them. */
+const anyType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'String' } } as const;
+
+/** Some directives take their numbers as strings: `@cost(weight: "2.5")`. */
+function toNumber(literal: string): number {
+  return Number(/^"(.+)"$/.exec(literal)?.[1] ?? literal);
+}
+
+function printApplication(application: Application): string {
+  const args = [...application].map(([name, value]) => `${name}: ${value}`).toSorted();
+  return args.length === 0 ? '' : `(${args.join(', ')})`;
+}
+
+function describe(name: string, printed: readonly string[]): string {
+  return printed.length === 0 ? `without @${name}` : printed.map((args) => `@${name}${args}`).join(' ');
+}

@@ -1,0 +1,30 @@
+import { report, type Change, type Report } from '../change.ts';
+import type { SourceText } from '../text-file.ts';
+import { compareAppliedDirectives } from './compare-applied-directives.ts';
+import { compareDirectiveDefinitions } from './compare-directive-definitions.ts';
+import { compareDescriptions } from './compare-documented.ts';
+import { compareRoots } from './compare-roots.ts';
+import { compareTypes } from './compare-types.ts';
+import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
+import { exposureOf } from './exposure.ts';
+import { readGraphqlContract } from './read-contract.ts';
+
+/** Compares two schemas, each given whole as SDL. Throws an InputError when one is not valid. */
+export function compareGraphql(from: SourceText, to: SourceText, options: GraphqlOptions = {}): Report {
+  const changes: Change[] = [];
+  const before = readGraphqlContract(from);
+  const comparison: Comparison = {
+    from: before,
+    to: readGraphqlContract(to),
+    exposure: exposureOf(before),
+    closedOutputs: options.closedOutputs ?? false,
+    directives: new Map(Object.entries(options.directives ?? {})),
+    found: collectInto(changes),
+  };
+  compareRoots(comparison);
+  compareTypes(comparison);
+  compareDirectiveDefinitions(comparison);
+  compareDescriptions(comparison, 'schema', comparison.from.description, comparison.to.description);
+  compareAppliedDirectives(comparison, 'schema', comparison.from.applied, comparison.to.applied, 'both');
+  return report(changes);
+}

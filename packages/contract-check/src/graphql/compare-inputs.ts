@@ -1,0 +1,61 @@
+import type { Rule } from '../change.ts';
+import { compareDocumented } from './compare-documented.ts';
+import { matchByName, type Comparison } from './comparison.ts';
+import { isRequired, printType, type InputValue } from './contract.ts';
+import { canonicalLiteral } from './literal.ts';
+import { graphqlRules } from './rules.ts';
+import { relateTypes, type TypeRelation } from './type-relation.ts';
+
+const typeRules: Readonly<Record<Exclude<TypeRelation, 'same'>, Rule>> = {
+  wider: graphqlRules.inputWidened,
+  narrower: graphqlRules.inputNarrowed,
+  other: graphqlRules.inputTypeChanged,
+};
+
+/** Arguments of a field or a directive, or fields of an input object. */
+export function compareInputs(
+  comparison: Comparison,
+  from: ReadonlyMap<string, InputValue>,
+  to: ReadonlyMap<string, InputValue>,
+  coordinateOf: (name: string) => string,
+): void {
+  const { found } = comparison;
+  matchByName(from, to, {
+    removed({ name }) {
+      found(graphqlRules.inputRemoved, coordinateOf(name), 'It was removed.');
+    },
+    added(input) {
+      const rule = isRequired(input) ? graphqlRules.requiredInputAdded : graphqlRules.optionalInputAdded;
+      found(rule, coordinateOf(input.name), `It was added with type ${printType(input.type)}.`);
+    },
+    kept(before, after) {
+      compareInput(comparison, coordinateOf(before.name), before, after);
+    },
+  });
+}
+
+function compareInput(comparison: Comparison, coordinate: string, from: InputValue, to: InputValue): void {
+  const relation = relateTypes(from.type, to.type);
+  if (relation !== 'same') {
+    const message = `The type was ${printType(from.type)}, is ${printType(to.type)}.`;
+    comparison.found(typeRules[relation], coordinate, message);
+  }
+  compareDefaults(comparison, coordinate, from, to);
+  compareDocumented(comparison, coordinate, from, to, 'input');
+}
+
+function compareDefaults(comparison: Comparison, coordinate: string, from: InputValue, to: InputValue): void {
+  const before = from.defaultValue && canonicalLiteral(comparison.from, from.type, from.defaultValue);
+  const after = to.defaultValue && canonicalLiteral(comparison.to, to.type, to.defaultValue);
+  if (before === after) return;
+  const message = `The default was ${before ?? 'absent'}, is ${after ?? 'absent'}.`;
+  comparison.found(defaultRule(from, to), coordinate, message);
+}
+
+function defaultRule(from: InputValue, to: InputValue): Rule {
+  if (from.defaultValue === null) {
+    return isRequired(from) ? graphqlRules.defaultOfRequiredAdded : graphqlRules.defaultAdded;
+  }
+  if (to.defaultValue !== null) return graphqlRules.defaultChanged;
+  return isRequired(to) ? graphqlRules.defaultOfNonNullRemoved : graphqlRules.defaultRemoved;
+}

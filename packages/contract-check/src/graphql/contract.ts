@@ -1,0 +1,68 @@
+import type { ConstDirectiveNode, ConstValueNode, TypeNode } from 'graphql';
+
+/** What a schema promises, with extensions merged in. Maps are in the order of the text, which means nothing. */
+export interface GraphqlContract {
+  readonly description: string | null;
+  /** Operation type (`query`, …) → name of the root type. */
+  readonly roots: ReadonlyMap<string, string>;
+  /** Built-in scalars are not listed. */
+  readonly types: ReadonlyMap<string, TypeDefinition>;
+  readonly directives: ReadonlyMap<string, DirectiveDefinition>;
+  /** Directives applied to the schema itself. */
+  readonly applied: readonly ConstDirectiveNode[];
+}
+
+export type TypeKind = 'scalar' | 'object' | 'interface' | 'union' | 'enum' | 'input';
+
+/** One shape for all kinds: what a kind does not have is empty. */
+export interface TypeDefinition extends Documented {
+  readonly kind: TypeKind;
+  /** Fields of objects and interfaces. */
+  readonly fields: Map<string, FieldDefinition>;
+  /** Fields of input objects. */
+  readonly inputFields: Map<string, InputValue>;
+  readonly interfaces: Set<string>;
+  /** Members of unions. */
+  readonly members: Set<string>;
+  /** Values of enums. */
+  readonly values: Map<string, Documented>;
+}
+
+/** What has a name, a description and applied directives. */
+export interface Documented {
+  readonly name: string;
+  description: string | null;
+  applied: readonly ConstDirectiveNode[];
+}
+
+export interface FieldDefinition extends Documented {
+  readonly type: TypeNode;
+  readonly args: ReadonlyMap<string, InputValue>;
+}
+
+/** An argument of a field or directive, or a field of an input object. */
+export interface InputValue extends Documented {
+  readonly type: TypeNode;
+  /** Null: without a default. The literal `null` is a default. */
+  readonly defaultValue: ConstValueNode | null;
+}
+
+export interface DirectiveDefinition extends Documented {
+  readonly args: ReadonlyMap<string, InputValue>;
+  readonly locations: ReadonlySet<string>;
+  readonly repeatable: boolean;
+}
+
+/** A field or argument must be given when it is non-null and has no default. */
+export function isRequired(input: InputValue): boolean {
+  return input.type.kind === 'NonNullType' && input.defaultValue === null;
+}
+
+export function printType(type: TypeNode): string {
+  if (type.kind === 'NamedType') return type.name.value;
+  return type.kind === 'ListType' ? `[${printType(type.type)}]` : `${printType(type.type)}!`;
+}
+
+export function namedType(type: TypeNode): string {
+  return type.kind === 'NamedType' ? type.name.value : namedType(type.type);
+}

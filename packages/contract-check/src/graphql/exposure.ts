@@ -1,0 +1,74 @@
+import { namedType, type GraphqlContract, type InputValue, type TypeDefinition } from './contract.ts';
+
+/** Where the values of a type travel: `input` to the server, `output` to the client. */
+export type Position = 'input' | 'output' | 'both';
+
+/** What operations can reach in a schema, from its root types and its directives. */
+export interface Exposure {
+  /** Null: no operation can reach the type. */
+  positionOf(typeName: string): Position | null;
+  /** Whether a field can return the abstract type: then each of its implementations is an answer. */
+  isReturned(typeName: string): boolean;
+}
+
+export function exposureOf(contract: GraphqlContract): Exposure {
+  const inputs = new Set<string>();
+  const outputs = new Set<string>();
+  const returned = new Set<string>();
+  const implementations = implementationsOf(contract);
+  // A list of what is still to do, not recursion: a schema may be a chain of ten thousand types.
+  const pending: (() => void)[] = [];
+
+  function reachInput({ type }: InputValue): void {
+    const name = namedType(type);
+    if (inputs.has(name)) return;
+    inputs.add(name);
+    for (const field of contract.types.get(name)?.inputFields.values() ?? []) pending.push(() => reachInput(field));
+  }
+
+  /** A type that a fragment can name: its fields can be selected. */
+  function reachOutput(name: string): void {
+    if (outputs.has(name)) return;
+    outputs.add(name);
+    const type = contract.types.get(name);
+    if (type === undefined) return;
+    for (const each of type.interfaces) pending.push(() => reachOutput(each));
+    for (const field of type.fields.values()) {
+      pending.push(() => reachReturned(namedType(field.type)));
+      for (const argument of field.args.values()) pending.push(() => reachInput(argument));
+    }
+  }
+
+  /** A type that a field returns: whatever it can turn out to be is reached too. */
+  function reachReturned(name: string): void {
+    if (returned.has(name)) return;
+    returned.add(name);
+    pending.push(() => reachOutput(name));
+    const members = [...(contract.types.get(name)?.members ?? []), ...(implementations.get(name) ?? [])];
+    for (const member of members) pending.push(() => reachReturned(member));
+  }
+
+  for (const name of contract.roots.values()) reachReturned(name);
+  for (const directive of contract.directives.values())
+    for (const argument of directive.args.values()) reachInput(argument);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) next();
+
+  return {
+    positionOf(name) {
+      if (inputs.has(name)) return outputs.has(name) ? 'both' : 'input';
+      return outputs.has(name) ? 'output' : null;
+    },
+    isReturned: (name) => returned.has(name),
+  };
+}
+
+function implementationsOf(contract: GraphqlContract): Map<string, string[]> {
+  const implementations = new Map<string, string[]>();
+  const add = (of: string, type: TypeDefinition): void => {
+    const names = implementations.get(of);
+    if (names === undefined) implementations.set(of, [type.name]);
+    else names.push(type.name);
+  };
+  for (const type of contract.types.values()) for (const name of type.interfaces) add(name, type);
+  return implementations;
+}

@@ -1,0 +1,40 @@
+import { Kind, type ConstValueNode, type TypeNode } from 'graphql';
+import { namedType, type GraphqlContract } from './contract.ts';
+
+/**
+ * One text for all literals that a server coerces to the same value: `1` and `[1]` of a list, `1` and `1.0` of a Float,
+ * `1` and `"1"` of an ID, `{a: 1, b: 2}` and `{b: 2, a: 1}`, a string and a block string.
+ */
+export function canonicalLiteral(contract: GraphqlContract, type: TypeNode, value: ConstValueNode): string {
+  if (value.kind === Kind.NULL) return 'null';
+  if (type.kind === 'NonNullType') return canonicalLiteral(contract, type.type, value);
+  if (type.kind === 'ListType') {
+    const items = value.kind === Kind.LIST ? value.values : [value];
+    return `[${items.map((item) => canonicalLiteral(contract, type.type, item)).join(',')}]`;
+  }
+  const inputFields = contract.types.get(namedType(type))?.inputFields;
+  if (value.kind === Kind.OBJECT && inputFields !== undefined && inputFields.size > 0) {
+    const members = value.fields.map((field) => {
+      const fieldType = inputFields.get(field.name.value)?.type;
+      return `${field.name.value}:${fieldType === undefined ? untyped(field.value) : canonicalLiteral(contract, fieldType, field.value)}`;
+    });
+    return `{${members.toSorted().join(',')}}`;
+  }
+  const name = namedType(type);
+  if (name === 'Float' && (value.kind === Kind.INT || value.kind === Kind.FLOAT)) return String(Number(value.value));
+  if (name === 'ID' && value.kind === Kind.INT) return JSON.stringify(value.value);
+  return untyped(value);
+}
+
+function untyped(value: ConstValueNode): string {
+  if (value.kind === Kind.NULL) return 'null';
+  if (value.kind === Kind.STRING) return JSON.stringify(value.value);
+  if (value.kind === Kind.LIST) return `[${value.values.map(untyped).join(',')}]`;
+  if (value.kind === Kind.OBJECT) {
+    return `{${value.fields
+      .map((field) => `${field.name.value}:${untyped(field.value)}`)
+      .toSorted()
+      .join(',')}}`;
+  }
+  return String(value.value);
+}
