@@ -1,0 +1,355 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as node from './index.ts';
+import * as web from './web.ts';
+
+const id = 'gid://service/WebhookDelivery/1';
+const timestamp = 1_793_491_200;
+const now = new Date(timestamp * 1000);
+const secret = node.generateWebhookSecret();
+
+const secrets = fc
+  .uint8Array({ minLength: 24, maxLength: 64 })
+  .map((key) => `whsec_${Buffer.from(key).toString('base64')}`);
+const bodies = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 500 }));
+const timestamps = fc.integer({ min: 1_000_000_000, max: 9_999_999_999 });
+const ids = fc.stringMatching(/^[!-+\-/-~]{1,64}$/);
+
+/** What a caller without types may pass. */
+function untyped(value: unknown): never {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the lie is the point
+  return value as never;
+}
+
+/** Runs `call` and gives what it throws or rejects with. */
+async function failure(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not fail');
+}
+
+describe('properties', () => {
+  it('signs the same in both entry points, and each verifies it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          id: ids,
+          timestamp: timestamps,
+          body: bodies,
+          secret: secrets,
+          nextSecret: fc.option(secrets, { nil: undefined }),
+        }),
+        async (options) => {
+          const headers = node.signWebhook(options);
+          expect(await web.signWebhook(options)).toStrictEqual(headers);
+          const verified = { id: options.id, timestamp: new Date(options.timestamp * 1000) };
+          const { body, nextSecret = options.secret } = options;
+          for (const key of [options.secret, nextSecret]) {
+            const request = { headers, body, secret: key, now: verified.timestamp };
+            expect(node.verifyWebhook(request)).toStrictEqual(verified);
+            expect(await web.verifyWebhook(request)).toStrictEqual(verified);
+          }
+        },
+      ),
+    );
+  });
+
+  it('refuses when one bit of the body, or one character of a header, is another', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: 200 }),
+        fc.nat(),
+        fc.constantFrom(
+          'x-service-webhook-signature',
+          'x-service-webhook-timestamp',
+          'webhook-id',
+          'webhook-timestamp',
+          'webhook-signature',
+        ),
+        async (body, position, name) => {
+          const headers: Record<string, string> = node.signWebhook({ id, timestamp, body, secret });
+          const flipped = Uint8Array.from(body);
+          flipped[position % body.length] = (body[position % body.length] ?? 0) ^ (1 << (position % 8));
+          const value = headers[name] ?? '';
+          const at = position % value.length;
+          const changed = value.slice(0, at) + (value[at] === 'e' ? '3' : 'e') + value.slice(at + 1);
+          for (const request of [
+            { headers, body: flipped, secret, now },
+            { headers: { ...headers, [name]: changed }, body, secret, now },
+          ]) {
+            expect(node.WebhookVerificationError.isInstance(await failure(() => node.verifyWebhook(request)))).toBe(
+              true,
+            );
+            expect(web.WebhookVerificationError.isInstance(await failure(() => web.verifyWebhook(request)))).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  it('answers any headers with a verification error', () => {
+    const names = fc.constantFrom(
+      'X-Service-Webhook-Signature',
+      'x-service-webhook-timestamp',
+      'WEBHOOK-ID',
+      'webhook-timestamp',
+      'webhook-signature',
+      '__proto__',
+    );
+    const values = fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined), fc.constant(String(timestamp)));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, values)), (pairs) => {
+        const headers = Object.fromEntries(pairs);
+        expect(() => node.verifyWebhook({ headers, body: '{}', secret, now })).toThrow(node.WebhookVerificationError);
+      }),
+    );
+  });
+});
+
+describe.each([
+  { name: 'node', ...node },
+  { name: 'web', ...web },
+])(
+  '$name',
+  ({
+    signWebhook,
+    verifyWebhook,
+    generateWebhookSecret,
+    isWebhookSecret,
+    WebhookVerificationError,
+    WebhookUsageError,
+  }) => {
+    const headers = node.signWebhook({ id, timestamp, body: '{}', secret });
+    const good = { headers, body: '{}', secret, now };
+
+    it('generates secrets of 32 bytes, each another', () => {
+      const generated = Array.from({ length: 100 }, () => generateWebhookSecret());
+      for (const each of generated) expect(each).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(generated.every(isWebhookSecret)).toBe(true);
+      expect(new Set(generated).size).toBe(100);
+    });
+
+    it.each([undefined, null, 1, [secret], { secret }])('says that %j is no secret', (value) => {
+      expect(isWebhookSecret(value)).toBe(false);
+    });
+
+    it('uses the clock and 300 s when not told otherwise', async () => {
+      const seconds = Math.floor(Date.now() / 1000);
+      const fresh = await signWebhook({ id, timestamp: seconds - 290, body: '{}', secret });
+      const stale = await signWebhook({ id, timestamp: seconds - 310, body: '{}', secret });
+      expect(await verifyWebhook({ headers: fresh, body: '{}', secret })).toMatchObject({ id });
+      expect(await failure(() => verifyWebhook({ headers: stale, body: '{}', secret }))).toMatchObject({
+        code: 'TIMESTAMP_TOO_OLD',
+      });
+    });
+
+    it('ignores headers that are undefined or an empty array', async () => {
+      const partial = { ...headers, 'webhook-id': undefined, 'webhook-timestamp': [], 'webhook-signature': undefined };
+      expect(await verifyWebhook({ ...good, headers: partial })).toStrictEqual({ id: null, timestamp: now });
+    });
+
+    it('refuses two spellings of one name', async () => {
+      const twice = { ...headers, 'Webhook-Id': id };
+      expect(await failure(() => verifyWebhook({ ...good, headers: twice }))).toMatchObject({
+        code: 'HEADER_MALFORMED',
+        message: 'webhook-id is there more than once.',
+      });
+    });
+
+    it('takes bytes of another realm, and a view into a larger buffer', async () => {
+      const { runInNewContext } = await import('node:vm');
+      expect(await verifyWebhook({ ...good, body: runInNewContext('Uint8Array.of(0x7b, 0x7d)') })).toMatchObject({
+        id,
+      });
+      expect(await verifyWebhook({ ...good, body: Uint8Array.of(0, 0x7b, 0x7d, 0).subarray(1, 3) })).toMatchObject({
+        id,
+      });
+    });
+
+    const usage: { what: string; call: () => unknown; code: string; message: RegExp }[] = [
+      {
+        what: 'a parsed body',
+        call: () => verifyWebhook({ ...good, body: untyped({ a: 1 }) }),
+        code: 'BODY_NOT_RAW',
+        message: /parsed object.*JSON\.stringify/,
+      },
+      {
+        what: 'a parsed array',
+        call: () => verifyWebhook({ ...good, body: untyped([]) }),
+        code: 'BODY_NOT_RAW',
+        message: /parsed object/,
+      },
+      {
+        what: 'no body',
+        call: () => verifyWebhook({ ...good, body: untyped(null) }),
+        code: 'BODY_NOT_RAW',
+        message: /null.*body parser/,
+      },
+      {
+        what: 'an ArrayBuffer',
+        call: () => verifyWebhook({ ...good, body: untyped(new ArrayBuffer(2)) }),
+        code: 'BODY_NOT_RAW',
+        message: /new Uint8Array/,
+      },
+      {
+        what: 'a number for a body',
+        call: () => verifyWebhook({ ...good, body: untyped(1) }),
+        code: 'BODY_NOT_RAW',
+        message: /\[object Number\]/,
+      },
+      {
+        what: 'a secret that is not configured',
+        call: () => verifyWebhook({ ...good, secret: untyped(undefined) }),
+        code: 'SECRET_INVALID',
+        message: /undefined.*configured/,
+      },
+      {
+        what: 'an empty secret',
+        call: () => verifyWebhook({ ...good, secret: '' }),
+        code: 'SECRET_INVALID',
+        message: /empty/,
+      },
+      {
+        what: 'a line feed after the secret',
+        call: () => verifyWebhook({ ...good, secret: `${secret}\n` }),
+        code: 'SECRET_INVALID',
+        message: /white space/,
+      },
+      {
+        what: 'a secret without its prefix',
+        call: () => verifyWebhook({ ...good, secret: secret.slice(6) }),
+        code: 'SECRET_INVALID',
+        message: /pass it whole/,
+      },
+      {
+        what: 'a secret cut short',
+        call: () => verifyWebhook({ ...good, secret: secret.slice(0, 20) }),
+        code: 'SECRET_INVALID',
+        message: /canonical base64/,
+      },
+      {
+        what: 'a secret that is a number',
+        call: () => verifyWebhook({ ...good, secret: untyped(1) }),
+        code: 'SECRET_INVALID',
+        message: /not a string/,
+      },
+      {
+        what: 'no secrets',
+        call: () => verifyWebhook({ ...good, secret: [] }),
+        code: 'SECRET_INVALID',
+        message: /empty/,
+      },
+      {
+        what: 'one bad secret of two',
+        call: () => verifyWebhook({ ...good, secret: [secret, 'x'] }),
+        code: 'SECRET_INVALID',
+        message: /whsec_/,
+      },
+      {
+        what: 'no headers',
+        call: () => verifyWebhook({ ...good, headers: untyped(undefined) }),
+        code: 'HEADERS_INVALID',
+        message: /Headers object/,
+      },
+      {
+        what: 'a header that is a number',
+        call: () => verifyWebhook({ ...good, headers: { 'webhook-timestamp': untyped(1) } }),
+        code: 'HEADERS_INVALID',
+        message: /"webhook-timestamp"/,
+      },
+      {
+        what: 'a date that is none',
+        call: () => verifyWebhook({ ...good, now: new Date(Number.NaN) }),
+        code: 'NOW_INVALID',
+        message: /Date/,
+      },
+      {
+        what: 'a negative tolerance',
+        call: () => verifyWebhook({ ...good, toleranceSeconds: -1 }),
+        code: 'TOLERANCE_INVALID',
+        message: /seconds/,
+      },
+      {
+        what: 'a tolerance that is no number',
+        call: () => verifyWebhook({ ...good, toleranceSeconds: Number.NaN }),
+        code: 'TOLERANCE_INVALID',
+        message: /seconds/,
+      },
+      {
+        what: 'milliseconds',
+        call: () => signWebhook({ id, timestamp: Date.now(), body: '{}', secret }),
+        code: 'TIMESTAMP_INVALID',
+        message: /milliseconds/,
+      },
+      {
+        what: 'a fraction of a second',
+        call: () => signWebhook({ id, timestamp: timestamp + 0.5, body: '{}', secret }),
+        code: 'TIMESTAMP_INVALID',
+        message: /whole/,
+      },
+      {
+        what: 'a timestamp in a string',
+        call: () => signWebhook({ id, timestamp: untyped(String(timestamp)), body: '{}', secret }),
+        code: 'TIMESTAMP_INVALID',
+        message: /whole/,
+      },
+      {
+        what: 'an id with a dot',
+        call: () => signWebhook({ id: 'a.b', timestamp, body: '{}', secret }),
+        code: 'ID_INVALID',
+        message: /dot/,
+      },
+      {
+        what: 'an id with a line break',
+        call: () => signWebhook({ id: 'a\r\nx: y', timestamp, body: '{}', secret }),
+        code: 'ID_INVALID',
+        message: /visible/,
+      },
+      {
+        what: 'a bad next secret',
+        call: () => signWebhook({ id, timestamp, body: '{}', secret, nextSecret: '' }),
+        code: 'SECRET_INVALID',
+        message: /empty/,
+      },
+    ];
+
+    it.each(usage)('refuses $what with $code', async ({ call, code, message }) => {
+      const error = await failure(call);
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error).toMatchObject({ name: 'WebhookUsageError', code, message: expect.stringMatching(message) });
+      expect(WebhookUsageError.isInstance(error)).toBe(true);
+      expect(WebhookVerificationError.isInstance(error)).toBe(false);
+      expect(String(error)).not.toContain(secret.slice(6, 20));
+    });
+
+    it('names the usual causes of a mismatch, and no secret', async () => {
+      const error = await failure(() => verifyWebhook({ ...good, body: '{ }' }));
+      expect(error).toMatchObject({
+        code: 'SIGNATURE_MISMATCH',
+        message: expect.stringMatching(/^No X-Service signature matches.*byte for byte/),
+      });
+      expect(String(error)).not.toContain(secret.slice(6, 20));
+    });
+  },
+);
+
+describe('errors', () => {
+  it('are known across two copies of the package', () => {
+    class CopyOfVerificationError extends Error {}
+    const copy = Object.assign(new CopyOfVerificationError('x'), {
+      [Symbol.for('@deedwire/webhook-signing/WebhookVerificationError')]: true,
+    });
+    expect(node.WebhookVerificationError.isInstance(copy)).toBe(true);
+    expect(node.WebhookUsageError.isInstance(copy)).toBe(false);
+    expect(node.WebhookVerificationError.isInstance(new Error('x'))).toBe(false);
+    expect(node.WebhookVerificationError.isInstance(null)).toBe(false);
+  });
+
+  it('are one class in both entry points', () => {
+    expect(web.WebhookVerificationError).toBe(node.WebhookVerificationError);
+    expect(web.WebhookUsageError).toBe(node.WebhookUsageError);
+  });
+});

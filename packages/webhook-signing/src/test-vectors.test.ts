@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as node from './index.ts';
+import * as web from './web.ts';
+
+interface Body {
+  body?: string;
+  bodyBase64?: string;
+}
+
+interface SignCase extends Body {
+  name: string;
+  id: string;
+  timestamp: number;
+  secret: string;
+  nextSecret?: string;
+  headers: Record<string, string>;
+}
+
+interface VerifyCase extends Body {
+  name: string;
+  secrets: string[];
+  now: number;
+  toleranceSeconds?: number;
+  headers: [name: string, value: string][];
+}
+
+type AcceptCase = VerifyCase & { accept: { id: string | null; timestamp: number } };
+type RejectCase = VerifyCase & { reject: string };
+
+interface TestVectors {
+  secrets: { valid: string[]; invalid: { why: string; secret: string }[] };
+  sign: SignCase[];
+  verify: (AcceptCase | RejectCase)[];
+}
+
+const vectors: TestVectors = JSON.parse(readFileSync(new URL('../test-vectors.json', import.meta.url), 'utf8'));
+const acceptCases = vectors.verify.filter((vector) => 'accept' in vector);
+const rejectCases = vectors.verify.filter((vector) => 'reject' in vector);
+const textCases = vectors.sign.filter(({ body }) => body !== undefined);
+const entryPoints = [
+  { name: 'node', ...node },
+  { name: 'web', ...web },
+];
+
+function bytes({ body, bodyBase64 }: Body): Buffer {
+  return body === undefined ? Buffer.from(bodyBase64 ?? '', 'base64') : Buffer.from(body, 'utf8');
+}
+
+/** A header that is there twice is an array, as in Node's `headersDistinct`. */
+function record(headers: VerifyCase['headers']): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = {};
+  for (const [name, value] of headers) values[name] = name in values ? [values[name] ?? [], value].flat() : value;
+  return values;
+}
+
+/** What Node's `headers` is: lower-case names, repeated values joined. */
+function joined(headers: VerifyCase['headers']): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    values[key] = key in values ? `${values[key]}, ${value}` : value;
+  }
+  return values;
+}
+
+it('holds the cases that it is for', () => {
+  expect(vectors.sign.length).toBeGreaterThanOrEqual(13);
+  expect(acceptCases.length).toBeGreaterThanOrEqual(24);
+  expect(rejectCases.length).toBeGreaterThanOrEqual(81);
+  expect(vectors.secrets.invalid.length).toBeGreaterThanOrEqual(16);
+});
+
+describe.each(entryPoints)('$name', ({ signWebhook, verifyWebhook, isWebhookSecret }) => {
+  it.each(vectors.secrets.valid)('takes the secret %s', (secret) => {
+    expect(isWebhookSecret(secret)).toBe(true);
+  });
+
+  it.each(vectors.secrets.invalid)('refuses a secret: $why', ({ secret }) => {
+    expect(isWebhookSecret(secret)).toBe(false);
+  });
+
+  it.each(vectors.sign)('signs: $name', async ({ id, timestamp, secret, nextSecret, headers, ...body }) => {
+    expect(await signWebhook({ id, timestamp, body: bytes(body), secret, nextSecret })).toStrictEqual(headers);
+  });
+
+  it.each(textCases)('signs a string as its UTF-8 bytes: $name', async ({ headers, body = '', ...options }) => {
+    expect(await signWebhook({ ...options, body })).toStrictEqual(headers);
+  });
+
+  describe.each([
+    { form: 'Headers', headersOf: (pairs: VerifyCase['headers']) => new Headers(pairs) },
+    { form: 'a record of strings and arrays', headersOf: record },
+    { form: "a record as Node's", headersOf: joined },
+  ])('with $form', ({ headersOf }) => {
+    const verify = async ({ headers, secrets, now, toleranceSeconds, ...body }: VerifyCase) => {
+      const request = { headers: headersOf(headers), body: bytes(body), now: new Date(now * 1000), toleranceSeconds };
+      // One secret may be passed by itself or as a list.
+      const [secret = '', ...others] = secrets;
+      if (others.length === 0) await verifyWebhook({ ...request, secret });
+      return verifyWebhook({ ...request, secret: secrets });
+    };
+
+    it.each(acceptCases)('accepts: $name', async (vector) => {
+      const { id, timestamp } = vector.accept;
+      expect(await verify(vector)).toStrictEqual({ id, timestamp: new Date(timestamp * 1000) });
+    });
+
+    it.each(rejectCases)('rejects: $name', async (vector) => {
+      await expect(verify(vector)).rejects.toMatchObject({ name: 'WebhookVerificationError', code: vector.reject });
+    });
+  });
+});
+
+describe('the standardwebhooks package', () => {
+  afterEach(() => vi.useRealTimers());
+
+  // Its payload is text, so the bodies that are not UTF-8 are left out.
+  it.each(textCases)('verifies what we sign: $name', ({ body = '', secret, nextSecret, timestamp, headers }) => {
+    vi.useFakeTimers({ now: timestamp * 1000, toFake: ['Date'] });
+    for (const key of nextSecret === undefined ? [secret] : [secret, nextSecret]) {
+      expect(() => new Webhook(key).verify(body, headers, { jsonParse: false })).not.toThrow();
+    }
+  });
+
+  it.each(textCases)('signs as we do: $name', ({ id, body = '', secret, nextSecret, timestamp, headers }) => {
+    const signatures = [secret, ...(nextSecret === undefined ? [] : [nextSecret])].map((key) =>
+      new Webhook(key).sign(id, new Date(timestamp * 1000), body),
+    );
+    expect(headers['webhook-signature']).toBe(signatures.join(' '));
+  });
+});

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const packageFolder = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+const typescriptFolder = dirname(require.resolve('typescript/package.json'));
+const nodeTypesFolder = dirname(require.resolve('@types/node/package.json'));
+
+// A consumer's project: its own folder, where this package is installed.
+let project = '';
+let blocks: string[] = [];
+
+beforeAll(async () => {
+  const readme = await readFile(join(packageFolder, 'README.md'), 'utf8');
+  blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  project = await mkdtemp(join(tmpdir(), 'webhook-signing-readme-'));
+  await mkdir(join(project, 'node_modules/@deedwire'), { recursive: true });
+  await symlink(packageFolder, join(project, 'node_modules/@deedwire/webhook-signing'), 'dir');
+  await writeFile(join(project, 'package.json'), '{ "type": "module" }');
+  await Promise.all(blocks.map((code, index) => writeFile(join(project, `block-${index}.ts`), code)));
+});
+
+afterAll(() => rm(project, { recursive: true }));
+
+it('has the blocks that are run below', () => {
+  expect(blocks.map((code) => /export (?:default|const|function) ?(\w*)/.exec(code)?.[1])).toEqual([
+    'server',
+    '',
+    'handshakeAnswer',
+    'secret',
+    'verify',
+  ]);
+});
+
+it('compiles as it stands', async () => {
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        target: 'es2022',
+        module: 'nodenext',
+        skipLibCheck: true,
+        // This package's sources, which name each other with .ts; a consumer sees its .d.ts.
+        allowImportingTsExtensions: true,
+        customConditions: ['deedwire-source'],
+        typeRoots: [dirname(nodeTypesFolder)],
+        types: ['node'],
+      },
+      include: ['block-*.ts'],
+    }),
+  );
+  const { stdout } = await run(process.execPath, [join(typescriptFolder, 'bin/tsc'), '-p', project]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe('');
+});
+
+it('does what it says', async () => {
+  await writeFile(
+    join(project, 'run.ts'),
+    `
+    import assert from 'node:assert/strict';
+    import { once } from 'node:events';
+    import { body, headers, secret } from './block-3.ts';
+
+    process.env['WEBHOOK_SECRET'] = secret;
+    const { server } = await import('./block-0.ts');
+    const { default: worker } = await import('./block-1.ts');
+    const { handshakeAnswer } = await import('./block-2.ts');
+    const { verify } = await import('./block-4.ts');
+
+    const forged = { ...headers, 'x-service-webhook-signature': '0'.repeat(64) };
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = 'http://127.0.0.1:' + server.address().port;
+    const statuses = [];
+    for (const sent of [headers, forged]) {
+      statuses.push((await fetch(url, { method: 'POST', body, headers: sent })).status);
+      const request = new Request(url, { method: 'POST', body, headers: sent });
+      statuses.push((await worker.fetch(request, { WEBHOOK_SECRET: secret })).status);
+    }
+    server.close();
+    assert.deepEqual(statuses, [204, 204, 401, 401]);
+
+    assert.equal(handshakeAnswer('{"verification_token":"a"}'), '{"verification_token":"a"}');
+    assert.equal(handshakeAnswer('{"verification_token":"a","type":"b"}'), null);
+    assert.equal(handshakeAnswer('{"type":"b"}'), null);
+
+    assert.equal(verify(headers, Buffer.from(body)), 'gid://service/WebhookDelivery/1');
+    process.env['WEBHOOK_SECRET_NEXT'] = process.env['WEBHOOK_SECRET'];
+    process.env['WEBHOOK_SECRET'] = 'whsec_' + Buffer.alloc(32).toString('base64');
+    assert.equal(verify(headers, Buffer.from(body)), 'gid://service/WebhookDelivery/1');
+    `,
+  );
+  const { stdout } = await run(process.execPath, ['--conditions=deedwire-source', join(project, 'run.ts')]);
+  expect(stdout.match(/^authentic gid:\/\/service\/WebhookDelivery\/1 /gm)).toHaveLength(2);
+});
+
+it('gives a recipe that agrees with the test vectors', async () => {
+  const vectors = JSON.parse(await readFile(join(packageFolder, 'test-vectors.json'), 'utf8'));
+  for (const { secret, timestamp, body, bodyBase64, headers } of vectors.sign) {
+    const bytes = body === undefined ? Buffer.from(bodyBase64, 'base64') : Buffer.from(body);
+    const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(bytes).digest('hex');
+    expect(headers['x-service-webhook-signature']).toBe(expected);
+  }
+});
