@@ -29,9 +29,7 @@ export interface WebhookEventVersion {
   readonly sunsetOn: string | null;
   /** What receivers may rely on: the whole body, envelope included. Fields that are not listed pass and are dropped. */
   readonly body: z.ZodType<WebhookEvent>;
-  /** The producer's own check of the whole body: a field that is not listed is an error, at every depth. */
-  readonly strictBody: z.ZodType;
-  /** The producer's own check of `data` alone, as strict as `strictBody`. */
+  /** The producer's own check of `data`: a field that is not listed is an error, at every depth. */
   readonly data: z.ZodType;
 }
 
@@ -55,7 +53,6 @@ function current(
     deprecatedOn: null,
     sunsetOn: null,
     body,
-    strictBody: strict(body),
     data: strict(body.shape.data),
   };
 }
