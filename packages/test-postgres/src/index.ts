@@ -1,4 +1,5 @@
-export { terminateBackends } from './faults.ts';
-export { startPostgres, type PostgresServer, type StartPostgresOptions } from './start-postgres.ts';
 export { createDatabase, dropDatabase } from './database.ts';
-export { createTestDatabase, postgresUrl, type DatabaseRole, type TestDatabase } from './test-database.ts';
+export { terminateBackends } from './faults.ts';
+export { createLogin, type DatabaseRole } from './login.ts';
+export { startPostgres, type PostgresServer, type StartPostgresOptions } from './start-postgres.ts';
+export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.ts';

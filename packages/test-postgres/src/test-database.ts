@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { escapeIdentifier, escapeLiteral } from 'pg';
-import { inject } from 'vitest';
+import { escapeIdentifier } from 'pg';
+import type { ProvidedContext } from 'vitest';
 import { createDatabase, dropDatabase, urlOf, withClient } from './database.ts';
-
-/** The group roles that migrations create, one for each app. */
-export type DatabaseRole = 'lender_api' | 'partner_api' | 'webhook_worker' | 'operator';
+import { createLogin, type DatabaseRole } from './login.ts';
 
 export interface TestDatabase {
   /** As a superuser. */
@@ -21,14 +19,9 @@ export interface TestDatabaseOptions {
   prepare: (databaseUrl: string) => Promise<void>;
 }
 
-/** The run's PostgreSQL server: a superuser's URL of the database `postgres`. */
-export function postgresUrl(): string {
-  return inject('postgres').url;
-}
-
 /** A database of the caller's own on the run's server. Safe when many test files ask at once. */
 export async function createTestDatabase({ template, prepare }: TestDatabaseOptions): Promise<TestDatabase> {
-  const { url: serverUrl, namePrefix } = inject('postgres');
+  const { url: serverUrl, namePrefix } = await runsServer();
   const templateName = `${namePrefix}template_${template}`;
   const name = `${namePrefix}${randomBytes(6).toString('hex')}`;
   await prepareTemplate(serverUrl, templateName, prepare);
@@ -73,15 +66,8 @@ async function prepareTemplate(
   });
 }
 
-async function createLogin(databaseUrl: string, name: string, role: DatabaseRole): Promise<string> {
-  const password = randomBytes(24).toString('base64url');
-  await withClient(databaseUrl, (client) =>
-    client.query(
-      `CREATE ROLE ${escapeIdentifier(name)} LOGIN PASSWORD ${escapeLiteral(password)} IN ROLE ${escapeIdentifier(role)}`,
-    ),
-  );
-  const url = new URL(databaseUrl);
-  url.username = name;
-  url.password = password;
-  return url.href;
+/** Loaded when a test asks: what else this package does needs no test runner. */
+async function runsServer(): Promise<ProvidedContext['postgres']> {
+  const { inject } = await import('vitest');
+  return inject('postgres');
 }

@@ -1,0 +1,122 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { workspaceRoot } from './workspace.ts';
+
+export type AppName = 'lender-api' | 'partner-api' | 'webhook-worker';
+
+export interface AppOptions {
+  name: AppName;
+  /** Added to this process' own environment. */
+  env: Readonly<Record<string, string>>;
+  /** Gets each line that the app writes. */
+  onLine?: (line: string) => void;
+  /** `listening`: do not wait until the app is ready to work. */
+  waitFor?: 'ready' | 'listening';
+}
+
+export interface RunningApp {
+  name: AppName;
+  /** Of its root, for example `http://127.0.0.1:4001`. */
+  url: string;
+  pid: number;
+  /** Resolves when the process is gone, whoever ended it. */
+  ended: Promise<AppEnd>;
+  kill(signal: NodeJS.Signals): void;
+  /** SIGTERM, and SIGKILL when that is not enough. */
+  stop(): Promise<AppEnd>;
+}
+
+export interface AppEnd {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+const startTimeoutMs = 30_000;
+// A delivery attempt under way takes 5 s at most and is waited for.
+const stopTimeoutMs = 7_000;
+const keptLines = 40;
+
+/** Starts an app as a process of its own, from its sources. Rejects, with its last lines, when it does not come up. */
+export async function startApp({ name, env, onLine, waitFor = 'ready' }: AppOptions): Promise<RunningApp> {
+  const lastLines: string[] = [];
+  const child = spawnApp(name, env);
+  const ended = watchEnd(child);
+  const listening = Promise.withResolvers<string>();
+  eachLine(child, (line) => {
+    onLine?.(line);
+    lastLines.push(line);
+    if (lastLines.length > keptLines) lastLines.shift();
+    const url = listeningUrl(line);
+    if (url !== null) listening.resolve(url);
+  });
+  const tooLate = AbortSignal.timeout(startTimeoutMs);
+  try {
+    const gone = ended.then(({ exitCode, signal }) => Promise.reject(new Error(`it ended (${exitCode ?? signal})`)));
+    const up = async (): Promise<string> => {
+      const url = await listening.promise;
+      if (waitFor === 'ready') await untilReady(url, tooLate);
+      return url;
+    };
+    const url = await Promise.race([up(), gone, once(tooLate, 'abort').then(() => Promise.reject(tooLate.reason))]);
+    return {
+      name,
+      url,
+      pid: child.pid ?? 0,
+      ended,
+      kill: (signal) => child.kill(signal),
+      stop: () => stop(child, ended),
+    };
+  } catch (cause) {
+    child.kill('SIGKILL');
+    await ended;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${name} did not start: ${reason}. Its last lines:\n${lastLines.join('\n')}`, { cause });
+  }
+}
+
+function spawnApp(name: AppName, env: AppOptions['env']): ChildProcess {
+  const preload = new URL('end-with-parent.ts', import.meta.url).href;
+  const main = join(workspaceRoot, 'apps', name, 'src/main.ts');
+  return spawn(process.execPath, ['--conditions=deedwire-source', '--import', preload, main], {
+    // oxlint-disable-next-line node/no-process-env -- what the app inherits
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+}
+
+async function watchEnd(child: ChildProcess): Promise<AppEnd> {
+  await once(child, 'exit');
+  return { exitCode: child.exitCode, signal: child.signalCode };
+}
+
+function eachLine(child: ChildProcess, take: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', take);
+  }
+}
+
+/** The URL in the log line by which an app says that it listens; null for every other line. */
+function listeningUrl(line: string): string | null {
+  if (!line.includes('"listening"')) return null;
+  const record: { msg?: unknown; url?: unknown } = JSON.parse(line);
+  return record.msg === 'listening' && typeof record.url === 'string' ? record.url : null;
+}
+
+async function untilReady(url: string, tooLate: AbortSignal): Promise<void> {
+  while (!tooLate.aborted) {
+    const response = await fetch(`${url}/ready`).catch(() => null);
+    if (response?.ok) return;
+    await sleep(25);
+  }
+}
+
+async function stop(child: ChildProcess, ended: Promise<AppEnd>): Promise<AppEnd> {
+  child.kill('SIGTERM');
+  const deadline = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+  const end = await ended;
+  clearTimeout(deadline);
+  return end;
+}

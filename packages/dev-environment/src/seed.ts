@@ -1,0 +1,89 @@
+import {
+  addTeamMember,
+  createLender,
+  createOrganization,
+  createPartner,
+  createReferralForPartner,
+  issueCredential,
+  listCredentials,
+  listReferralsForOperator,
+  type ActionContext,
+} from '@deedwire/actions';
+import { parseApiKey } from '@deedwire/auth';
+import type { DevAccount, DevSeed } from './dev-state.ts';
+
+type InterfaceName = DevAccount['interfaceName'];
+
+const openReferrals = 25;
+
+/** Two organizations with a lender and a partner each, and a credential for each of the four. */
+export async function seed(context: ActionContext): Promise<DevSeed> {
+  const harbour = await createOrganization(context, { name: 'Harbour Conveyancing' });
+  const lender = await createLender(context, { organizationId: harbour.id, name: 'Northwind Building Society' });
+  const people = [
+    ['Ada', 'Fairbank', 'ada.fairbank@northwind.example'],
+    ['Ben', 'Okoro', 'ben.okoro@northwind.example'],
+    ['Chloé', 'Marchand', 'chloe.marchand@northwind.example'],
+  ] as const;
+  for (const [firstName, lastName, email] of people) {
+    await addTeamMember(context, { lenderId: lender.id, firstName, lastName, email });
+  }
+  const partner = await createPartner(context, { organizationId: harbour.id, name: 'Keystone Estate Agents' });
+
+  const elsewhere = await createOrganization(context, { name: 'Moorland Legal' });
+  const otherLender = await createLender(context, { organizationId: elsewhere.id, name: 'Southgate Mortgages' });
+  const otherPartner = await createPartner(context, { organizationId: elsewhere.id, name: 'Bellweather Homes' });
+  return {
+    lender: await newAccount(context, 'lender', lender.id),
+    partner: await newAccount(context, 'partner', partner.id),
+    otherLender: await newAccount(context, 'lender', otherLender.id),
+    otherPartner: await newAccount(context, 'partner', otherPartner.id),
+  };
+}
+
+async function newAccount(context: ActionContext, interfaceName: InterfaceName, id: string): Promise<DevAccount> {
+  const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
+  return { interfaceName, id, credential };
+}
+
+/** The accounts with credentials that work: those they have, or new ones in place of revoked ones. */
+export async function withLiveCredentials(context: ActionContext, accounts: DevSeed): Promise<DevSeed> {
+  return {
+    lender: await withLiveCredential(context, accounts.lender),
+    partner: await withLiveCredential(context, accounts.partner),
+    otherLender: await withLiveCredential(context, accounts.otherLender),
+    otherPartner: await withLiveCredential(context, accounts.otherPartner),
+  };
+}
+
+async function withLiveCredential(context: ActionContext, account: DevAccount): Promise<DevAccount> {
+  const { interfaceName, id, credential } = account;
+  const keyId = parseApiKey(credential.apiKey)?.keyId;
+  const now = new Date();
+  const live = (await listCredentials(context, { interfaceName, accountId: id })).some(
+    (key) => key.keyId === keyId && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),
+  );
+  return live ? account : newAccount(context, interfaceName, id);
+}
+
+/** Brings the partner's open referrals up to a number to work with. Returns their ids, oldest first. */
+export async function ensureOpenReferrals(context: ActionContext, partnerId: string): Promise<string[]> {
+  const open = await listOpen(context, partnerId);
+  for (let count = open.length; count < openReferrals; count += 1) {
+    const number = String(count + 1).padStart(3, '0');
+    const { id } = await createReferralForPartner(context, {
+      partnerId,
+      clientName: `Client ${number}`,
+      clientEmail: `client-${number}@example.com`,
+      externalReference: `KEY-${number}`,
+      note: null,
+    });
+    open.push(id);
+  }
+  return open;
+}
+
+async function listOpen(context: ActionContext, partnerId: string): Promise<string[]> {
+  const page = await listReferralsForOperator(context, { partnerId, status: 'OPEN', first: 100 });
+  return page.edges.map(({ node }) => node.id).toReversed();
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { startApp, type AppName, type RunningApp } from './app-process.ts';
+
+/** A PostgreSQL URL for each app, a login of its own or one for all. The database is migrated. */
+export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
+
+export interface SystemOptions {
+  databaseUrls: AppDatabaseUrls;
+  /** 0 or missing: a free one. */
+  ports?: Partial<Record<AppName, number>>;
+  /** `WEBHOOK_SECRET_KEYS`. Missing: a key of this system's own. */
+  webhookSecretKeys?: string;
+  /** Further variables, for all apps and for one. */
+  env?: Readonly<Record<string, string>>;
+  appEnv?: Partial<Record<AppName, Readonly<Record<string, string>>>>;
+  onLine?: (app: AppName, line: string) => void;
+}
+
+export interface System {
+  /** The processes as last started. */
+  apps: Record<AppName, RunningApp>;
+  /** Starts one again on its port, after it has ended. */
+  restart(name: AppName): Promise<RunningApp>;
+  /** Stops all apps at the same time. */
+  stop(): Promise<void>;
+}
+
+/** A `WEBHOOK_SECRET_KEYS` of one random key. */
+export function generateSecretKeys(): string {
+  return `dev:${randomBytes(32).toString('base64')}`;
+}
+
+/** Starts the three apps as processes and waits until they are ready. They end with this process. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { databaseUrls, ports = {}, webhookSecretKeys = generateSecretKeys(), env = {}, appEnv = {}, onLine } = options;
+
+  function start(name: AppName, port: number): Promise<RunningApp> {
+    return startApp({
+      name,
+      onLine: (line) => onLine?.(name, line),
+      env: {
+        HOST: '127.0.0.1',
+        NODE_ENV: 'development',
+        SHUTDOWN_DELAY_MS: '0',
+        WEBHOOK_CALLBACK_POLICY: 'development',
+        ...env,
+        ...appEnv[name],
+        DATABASE_URL: databaseUrls[name],
+        PORT: String(port),
+        WEBHOOK_SECRET_KEYS: webhookSecretKeys,
+      },
+    });
+  }
+
+  const starting = [
+    start('lender-api', ports['lender-api'] ?? 0),
+    start('partner-api', ports['partner-api'] ?? 0),
+    start('webhook-worker', ports['webhook-worker'] ?? 0),
+  ] as const;
+  const [lenderApi, partnerApi, webhookWorker] = await Promise.all(starting).catch(async (error: unknown) => {
+    await Promise.all(starting.map((app) => app.then((running) => running.stop()).catch(() => {})));
+    throw error;
+  });
+  const apps = { 'lender-api': lenderApi, 'partner-api': partnerApi, 'webhook-worker': webhookWorker };
+  return {
+    apps,
+    async restart(name) {
+      apps[name] = await start(name, Number(new URL(apps[name].url).port));
+      return apps[name];
+    },
+    async stop() {
+      await Promise.all(Object.values(apps).map((app) => app.stop()));
+    },
+  };
+}

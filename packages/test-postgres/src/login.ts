@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import { withClient } from './database.ts';
+
+/** The group roles that migrations create, one for each app. */
+export type DatabaseRole = 'lender_api' | 'partner_api' | 'webhook_worker' | 'operator';
+
+/** A login in a group role, with a new password. One of this name is taken over. Returns the database's URL for it. */
+export async function createLogin(databaseUrl: string, name: string, role: DatabaseRole): Promise<string> {
+  const password = randomBytes(24).toString('base64url');
+  await withClient(databaseUrl, async (client) => {
+    const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
+    const login = escapeIdentifier(name);
+    if (rowCount === 0) await client.query(`CREATE ROLE ${login} LOGIN IN ROLE ${escapeIdentifier(role)}`);
+    await client.query(`ALTER ROLE ${login} PASSWORD ${escapeLiteral(password)}`);
+  });
+  const url = new URL(databaseUrl);
+  url.username = name;
+  url.password = password;
+  return url.href;
+}
