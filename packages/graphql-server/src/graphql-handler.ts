@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AuthenticatedClient, type Authenticator, type InterfaceName, readCredentials } from '@deedwire/auth';
+import { type Logger, requestPath, type ServiceState } from '@deedwire/service-runtime';
+import type { Registry } from 'prom-client';
+import { toRequestError } from './errors/outward.ts';
+import { RequestError } from './errors/request-error.ts';
+import { createEngine } from './operation/engine.ts';
+import { createRequestMetrics } from './request-metrics.ts';
+import { type Answer, type AnswerContext, answerTo, refusal } from './transport/answer.ts';
+import { checkHead } from './transport/check-head.ts';
+import { parseParameters } from './transport/parameters.ts';
+import { readBody } from './transport/read-body.ts';
+import { negotiateMediaType } from './transport/response-media-type.ts';
+import { send } from './transport/send.ts';
+import { chooseVersion } from './versions/choose-version.ts';
+import type { InterfaceVersion } from './versions/interface-version.ts';
+
+export interface RequestLimits {
+  bodyBytes: number;
+  /** From the head of a request until its body is complete. */
+  bodyMs: number;
+  /** From a complete request until its operation is done. */
+  operationMs: number;
+}
+
+/** Part of our contract: published with it, so not configurable. Another value is for tests. */
+export const requestLimits: RequestLimits = { bodyBytes: 100_000, bodyMs: 10_000, operationMs: 10_000 };
+
+export interface GraphqlHandlerOptions {
+  interfaceName: InterfaceName;
+  /** The only path that is answered, for example `/lenders/graphql`. */
+  path: string;
+  /** Oldest first. */
+  versions: readonly InterfaceVersion[];
+  authenticator: Authenticator;
+  /** What resolvers get. Called once for each operation. */
+  createContext: (request: { client: AuthenticatedClient; requestId: string }) => object;
+  logger: Logger;
+  metrics: Registry;
+  /** The page that describes the error codes, each under an anchor of its own name. */
+  documentationUrl: string;
+  limits?: RequestLimits;
+}
+
+export type GraphqlHandler = (request: IncomingMessage, response: ServerResponse, state: ServiceState) => Promise<void>;
+
+/** Answers the requests of one interface. Every one is answered, whatever it holds and whatever fails. */
+export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+  const {
+    interfaceName,
+    path,
+    authenticator,
+    createContext,
+    documentationUrl,
+    logger,
+    limits = requestLimits,
+  } = options;
+  const versions = options.versions.map((version) => ({ ...version, engine: createEngine(version.schema) }));
+  const observe = createRequestMetrics(options.metrics);
+
+  /** The request step by step: nothing of a step is done before those above it have passed. */
+  async function answer(request: IncomingMessage, { ready }: ServiceState, exchange: Exchange): Promise<Answer> {
+    if (requestPath(request) !== path) throw new RequestError('NOT_FOUND');
+    checkHead(request, limits);
+    if (!exchange.isAcceptable) throw new RequestError('NOT_ACCEPTABLE');
+    if (!ready) throw new RequestError('SERVICE_UNAVAILABLE');
+
+    const client = await authenticate(request, authenticator);
+    exchange.clientId = client.clientId;
+    const named = request.headersDistinct['x-service-schema-version'] ?? [];
+    const { version, engine } = chooseVersion(versions, named, client.schemaVersion);
+    exchange.schemaVersion = version;
+
+    const parameters = parseParameters(await readBody(request, limits));
+    const context = createContext({ client, requestId: exchange.requestId });
+    return answerTo(await engine.run(parameters, context, limits.operationMs), exchange);
+  }
+
+  return async function handle(request, response, state) {
+    const startedMs = performance.now();
+    const exchange = openExchange(request, documentationUrl);
+    const sent = await answer(request, state, exchange).catch((error: unknown) =>
+      refusal(toRequestError(error), exchange),
+    );
+    send(response, sent, exchange);
+
+    const { requestId, clientId, schemaVersion } = exchange;
+    const { code, status } = sent;
+    const durationMs = performance.now() - startedMs;
+    observe({ interfaceName, schemaVersion, code, durationMs });
+    for (const err of sent.causes) logger.error({ requestId, clientId, code, err }, 'request failed on our side');
+    const clientRequestId = readClientRequestId(request);
+    logger.info({ requestId, clientRequestId, clientId, schemaVersion, status, code, durationMs }, 'request');
+  };
+}
+
+/** What is known about a request beyond its bytes; filled in as it passes the steps. */
+interface Exchange extends AnswerContext {
+  isAcceptable: boolean;
+  clientId: string | undefined;
+  schemaVersion: string | undefined;
+}
+
+function openExchange(request: IncomingMessage, documentationUrl: string): Exchange {
+  const mediaType = negotiateMediaType(request.headers.accept);
+  return {
+    requestId: randomUUID(),
+    documentationUrl,
+    mediaType: mediaType ?? 'application/json',
+    isAcceptable: mediaType !== null,
+    clientId: undefined,
+    schemaVersion: undefined,
+  };
+}
+
+async function authenticate(request: IncomingMessage, authenticator: Authenticator): Promise<AuthenticatedClient> {
+  const result = await authenticator.authenticate(readCredentials(request.rawHeaders));
+  switch (result.outcome) {
+    case 'authenticated':
+      return result.client;
+    case 'unauthenticated':
+      throw new RequestError('UNAUTHENTICATED');
+    case 'wrong_interface':
+      throw new RequestError('WRONG_INTERFACE');
+  }
+}
+
+/** A client's own id for its request is logged, never used: ours must be unique. */
+function readClientRequestId({ headers }: IncomingMessage): string | undefined {
+  const value = headers['x-request-id'];
+  return typeof value === 'string' && /^[!-~]{1,128}$/.test(value) ? value : undefined;
+}

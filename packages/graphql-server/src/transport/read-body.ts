@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { RequestError } from '../errors/request-error.ts';
+import { tooLarge } from './check-head.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads the body as text, without a byte order mark.
+ *
+ * @throws {RequestError} when it is too large, too slow, broken off or not UTF-8.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  limits: { bodyBytes: number; bodyMs: number },
+): Promise<string> {
+  const bytes = await readBytes(request, limits);
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new RequestError('BAD_REQUEST', { message: 'The body is not UTF-8.' });
+  }
+}
+
+function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs: number }): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+
+  const onData = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limits.bodyBytes) reject(tooLarge(limits));
+    else chunks.push(chunk);
+  };
+  const timer = setTimeout(() => reject(new RequestError('REQUEST_TIMEOUT')), limits.bodyMs);
+
+  request.on('data', onData);
+  request.once('end', () => resolve(Buffer.concat(chunks)));
+  const onBreak = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is not complete.' }));
+  request.once('error', onBreak);
+  request.once('close', onBreak); // changes nothing when it comes after the end
+  if (request.destroyed) onBreak();
+  return promise.finally(() => {
+    clearTimeout(timer);
+    request.off('data', onData);
+    request.resume(); // what is still to come after a refusal is thrown away
+  });
+}

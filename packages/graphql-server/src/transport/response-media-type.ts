@@ -1,0 +1,40 @@
+import type { ResponseMediaType } from '../errors/error-table.ts';
+
+interface Range {
+  type: string;
+  quality: number;
+}
+
+/**
+ * Chooses the media type of the answer by the Accept header (RFC 9110, 12.5.1). Null when neither type is acceptable.
+ * A client that does not name `application/graphql-response+json` gets `application/json`, also for any type.
+ */
+export function negotiateMediaType(accept: string | undefined): ResponseMediaType | null {
+  if (accept === undefined || accept.trim() === '') return 'application/json';
+  const ranges = accept.split(',').flatMap(parseRange);
+  const qualityOf = (...types: string[]) =>
+    types
+      .map((type) => ranges.find((range) => range.type === type)?.quality)
+      .find((quality) => quality !== undefined) ?? 0;
+
+  const named = qualityOf('application/graphql-response+json');
+  const json = qualityOf('application/json', 'application/*', '*/*');
+  if (named > 0 && named >= json) return 'application/graphql-response+json';
+  return json > 0 ? 'application/json' : null;
+}
+
+/** None when the range asks for another character set than UTF-8, which JSON always has. */
+function parseRange(text: string): Range[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  let quality = 1;
+  for (const parameter of parameters) {
+    const [name, value = ''] = parameter.split('=');
+    if (name === 'q') quality = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(value) ? Number(value) : 0;
+    if (name === 'charset' && !isUtf8(value)) return [];
+  }
+  return [{ type, quality }];
+}
+
+export function isUtf8(charset: string): boolean {
+  return /^"?utf-?8"?$/i.test(charset);
+}

@@ -1,0 +1,27 @@
+import { RequestError } from '../errors/request-error.ts';
+import type { InterfaceVersion } from './interface-version.ts';
+
+/**
+ * The version to serve: the one that the header names, else the one pinned on the client, else the newest current one.
+ * Never another one in place of what was named.
+ *
+ * @param named the values of the version header, one for each time it was sent.
+ * @throws {RequestError} when the version is unknown or retired.
+ */
+export function chooseVersion<Version extends Pick<InterfaceVersion, 'version' | 'status'>>(
+  versions: readonly Version[],
+  named: readonly string[],
+  pinned: string | null,
+): Version {
+  const wanted = named.length > 0 ? named.join(', ') : pinned;
+  const chosen =
+    wanted === null
+      ? versions.findLast(({ status }) => status === 'current')
+      : versions.find(({ version }) => version === wanted);
+  if (chosen) return chosen;
+  const supportedVersions = versions.map(({ version }) => version);
+  throw new RequestError('UNSUPPORTED_SCHEMA_VERSION', {
+    message: `This schema version is not served. Supported: ${supportedVersions.join(', ')}.`,
+    extensions: { supportedVersions },
+  });
+}

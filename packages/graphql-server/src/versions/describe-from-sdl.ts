@@ -1,0 +1,44 @@
+import {
+  type GraphQLArgument,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+} from 'graphql';
+
+interface Described {
+  name: string;
+  description?: string | null | undefined;
+}
+
+/**
+ * Copies the descriptions of the contract onto the schema, element by element, so that they are written once. Elements
+ * that only one of the two has are left alone: comparing them is somebody else's work.
+ */
+export function describeFromSdl(schema: GraphQLSchema, contract: GraphQLSchema): void {
+  schema.description = contract.description;
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
+    const from = contract.getType(type.name);
+    type.description = from?.description;
+
+    if (isEnumType(type) && isEnumType(from)) describeAll(type.getValues(), from.getValues());
+    else if (isInputObjectType(type) && isInputObjectType(from)) describeAll(fieldsOf(type), fieldsOf(from));
+    else if ((isObjectType(type) || isInterfaceType(type)) && (isObjectType(from) || isInterfaceType(from))) {
+      describeAll(fieldsOf(type), fieldsOf(from));
+      const fields = from.getFields();
+      for (const field of fieldsOf(type)) describeAll(field.args, fields[field.name]?.args ?? []);
+    }
+  }
+}
+
+function fieldsOf<Field>(type: { getFields(): Record<string, Field> }): Field[] {
+  return Object.values(type.getFields());
+}
+
+function describeAll(elements: readonly Described[] | readonly GraphQLArgument[], from: readonly Described[]): void {
+  for (const element of elements) element.description = from.find(({ name }) => name === element.name)?.description;
+}

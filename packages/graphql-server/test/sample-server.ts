@@ -1,0 +1,143 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
+import { createLogger } from '@deedwire/service-runtime';
+import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { Registry } from 'prom-client';
+import { createGraphqlHandler, defineVersion, type RequestLimits, requestLimits } from '../src/index.ts';
+
+const sdl = /* GraphQL */ `
+  type Query {
+    hello(name: String = "world", times: Int! = 1): String
+    required: String!
+    fail(how: String!): String
+    slow: String
+    count: Int
+  }
+  type Mutation {
+    first(input: FirstInput!): String
+    second: String
+  }
+  input FirstInput {
+    name: String!
+  }
+`;
+
+class TypedError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const failures: Record<string, () => Error> = {
+  store: () => new TypedError('STORE_UNAVAILABLE', 'connect ECONNREFUSED 10.0.0.7:5432'),
+  input: () => new TypedError('BAD_USER_INPUT', '"first" must be from 1 to 100.'),
+  bug: () => new Error('select secret_column from internal_table'),
+  odd: () => new TypedError('constructor', 'secret'),
+};
+const fail = (how: string) => {
+  throw failures[how]?.() ?? new Error(how);
+};
+
+const resolvers: Record<string, Record<string, GraphQLFieldResolver<unknown, { clientId: string }>>> = {
+  Query: {
+    hello: (_, { name, times }) => `hello ${name}`.repeat(Number(times)),
+    required: () => fail('bug'),
+    fail: (_, { how }) => fail(String(how)),
+    slow: () => new Promise(() => {}),
+    count: () => 'not a number',
+  },
+  Mutation: { first: (_, { input }, { clientId }) => `${clientId} ${input.name}`, second: () => 'second' },
+};
+
+function makeSchema(text: string): GraphQLSchema {
+  const schema = buildSchema(text);
+  for (const [typeName, fields] of Object.entries(resolvers)) {
+    const type = schema.getType(typeName);
+    if (!type || !('getFields' in type)) continue;
+    for (const [name, field] of Object.entries(type.getFields())) if ('resolve' in field) field.resolve = fields[name];
+  }
+  return schema;
+}
+
+export const key = generateApiKey('lender');
+export const otherInterfaceKey = generateApiKey('partner').apiKey;
+export const stored: StoredApiKey = {
+  keyId: key.keyId,
+  keyHash: key.keyHash,
+  expiresAt: null,
+  revokedAt: null,
+  clientId: 'client-1',
+  apiClientId: '1',
+  accountId: '2',
+  organizationId: 'org-1',
+  interfaceName: 'lender',
+  schemaVersion: null,
+};
+
+const findStored = async (): Promise<StoredApiKey | null> => stored;
+
+export interface SampleServer {
+  port: number;
+  url: string;
+  metrics: Registry;
+  /** Every line that was logged, parsed. */
+  logged: Record<string, unknown>[];
+  /** What the store answers from now on. */
+  answerKeys(find: () => Promise<StoredApiKey | null>): void;
+  setReady(ready: boolean): void;
+  close(): Promise<void>;
+}
+
+/** The whole handler on a real socket, with a schema of its own and keys from memory. */
+export async function startSampleServer(limits: Partial<RequestLimits> = {}): Promise<SampleServer> {
+  const logged: Record<string, unknown>[] = [];
+  const metrics = new Registry();
+  let find = findStored;
+  let ready = true;
+  const handle = createGraphqlHandler({
+    interfaceName: 'lender',
+    path: '/lenders/graphql',
+    versions: [
+      defineVersion({ version: '2025-01-01', status: 'deprecated', sdl, schema: makeSchema(sdl) }),
+      defineVersion({ version: '2026-01-01', status: 'current', sdl, schema: makeSchema(sdl) }),
+      defineVersion({ version: '2027-01-01', status: 'preview', sdl, schema: makeSchema(sdl) }),
+    ],
+    authenticator: createAuthenticator({
+      interfaceName: 'lender',
+      findApiKey: async (keyId) => {
+        const found = await find();
+        return found?.keyId === keyId ? found : null;
+      },
+      cacheMs: 0,
+    }),
+    createContext: ({ client }) => ({ clientId: client.clientId }),
+    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) }),
+    metrics,
+    documentationUrl: 'https://docs.example/errors',
+    limits: { ...requestLimits, ...limits },
+  });
+  const server: Server = createServer((request, response) => void handle(request, response, { ready }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = isTcp(address) ? address.port : 0;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/lenders/graphql`,
+    metrics,
+    logged,
+    answerKeys: (next) => (find = next),
+    setReady: (next) => (ready = next),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function isTcp(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null;
+}
