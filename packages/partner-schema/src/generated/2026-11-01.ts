@@ -209,7 +209,10 @@ export type CreateReferralUserError = {
   code: CreateReferralUserErrorCode;
   /** The reason, for people. */
   message: Scalars['String']['output'];
-  /** The path of the input field at fault, for example `["input", "clientName"]`. Null when no single field is. */
+  /**
+   * The path of the input field at fault, for example `["input", "clientName"]`; the index of a list item is a string, too. Null
+   * when no single field is.
+   */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
@@ -231,7 +234,7 @@ export type CreateReferralUserErrorCode =
   | 'NOTE_INVALID'
   | '%future added value';
 
-/** Where a page of a connection ends. Lists are paged forward only, newest first. */
+/** Where a page of a connection ends. Lists are paged forward only. */
 export type PageInfo = {
   /** The cursor of the last edge of this page, to pass as `after` for the next one. Null when the page is empty. */
   endCursor: Maybe<Scalars['String']['output']>;
@@ -360,7 +363,7 @@ export type WebhookDelivery = {
 
 /** How a delivery stands. More values may be added. */
 export type WebhookDeliveryStatus =
-  /** Not acknowledged yet; an attempt is due at `nextAttemptAt`. */
+  /** Not acknowledged yet. The next attempt is due at `nextAttemptAt`, or comes when the subscription is active again. */
   | 'PENDING'
   /** The callback URL answered with a 2xx status in time. */
   | 'DELIVERED'
@@ -472,7 +475,10 @@ export type CreateWebhookSubscriptionUserError = {
   code: CreateWebhookSubscriptionUserErrorCode;
   /** The reason, for people. When verification failed it says what came back. */
   message: Scalars['String']['output'];
-  /** The path of the input field at fault, for example `["input", "callbackUrl"]`. Null when no single field is. */
+  /**
+   * The path of the input field at fault, for example `["input", "callbackUrl"]`; the index of a list item is a string, too. Null
+   * when no single field is.
+   */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
@@ -540,7 +546,10 @@ export type UpdateWebhookSubscriptionUserError = {
   code: UpdateWebhookSubscriptionUserErrorCode;
   /** The reason, for people. When verification failed it says what came back. */
   message: Scalars['String']['output'];
-  /** The path of the input field at fault, for example `["input", "callbackUrl"]`. Null when no single field is. */
+  /**
+   * The path of the input field at fault, for example `["input", "callbackUrl"]`; the index of a list item is a string, too. Null
+   * when no single field is.
+   */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
@@ -592,7 +601,10 @@ export type DeleteWebhookSubscriptionUserError = {
   code: DeleteWebhookSubscriptionUserErrorCode;
   /** The reason, for people. */
   message: Scalars['String']['output'];
-  /** The path of the input field at fault, for example `["input", "id"]`. Null when no single field is. */
+  /**
+   * The path of the input field at fault, for example `["input", "id"]`; the index of a list item is a string, too. Null
+   * when no single field is.
+   */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 

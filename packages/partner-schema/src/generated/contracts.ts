@@ -32,11 +32,11 @@ type Query {
   """
   referrals(
     """
-    How many to return, 1 to 100.
+    How many to return, 1 to 100. Null counts as 20.
     """
     first: Int = 20
     """
-    A cursor of this list: return what comes after it.
+    A cursor of this list: return what comes after it. Null: from the beginning.
     """
     after: String
     """
@@ -62,11 +62,11 @@ type Query {
   """
   webhookSubscriptions(
     """
-    How many to return, 1 to 100.
+    How many to return, 1 to 100. Null counts as 20.
     """
     first: Int = 20
     """
-    A cursor of this list: return what comes after it.
+    A cursor of this list: return what comes after it. Null: from the beginning.
     """
     after: String
   ): WebhookSubscriptionConnection!
@@ -84,11 +84,11 @@ type Query {
   """
   webhookDeliveries(
     """
-    How many to return, 1 to 100.
+    How many to return, 1 to 100. Null counts as 20.
     """
     first: Int = 20
     """
-    A cursor of this list: return what comes after it.
+    A cursor of this list: return what comes after it. Null: from the beginning.
     """
     after: String
     """
@@ -321,7 +321,8 @@ type CreateReferralUserError {
   """
   message: String!
   """
-  The path of the input field at fault, for example \`["input", "clientName"]\`. Null when no single field is.
+  The path of the input field at fault, for example \`["input", "clientName"]\`; the index of a list item is a string, too. Null
+  when no single field is.
   """
   field: [String!]
 }
@@ -371,7 +372,7 @@ A calendar day in UTC as RFC 3339 full-date, for example \`2027-11-01\`.
 scalar Date
 
 """
-Where a page of a connection ends. Lists are paged forward only, newest first.
+Where a page of a connection ends. Lists are paged forward only.
 """
 type PageInfo {
   """
@@ -592,7 +593,7 @@ How a delivery stands. More values may be added.
 """
 enum WebhookDeliveryStatus {
   """
-  Not acknowledged yet; an attempt is due at \`nextAttemptAt\`.
+  Not acknowledged yet. The next attempt is due at \`nextAttemptAt\`, or comes when the subscription is active again.
   """
   PENDING
   """
@@ -788,7 +789,8 @@ type CreateWebhookSubscriptionUserError {
   """
   message: String!
   """
-  The path of the input field at fault, for example \`["input", "callbackUrl"]\`. Null when no single field is.
+  The path of the input field at fault, for example \`["input", "callbackUrl"]\`; the index of a list item is a string, too. Null
+  when no single field is.
   """
   field: [String!]
 }
@@ -906,7 +908,8 @@ type UpdateWebhookSubscriptionUserError {
   """
   message: String!
   """
-  The path of the input field at fault, for example \`["input", "callbackUrl"]\`. Null when no single field is.
+  The path of the input field at fault, for example \`["input", "callbackUrl"]\`; the index of a list item is a string, too. Null
+  when no single field is.
   """
   field: [String!]
 }
@@ -1002,7 +1005,8 @@ type DeleteWebhookSubscriptionUserError {
   """
   message: String!
   """
-  The path of the input field at fault, for example \`["input", "id"]\`. Null when no single field is.
+  The path of the input field at fault, for example \`["input", "id"]\`; the index of a list item is a string, too. Null
+  when no single field is.
   """
   field: [String!]
 }

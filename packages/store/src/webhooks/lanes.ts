@@ -8,15 +8,14 @@ export interface LaneLease {
   fencingToken: string;
 }
 
-interface LaneRow {
+export interface LaneRow {
   subscription_id: RecordId;
   fencing_token: string;
 }
 
-const toLease = (row: LaneRow): LaneLease => ({
-  subscriptionId: row.subscription_id,
-  fencingToken: row.fencing_token,
-});
+export function toLease(row: LaneRow): LaneLease {
+  return { subscriptionId: row.subscription_id, fencingToken: row.fencing_token };
+}
 
 /** Takes free lanes with something due, the longest due first. Served by webhook_lane_due. */
 export async function leaseLanes(
@@ -92,6 +91,7 @@ export interface DueDeliveryRow {
   sequence: string;
   event_type: string;
   event_version: string;
+  occurred_at: Date;
   body: Buffer;
   callback_url: string;
   secret_ciphertext: Buffer;
@@ -109,7 +109,8 @@ export async function selectDueDeliveries(
   const statement = {
     name: 'select-due-deliveries',
     text: `
-      select due.subscription_id, due.delivery_id, due.attempts, d.sequence, e.event_type, d.event_version, p.body,
+      select due.subscription_id, due.delivery_id, due.attempts, d.sequence, e.event_type, d.event_version,
+        e.occurred_at, p.body,
         s.callback_url, s.secret_ciphertext
       from unnest($1::bigint[], $2::int[]) as lane (subscription_id, slots)
       cross join lateral (

@@ -1,28 +1,28 @@
 import type { RecordId } from '@deedwire/domain';
 
 import type { Database } from '../store.ts';
-import type { LaneLease } from './lanes.ts';
+import { toLease, type LaneLease, type LaneRow } from './lanes.ts';
 
 /**
  * Holds those lanes that are still held under these tokens until the transaction ends. What is settled in another lane
  * must not be written. Served by webhook_lane_pkey.
  */
-export async function lockHeldLanes(database: Database, lanes: readonly LaneLease[]): Promise<Set<RecordId>> {
+export async function lockHeldLanes(database: Database, lanes: readonly LaneLease[]): Promise<LaneLease[]> {
   const statement = {
     name: 'lock-held-lanes',
     text: `
-      select l.subscription_id
+      select l.subscription_id, l.fencing_token
       from webhook_lane l
       join unnest($1::bigint[], $2::bigint[]) as held (subscription_id, fencing_token)
         on l.subscription_id = held.subscription_id and l.fencing_token = held.fencing_token
       order by l.subscription_id
       for no key update of l`,
   };
-  const rows = await database.query<{ subscription_id: RecordId }>(statement, [
+  const rows = await database.query<LaneRow>(statement, [
     lanes.map(({ subscriptionId }) => subscriptionId),
     lanes.map(({ fencingToken }) => fencingToken),
   ]);
-  return new Set(rows.map(({ subscription_id }) => subscription_id));
+  return rows.map(toLease);
 }
 
 export interface AttemptInput {
