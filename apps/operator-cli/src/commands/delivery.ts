@@ -1,0 +1,57 @@
+import { listDeliveries, showDelivery, type WebhookAttempt, type WebhookDelivery } from '@deedwire/actions';
+import { Option, type Command } from 'commander';
+import { limitOption, readUpTo } from '../limit.ts';
+import { withContext } from '../session.ts';
+import { formatTable } from '../table.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+interface ListOptions extends OutputOptions {
+  subscription?: string;
+  status?: WebhookDelivery['status'];
+  limit: number;
+}
+
+export function addDeliveryCommands(program: Command): void {
+  const noun = program.command('delivery').description('events on their way to callback URLs');
+
+  addVerb(noun, 'list', 'list deliveries of all accounts')
+    .option('--subscription <gid>', 'only those of one subscription')
+    .addOption(new Option('--status <status>').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']))
+    .addOption(limitOption())
+    .action(async (options: ListOptions) => {
+      const filter = { subscriptionId: options.subscription ?? null, status: options.status ?? null };
+      const listed = await withContext((context) =>
+        readUpTo(options.limit, (request) => listDeliveries(context, { ...filter, ...request })),
+      );
+      print(options, listed, deliveryTable);
+    });
+
+  addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts').action(
+    async (deliveryId: string, options: OutputOptions) => {
+      const shown = await withContext((context) => showDelivery(context, { deliveryId }));
+      print(options, shown, (delivery) => `${deliveryTable([delivery])}\n\n${attemptTable(delivery.attempts)}`);
+    },
+  );
+}
+
+function deliveryTable(deliveries: readonly WebhookDelivery[]): string {
+  return formatTable(deliveries, {
+    delivery: (row) => row.id,
+    subscription: (row) => row.subscriptionId,
+    sequence: (row) => row.sequence,
+    status: (row) => row.status,
+    event: (row) => `${row.event.type} ${row.event.version}`,
+    occurred: (row) => row.event.timestamp,
+    'next attempt': (row) => row.nextAttemptAt,
+  });
+}
+
+function attemptTable(attempts: readonly WebhookAttempt[]): string {
+  return formatTable(attempts, {
+    attempt: (row) => row.number,
+    started: (row) => row.startedAt,
+    ms: (row) => row.durationMs,
+    answer: (row) => row.responseStatus,
+    error: (row) => row.error,
+  });
+}

@@ -1,0 +1,43 @@
+import { addTeamMember, removeTeamMember, updateTeamMember, type TeamMember } from '@deedwire/actions';
+import type { Command } from 'commander';
+import { withContext } from '../session.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+interface MemberOptions extends OutputOptions {
+  firstName?: string;
+  lastName?: string;
+  email?: string;
+}
+
+export function addMemberCommands(program: Command): void {
+  const noun = program.command('member').description('the team members of lenders');
+
+  addVerb(noun, 'add', 'add a team member to a lender')
+    .requiredOption('--lender <gid>')
+    .requiredOption('--first-name <name>')
+    .requiredOption('--last-name <name>')
+    .requiredOption('--email <address>')
+    .action(async (options: OutputOptions & Required<Omit<MemberOptions, 'json'>> & { lender: string }) => {
+      const { lender: lenderId, firstName, lastName, email } = options;
+      const added = await withContext((context) => addTeamMember(context, { lenderId, firstName, lastName, email }));
+      print(options, added, (member) => `Added ${describe(member)}`);
+    });
+
+  addVerb(noun, 'update <gid>', 'change what is given, keep the rest')
+    .option('--first-name <name>')
+    .option('--last-name <name>')
+    .option('--email <address>')
+    .action(async (teamMemberId: string, { json, ...details }: MemberOptions) => {
+      const updated = await withContext((context) => updateTeamMember(context, { teamMemberId, ...details }));
+      print({ ...(json && { json }) }, updated, (member) => `Updated ${describe(member)}`);
+    });
+
+  addVerb(noun, 'remove <gid>', 'remove a team member').action(async (teamMemberId: string, options: OutputOptions) => {
+    const removed = await withContext((context) => removeTeamMember(context, { teamMemberId }));
+    print(options, removed, (member) => `Removed ${describe(member)}`);
+  });
+}
+
+function describe({ id, firstName, lastName, email }: TeamMember): string {
+  return `${firstName} ${lastName} <${email}>: ${id}`;
+}

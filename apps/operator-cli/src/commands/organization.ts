@@ -1,0 +1,15 @@
+import { createOrganization } from '@deedwire/actions';
+import type { Command } from 'commander';
+import { withContext } from '../session.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+export function addOrganizationCommands(program: Command): void {
+  const noun = program.command('organization').description('the tenants of the platform');
+
+  addVerb(noun, 'create', 'create an organization')
+    .requiredOption('--name <name>')
+    .action(async (options: OutputOptions & { name: string }) => {
+      const created = await withContext((context) => createOrganization(context, { name: options.name }));
+      print(options, created, ({ id, name }) => `Created the organization ${name}: ${id}`);
+    });
+}

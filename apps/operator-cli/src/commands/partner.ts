@@ -1,0 +1,17 @@
+import { createPartner } from '@deedwire/actions';
+import type { Command } from 'commander';
+import { withContext } from '../session.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+export function addPartnerCommands(program: Command): void {
+  const noun = program.command('partner').description('partners');
+
+  addVerb(noun, 'create', 'create a partner of an organization')
+    .requiredOption('--organization <gid>')
+    .requiredOption('--name <name>')
+    .action(async (options: OutputOptions & { organization: string; name: string }) => {
+      const input = { organizationId: options.organization, name: options.name };
+      const created = await withContext((context) => createPartner(context, input));
+      print(options, created, ({ id, name }) => `Created the partner ${name}: ${id}`);
+    });
+}

@@ -1,0 +1,85 @@
+import {
+  convertReferral,
+  createReferralForPartner,
+  declineReferral,
+  listReferralsForOperator,
+} from '@deedwire/actions';
+import type { ReferralStatus } from '@deedwire/domain';
+import { Option, type Command } from 'commander';
+import { limitOption, readUpTo } from '../limit.ts';
+import { withContext } from '../session.ts';
+import { formatTable } from '../table.ts';
+import { addVerb, print, type OutputOptions } from '../verb.ts';
+
+interface CreateOptions extends OutputOptions {
+  partner: string;
+  clientName: string;
+  clientEmail?: string;
+  externalReference?: string;
+  note?: string;
+}
+
+interface ListOptions extends OutputOptions {
+  partner: string;
+  status?: ReferralStatus;
+  limit: number;
+}
+
+export function addReferralCommands(program: Command): void {
+  const noun = program.command('referral').description('what partners refer');
+
+  addVerb(noun, 'create', 'enter a referral for a partner')
+    .requiredOption('--partner <gid>')
+    .requiredOption('--client-name <name>')
+    .option('--client-email <address>')
+    .option('--external-reference <text>', 'the partner’s own name for it')
+    .option('--note <text>')
+    .action(async (options: CreateOptions) => {
+      const created = await withContext((context) =>
+        createReferralForPartner(context, {
+          partnerId: options.partner,
+          clientName: options.clientName,
+          clientEmail: options.clientEmail ?? null,
+          externalReference: options.externalReference ?? null,
+          note: options.note ?? null,
+        }),
+      );
+      print(options, created, ({ id, clientName }) => `Created the referral of ${clientName}: ${id}`);
+    });
+
+  addVerb(noun, 'convert <gid>', 'convert an open referral into a matter').action(
+    async (referralId: string, options: OutputOptions) => {
+      const converted = await withContext((context) => convertReferral(context, { referralId }));
+      print(options, converted, ({ matterId }) => `Converted ${referralId} into ${matterId}`);
+    },
+  );
+
+  addVerb(noun, 'decline <gid>', 'decline an open referral')
+    .option('--reason <text>', 'for the partner to read')
+    .action(async (referralId: string, options: OutputOptions & { reason?: string }) => {
+      const input = { referralId, reason: options.reason ?? null };
+      const declined = await withContext((context) => declineReferral(context, input));
+      print(options, declined, () => `Declined ${referralId}`);
+    });
+
+  addVerb(noun, 'list', 'list the referrals of a partner')
+    .requiredOption('--partner <gid>')
+    .addOption(new Option('--status <status>').choices(['OPEN', 'CONVERTED', 'DECLINED']))
+    .addOption(limitOption())
+    .action(async (options: ListOptions) => {
+      const filter = { partnerId: options.partner, status: options.status ?? null };
+      const listed = await withContext((context) =>
+        readUpTo(options.limit, (request) => listReferralsForOperator(context, { ...filter, ...request })),
+      );
+      print(options, listed, (referrals) =>
+        formatTable(referrals, {
+          referral: (row) => row.id,
+          status: (row) => row.status,
+          client: (row) => row.clientName,
+          'external reference': (row) => row.externalReference,
+          created: (row) => row.createdAt,
+          matter: (row) => row.matter?.id ?? null,
+        }),
+      );
+    });
+}

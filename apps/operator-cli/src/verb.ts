@@ -1,0 +1,19 @@
+import { Option, type Command } from 'commander';
+
+export interface OutputOptions {
+  json?: true;
+}
+
+/** Adds a verb to a noun: `<noun> <verb> …`. */
+export function addVerb(noun: Command, usage: string, description: string): Command {
+  return noun.command(usage).description(description).option('--json', 'print JSON, for programs');
+}
+
+export function interfaceOption(): Option {
+  return new Option('--interface <name>', 'which interface').choices(['lender', 'partner']).makeOptionMandatory();
+}
+
+/** Prints a result: as JSON for programs, else as `text` says it to people. */
+export function print<Result>({ json }: OutputOptions, result: Result, text: (result: Result) => string): void {
+  process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
+}

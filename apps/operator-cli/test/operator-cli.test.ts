@@ -1,0 +1,203 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
+import { migrate } from '@deedwire/store';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runOperator } from './operator.ts';
+
+let database: TestDatabase;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+  // As in production: the operator's login, which is in its group role and no other.
+  env = { DATABASE_URL: await database.urlFor('operator') };
+});
+afterAll(() => database.drop());
+
+async function operate(...commandArguments: string[]): Promise<Record<string, unknown>> {
+  const result = await runOperator(env, ...commandArguments, '--json');
+  expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+  return JSON.parse(result.stdout);
+}
+
+async function createPartner(): Promise<string> {
+  const organization = await operate('organization', 'create', '--name', 'Harbour');
+  const partner = await operate(
+    'partner',
+    'create',
+    '--organization',
+    String(organization['id']),
+    '--name',
+    'Keystone',
+  );
+  return String(partner['id']);
+}
+
+describe('the whole of what the staff does', () => {
+  test('organization, lender and its members', async () => {
+    const organization = await operate('organization', 'create', '--name', 'Harbour');
+    expect(organization).toEqual({
+      id: expect.stringMatching(/^gid:\/\/service\/Organization\/\d+$/),
+      name: 'Harbour',
+    });
+
+    const lender = await operate(
+      'lender',
+      'create',
+      '--organization',
+      String(organization['id']),
+      '--name',
+      'Northwind',
+    );
+    const lenderId = String(lender['id']);
+    expect(await operate('lender', 'update', lenderId, '--name', 'Northwind BS')).toEqual({
+      id: lenderId,
+      name: 'Northwind BS',
+    });
+
+    const details = ['--first-name', 'Ada', '--last-name', 'Fairbank', '--email', 'ada@northwind.example'];
+    const member = await operate('member', 'add', '--lender', lenderId, ...details);
+    const memberId = String(member['id']);
+    expect(await operate('member', 'update', memberId, '--last-name', 'Fairbanks')).toEqual({
+      ...member,
+      lastName: 'Fairbanks',
+    });
+    expect(await operate('member', 'remove', memberId)).toMatchObject({ id: memberId });
+
+    const again = await runOperator(env, 'member', 'remove', memberId);
+    expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: There is no team member ${memberId}.\n` });
+  });
+
+  test('a credential is issued, listed without its secret, and revoked', async () => {
+    const account = ['--interface', 'partner', '--account', await createPartner()];
+    const issued = await operate('credential', 'issue', ...account);
+    expect(Object.keys(issued)).toEqual(['clientId', 'apiKey', 'organizationId']);
+    const second = await operate('credential', 'issue', ...account, '--client', String(issued['clientId']));
+    expect(second['clientId']).toBe(issued['clientId']);
+
+    const listed = await runOperator(env, 'credential', 'list', ...account);
+    expect(listed.stdout.split('\n')).toHaveLength(4);
+    expect(listed.stdout).not.toContain(String(issued['apiKey']));
+
+    const [, , keyId = ''] = String(issued['apiKey']).split('_');
+    const revoked = await runOperator(env, 'credential', 'revoke', keyId);
+    expect(revoked.stdout).toMatch(new RegExp(`^The key ${keyId} is revoked since 20\\S+Z\n$`));
+    const [first] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
+    expect(first).toMatchObject({ keyId, revokedAt: expect.any(String) });
+  });
+
+  test('a referral is converted once, another declined, both listed', async () => {
+    const partner = ['--partner', await createPartner()];
+    const { id: convertible } = await operate('referral', 'create', ...partner, '--client-name', 'Client 1');
+    const { id: declinable } = await operate(
+      'referral',
+      'create',
+      ...partner,
+      '--client-name',
+      'Client 2',
+      '--note',
+      'n',
+    );
+
+    const converted = await operate('referral', 'convert', String(convertible));
+    expect(Object.keys(converted)).toEqual(['referralId', 'matterId']);
+    expect(converted['referralId']).toBe(convertible);
+    const again = await runOperator(env, 'referral', 'convert', String(convertible), '--json');
+    expect(again).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `error: Referral ${String(convertible)} is CONVERTED already.\n`,
+    });
+
+    const declined = await runOperator(env, 'referral', 'decline', String(declinable), '--reason', 'Out of area');
+    expect(declined).toEqual({ exitCode: 0, stdout: `Declined ${String(declinable)}\n`, stderr: '' });
+
+    const listed = JSON.parse((await runOperator(env, 'referral', 'list', ...partner, '--json')).stdout);
+    expect(listed.map((referral: { status: string }) => referral.status)).toEqual(['DECLINED', 'CONVERTED']);
+    const newest = await runOperator(env, 'referral', 'list', ...partner, '--status', 'CONVERTED', '--limit', '1');
+    expect(newest.stdout).toContain(String(converted['matterId']));
+  });
+
+  test('deliveries are listed, and one that is not there is not shown', async () => {
+    expect(await operate('delivery', 'list')).toEqual([]);
+    const missing = await runOperator(env, 'delivery', 'show', 'gid://service/WebhookDelivery/1');
+    expect(missing).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: There is no delivery gid://service/WebhookDelivery/1.\n',
+    });
+  });
+});
+
+describe('where the database is', () => {
+  test('DATABASE_URL missing: the running `pnpm dev` of the home', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+    const missing = await runOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list');
+    expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(missing.stderr).toMatch(
+      /^error: No database: DATABASE_URL is not set, and no `pnpm dev` has written .*dev\.json/,
+    );
+
+    await writeFile(join(home, 'dev.json'), JSON.stringify({ databaseUrl: env['DATABASE_URL'] }));
+    expect(await runOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list', '--json')).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    });
+    await rm(home, { recursive: true });
+  });
+
+  test('a server that is not there is said to be away', async () => {
+    const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const result = await runOperator(away, 'delivery', 'list');
+    expect(result).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: The database is not available/),
+    });
+  });
+
+  test('configuration errors are all reported at once', async () => {
+    const result = await runOperator({ DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!' }, 'delivery', 'list');
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toMatch(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/);
+  });
+
+  test('migrate applies what is missing, once', async () => {
+    const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+    const first = await runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');
+    expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
+    expect((await runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate')).stdout).toBe(
+      'Nothing to apply\n',
+    );
+    await empty.drop();
+  });
+});
+
+describe('wrong usage exits with 2 and shows help on standard error', () => {
+  test.each([
+    ['no noun', []],
+    ['no verb', ['referral']],
+    ['an unknown noun', ['referal', 'list']],
+    ['an unknown verb', ['referral', 'lst']],
+    ['a missing option', ['referral', 'list']],
+    ['an unknown option', ['organization', 'create', '--name', 'x', '--colour', 'red']],
+    ['a missing argument', ['referral', 'convert']],
+    ['one argument too many', ['referral', 'convert', 'gid://service/Referral/1', 'gid://service/Referral/2']],
+    ['a value that is no choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
+    ['a limit that is no number', ['delivery', 'list', '--limit', 'many']],
+  ])('%s', async (_name, commandArguments) => {
+    const result = await runOperator(env, ...commandArguments);
+    expect(result).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Usage: deedwire-operator'),
+    });
+  });
+
+  test('help that was asked for goes to standard output', async () => {
+    const result = await runOperator(env, 'credential', 'issue', '--help');
+    expect(result).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('--interface') });
+  });
+});

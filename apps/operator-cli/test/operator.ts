@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+export interface OperatorResult {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const main = join(import.meta.dirname, '../src/main.ts');
+
+/** Runs the command as a process of its own, with this environment and no other. */
+export function runOperator(env: Record<string, string>, ...commandArguments: string[]): Promise<OperatorResult> {
+  const child = spawn(process.execPath, ['--conditions=deedwire-source', main, ...commandArguments], { env });
+  const result: OperatorResult = { exitCode: null, stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (result.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (result.stderr += text));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ ...result, exitCode }));
+  });
+}
