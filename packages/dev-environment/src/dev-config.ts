@@ -1,3 +1,4 @@
+import { gidNamespacePattern } from '@deedwire/domain';
 import { runtimeConfig, urlVariable, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
@@ -9,11 +10,16 @@ export const devConfig = z.object({
   DEEDWIRE_HOME: z.string().optional(),
   /** Not set: an embedded server, its data in the home. */
   DATABASE_URL: urlVariable('postgres', 'postgresql').optional(),
+  /** Where DATABASE_URL is a transaction pooler: the server itself. */
+  DATABASE_DIRECT_URL: urlVariable('postgres', 'postgresql').optional(),
   /** 0: a free one. */
   LENDER_API_PORT: port('4001'),
   PARTNER_API_PORT: port('4002'),
   WEBHOOK_WORKER_PORT: port('4003'),
-  GID_NAMESPACE: z.string().default('service'),
+  GID_NAMESPACE: z
+    .string()
+    .regex(gidNamespacePattern, 'must be lower-case letters, digits and hyphens, a letter first')
+    .default('service'),
   LOG_LEVEL: runtimeConfig.LOG_LEVEL,
   WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('development'),
 });

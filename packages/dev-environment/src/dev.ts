@@ -41,13 +41,13 @@ async function dev(config: DevConfig): Promise<void> {
   await watchParents(() => void stop(0));
 
   say('Preparing the database …');
-  database = await openDevDatabase(config.DATABASE_URL, home);
+  database = await openDevDatabase(config, home);
   void database.ended.then((reason) => {
     if (!stopping.signal.aborted) say(`The database is gone: ${reason}`);
     return stop(1);
   });
   const state = await claimDatabase(database.url, home);
-  await migrate(database.url);
+  await migrate(database.directUrl);
   const { accounts, referrals } = await fill(database.url, config, home, state);
 
   say('Starting the apps …');
@@ -56,6 +56,8 @@ async function dev(config: DevConfig): Promise<void> {
     ports: { 'lender-api': LENDER_API_PORT, 'partner-api': PARTNER_API_PORT, 'webhook-worker': WEBHOOK_WORKER_PORT },
     webhookSecretKeys: state.webhookSecretKeys,
     env: {
+      // The embedded server needs none: each app's own login serves it.
+      DATABASE_DIRECT_URL: config.DATABASE_URL === undefined ? '' : database.directUrl,
       GID_NAMESPACE: config.GID_NAMESPACE,
       LOG_LEVEL: config.LOG_LEVEL,
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,

@@ -40,6 +40,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',
+        // Set to nothing counts as not set: the caller's own is for another database.
+        DATABASE_DIRECT_URL: '',
         NODE_ENV: 'development',
         SHUTDOWN_DELAY_MS: '0',
         WEBHOOK_CALLBACK_POLICY: 'development',

@@ -1,0 +1,34 @@
+import type { DevAccount } from '../dev-state.ts';
+import { expectThat, show } from './narrator.ts';
+
+export interface GraphqlAnswer {
+  status: number;
+  data: Record<string, unknown>;
+  errors: { extensions: { code: string } }[];
+}
+
+const shownHeaders = ['content-type', 'cache-control', 'x-request-id', 'x-service-schema-version', 'www-authenticate'];
+
+/** POSTs a document as its caller would, and shows both ways. */
+export async function callGraphql(
+  url: string,
+  { clientId, apiKey, organizationId }: DevAccount['credential'],
+  query: string,
+  variables?: Record<string, unknown>,
+): Promise<GraphqlAnswer> {
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Service-Client-Id': clientId,
+    'X-Service-API-Key': apiKey,
+    'X-Service-Organization-Id': organizationId,
+  };
+  const body = JSON.stringify({ query, variables });
+  show('→', `POST ${url}`, headers, body);
+  const response = await fetch(url, { method: 'POST', headers, body });
+  const text = await response.text();
+  const received = Object.fromEntries([...response.headers].filter(([name]) => shownHeaders.includes(name)));
+  show('←', `${response.status} ${response.statusText}`, received, text);
+  expectThat('the answer is JSON', response.headers.get('content-type')?.includes('json') ?? false);
+  const { data, errors }: Partial<GraphqlAnswer> = JSON.parse(text);
+  return { status: response.status, data: data ?? {}, errors: errors ?? [] };
+}

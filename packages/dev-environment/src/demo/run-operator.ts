@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { workspaceRoot } from '../workspace.ts';
+import { note } from './narrator.ts';
+
+/** Runs the operator's command as a process and returns what it prints as JSON. */
+export async function runOperator(
+  databaseUrl: string,
+  ...commandArguments: string[]
+): Promise<Record<string, unknown>> {
+  note(`→ deedwire-operator ${commandArguments.join(' ')} --json`);
+  const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--conditions=deedwire-source', main, ...commandArguments, '--json'],
+    // oxlint-disable-next-line node/no-process-env -- what the command inherits
+    { env: { ...process.env, DATABASE_URL: databaseUrl } },
+  );
+  note(`← ${stdout.trim()}`);
+  return JSON.parse(stdout);
+}
