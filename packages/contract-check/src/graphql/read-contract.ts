@@ -53,7 +53,9 @@ function readValidDocument({ file, text }: SourceText): DocumentNode {
   } catch (error) {
     // What the rules of SDL forbid arrives as one plain Error that joins their messages, without places.
     if (!(error instanceof Error) || error instanceof InputError || error instanceof RangeError) throw error;
-    throw new InputError(file, lineOfQuotedName(document, error.message), error.message.replaceAll('\n\n', ' '), { cause: error });
+    throw new InputError(file, lineOfQuotedName(document, error.message), error.message.replaceAll('\n\n', ' '), {
+      cause: error,
+    });
   }
   return document;
 }

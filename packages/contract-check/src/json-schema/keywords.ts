@@ -4,29 +4,29 @@ import { isJsonObject, type JsonValue } from '../json/json-value.ts';
 export type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
 
 /** Every keyword that holds schemas, in all drafts from 4 to 2020-12. */
-export const subschemaKeywords: Readonly<Record<string, Subschemas>> = {
-  $defs: 'named',
-  definitions: 'named',
-  properties: 'named',
-  patternProperties: 'named',
-  dependentSchemas: 'named',
-  dependencies: 'named, or names',
-  additionalProperties: 'one',
-  unevaluatedProperties: 'one',
-  propertyNames: 'one',
-  items: 'one or list',
-  prefixItems: 'list',
-  additionalItems: 'one',
-  unevaluatedItems: 'one',
-  contains: 'one',
-  allOf: 'list',
-  anyOf: 'list',
-  oneOf: 'list',
-  not: 'one',
-  if: 'one',
-  then: 'one',
-  else: 'one',
-};
+export const subschemaKeywords: ReadonlyMap<string, Subschemas> = new Map([
+  ['$defs', 'named'],
+  ['definitions', 'named'],
+  ['properties', 'named'],
+  ['patternProperties', 'named'],
+  ['dependentSchemas', 'named'],
+  ['dependencies', 'named, or names'],
+  ['additionalProperties', 'one'],
+  ['unevaluatedProperties', 'one'],
+  ['propertyNames', 'one'],
+  ['items', 'one or list'],
+  ['prefixItems', 'list'],
+  ['additionalItems', 'one'],
+  ['unevaluatedItems', 'one'],
+  ['contains', 'one'],
+  ['allOf', 'list'],
+  ['anyOf', 'list'],
+  ['oneOf', 'list'],
+  ['not', 'one'],
+  ['if', 'one'],
+  ['then', 'one'],
+  ['else', 'one'],
+]);
 
 const typeNames = new Set(['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']);
 
@@ -79,7 +79,7 @@ const shapes: Readonly<Record<string, { expected: string; fits(value: JsonValue)
 
 /** What a keyword's value should be and is not; null when it is right, or nothing is known about the keyword. */
 export function misshapen(keyword: string, value: JsonValue): string | null {
-  const subschemas = Object.hasOwn(subschemaKeywords, keyword) ? subschemaKeywords[keyword] : undefined;
+  const subschemas = subschemaKeywords.get(keyword);
   if (subschemas === 'list' && !Array.isArray(value)) return 'a list of schemas';
   if ((subschemas === 'named' || subschemas === 'named, or names') && !isJsonObject(value)) return 'an object of schemas';
   const shape = Object.hasOwn(shapes, keyword) ? shapes[keyword] : undefined;
@@ -90,7 +90,7 @@ export function misshapen(keyword: string, value: JsonValue): string | null {
 const silentKeywords = ['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$vocabulary', '$comment', 'components'];
 const judgedKeywords = ['const', 'default', 'deprecated', 'readOnly', 'writeOnly', 'nullable', 'contentEncoding', 'contentMediaType'];
 
-const understood = new Set([...Object.keys(subschemaKeywords), ...Object.keys(shapes), ...silentKeywords, ...judgedKeywords]);
+const understood = new Set([...subschemaKeywords.keys(), ...Object.keys(shapes), ...silentKeywords, ...judgedKeywords]);
 
 /** `title`, `description`, `examples` and all that the specification does not know. */
 export function isDocumentation(keyword: string): boolean {

@@ -55,7 +55,7 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
   }
 
   function walkKeyword(keyword: string, member: JsonValue, pointer: string, resource: Resource): void {
-    const subschemas = Object.hasOwn(subschemaKeywords, keyword) ? subschemaKeywords[keyword] : undefined;
+    const subschemas = subschemaKeywords.get(keyword);
     if (subschemas === undefined) return;
     if (subschemas === 'one' || (subschemas === 'one or list' && !Array.isArray(member))) {
       walk(member, pointer, resource);

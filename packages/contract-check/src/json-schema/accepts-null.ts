@@ -1,0 +1,51 @@
+import { ownMember, type JsonValue } from '../json/json-value.ts';
+import { listMember } from './conjunction.ts';
+import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+
+/** Whether null is valid, in whichever notation: decided by evaluating the schemas for it, as a validator does. */
+export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): boolean {
+  const active = new Set<Schema>();
+
+  function accepts(value: JsonValue | undefined): boolean {
+    return schemas(value).every(acceptsOne);
+  }
+
+  function acceptsOne(schema: Schema): boolean {
+    // A branch that leads back to its own choice is no way to be valid.
+    if (active.has(schema)) return false;
+    active.add(schema);
+    try {
+      return evaluate(schema);
+    } finally {
+      active.delete(schema);
+    }
+  }
+
+  function evaluate(schema: Schema): boolean {
+    const target = document.target(schema, '$ref');
+    if (target !== null && !target.every(acceptsOne)) return false;
+    if (target !== null && document.refHidesSiblings) return true;
+    for (const keyword of ['$dynamicRef', '$recursiveRef'] as const) {
+      if (!(document.target(schema, keyword) ?? []).every(acceptsOne)) return false;
+    }
+    return (
+      allowedByValue(schema) &&
+      listMember(schema, 'allOf').every(accepts) &&
+      (!Object.hasOwn(schema, 'anyOf') || listMember(schema, 'anyOf').some(accepts)) &&
+      (!Object.hasOwn(schema, 'oneOf') || listMember(schema, 'oneOf').filter(accepts).length === 1) &&
+      (!Object.hasOwn(schema, 'not') || !accepts(schema['not'])) &&
+      (!Object.hasOwn(schema, 'if') || accepts(accepts(schema['if']) ? schema['then'] : schema['else']))
+    );
+  }
+
+  return all.every(acceptsOne);
+}
+
+function allowedByValue(schema: Schema): boolean {
+  // OpenAPI 3.0: beside a type, whatever the enum lists.
+  if (ownMember(schema, 'nullable') === true && Object.hasOwn(schema, 'type')) return true;
+  const type = ownMember(schema, 'type');
+  if (type !== undefined && type !== 'null' && !(Array.isArray(type) && type.includes('null'))) return false;
+  if (Object.hasOwn(schema, 'enum') && !listMember(schema, 'enum').includes(null)) return false;
+  return !Object.hasOwn(schema, 'const') || schema['const'] === null;
+}

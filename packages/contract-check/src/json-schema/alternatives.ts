@@ -1,0 +1,129 @@
+import { InputError } from '../input-error.ts';
+import { canonicalJson, ownMember, type JsonValue } from '../json/json-value.ts';
+import { conjunctionOf, listMember, type Choice } from './conjunction.ts';
+import { isDocumentation } from './keywords.ts';
+import { never, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { typeKeyword, typesOf, valueSetOf, type InstanceType } from './value-set.ts';
+
+/** One way for a value to be valid: one type, and schemas that hold all at once, without references or combinations. */
+export interface Alternative {
+  readonly type: InstanceType;
+  readonly schemas: readonly Schema[];
+}
+
+export interface Alternatives {
+  readonly list: readonly Alternative[];
+  /** Whether a value that fits several of them can be refused for it (`oneOf`). */
+  readonly exclusive: boolean;
+}
+
+type Branches = Choice['branches'];
+
+/** Far above what people write; below what would take minutes. */
+const maxAlternatives = 2_000;
+
+/**
+ * Every way for a value other than null to be valid. Two texts that differ only in `$ref`, `allOf` and the notation of null
+ * or of unions of bare types or values have the same alternatives.
+ */
+export function alternativesOf(document: SchemaDocument, start: readonly Schema[]): Alternatives {
+  const list: Alternative[] = [];
+  let exclusive = false;
+
+  /** `around`: each choice met so far → the choices in whose branches it stands. */
+  function expand(all: readonly Schema[], decided: ReadonlySet<Branches>, around: ReadonlyMap<Branches, Branches[]>): void {
+    const conjunction = conjunctionOf(document, all);
+    const open = conjunction.choices.find(({ branches }) => !decided.has(branches));
+    if (open === undefined) {
+      add(conjunction.schemas);
+      return;
+    }
+    const outer = [...(around.get(open.branches) ?? []), open.branches];
+    const branches = simplified(open.branches);
+    exclusive ||= open.exclusive && branches.length > 1;
+    for (const branch of branches) {
+      const inner = conjunctionOf(document, branch).choices.map((choice) => choice.branches);
+      // A branch that leads back to the choice that it belongs to is no other way than its siblings.
+      if (inner.some((each) => outer.includes(each))) continue;
+      const nextAround = new Map([...inner.map((each) => [each, outer] as const), ...around]);
+      expand([...conjunction.schemas, ...branch], new Set([...decided, open.branches]), nextAround);
+    }
+  }
+
+  function add(all: readonly Schema[]): void {
+    for (const type of typesOf(all)) {
+      if (!isPossible(all, type)) continue;
+      if (list.length >= maxAlternatives) {
+        const problem = `combines anyOf and oneOf in more than ${maxAlternatives} ways at one place`;
+        throw new InputError(document.file, null, problem);
+      }
+      list.push({ type, schemas: all });
+    }
+  }
+
+  expand(start, new Set(), new Map());
+  return { list, exclusive };
+}
+
+function isPossible(all: readonly Schema[], type: InstanceType): boolean {
+  return !all.includes(never) && valueSetOf(all, type)?.values.size !== 0;
+}
+
+const simplifiedBranches = new WeakMap<Branches, (readonly Schema[])[]>();
+
+/**
+ * Branches without those for null alone. When all are bare types, or all are lists of values, they are one branch: the
+ * same as `type` with several names, or `enum`.
+ */
+function simplified(branches: Branches): readonly (readonly Schema[])[] {
+  // The same list again must give the same schemas again: they are known by identity.
+  const known = simplifiedBranches.get(branches);
+  if (known !== undefined) return known;
+  const proper = branches.map(schemas).filter((branch) => !branch.some(isOnlyNull));
+  const single = joined(proper, isBareType, 'type', typeNamesOf) ?? joined(proper, isBareValues, 'enum', valuesOf);
+  const result = single === null ? proper : [[single]];
+  simplifiedBranches.set(branches, result);
+  return result;
+}
+
+function joined(
+  branches: readonly (readonly Schema[])[],
+  fits: (schema: Schema) => boolean,
+  keyword: 'type' | 'enum',
+  read: (schema: Schema) => readonly JsonValue[],
+): Schema | null {
+  if (branches.length < 2 || !branches.every((branch) => branch.length === 1 && branch.every(fits))) return null;
+  const all = branches.flat();
+  const documentation = all.map(documentationOf).filter((text) => text !== '{}');
+  const single = { [keyword]: all.flatMap(read) };
+  return documentation.length === 0 ? single : { ...single, description: documentation.toSorted().join(' ') };
+}
+
+function documentationOf(schema: Schema): string {
+  return canonicalJson(Object.fromEntries(Object.entries(schema).filter(([keyword]) => isDocumentation(keyword))));
+}
+
+function isOnlyNull(schema: Schema): boolean {
+  const type = typeKeyword(schema);
+  if (type !== null) return type.length === 1 && type[0] === 'null';
+  if (Object.hasOwn(schema, 'const')) return schema['const'] === null;
+  return listMember(schema, 'enum').length === 1 && listMember(schema, 'enum')[0] === null;
+}
+
+function typeNamesOf(schema: Schema): readonly JsonValue[] {
+  return typeKeyword(schema) ?? [];
+}
+
+function isBareType(schema: Schema): boolean {
+  return Object.keys(schema).every((keyword) => keyword === 'type' || isDocumentation(keyword)) && typeKeyword(schema) !== null;
+}
+
+function isBareValues(schema: Schema): boolean {
+  const bare = Object.keys(schema).every((keyword) => ['type', 'const', 'enum'].includes(keyword) || isDocumentation(keyword));
+  return bare && (Object.hasOwn(schema, 'const') || Object.hasOwn(schema, 'enum'));
+}
+
+function valuesOf(schema: Schema): readonly JsonValue[] {
+  const value = ownMember(schema, 'const');
+  return value === undefined ? listMember(schema, 'enum') : [value];
+}

@@ -1,0 +1,94 @@
+import { ownMember } from '../json/json-value.ts';
+import type { Schema } from './schema-document.ts';
+import { isInteger, type InstanceType } from './value-set.ts';
+
+type Side = 'upper' | 'lower';
+
+interface Point {
+  readonly value: number;
+  /** The value itself is outside (`exclusiveMaximum`). */
+  readonly open: boolean;
+}
+
+interface Bound {
+  readonly name: string;
+  readonly side: Side;
+  readonly points: (all: readonly Schema[]) => readonly Point[];
+}
+
+export interface BoundChange {
+  readonly name: string;
+  /** As text; `absent` without a bound. */
+  readonly from: string;
+  readonly to: string;
+  readonly tightened: boolean;
+}
+
+const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
+  string: [count('minLength', 'lower'), count('maxLength', 'upper')],
+  array: [count('minItems', 'lower'), count('maxItems', 'upper')],
+  object: [count('minProperties', 'lower'), count('maxProperties', 'upper')],
+  number: [
+    { name: 'lower bound', side: 'lower', points: (all) => numericPoints(all, 'minimum', 'exclusiveMinimum') },
+    { name: 'upper bound', side: 'upper', points: (all) => numericPoints(all, 'maximum', 'exclusiveMaximum') },
+  ],
+  boolean: [],
+};
+
+export function compareBounds(type: InstanceType, from: readonly Schema[], to: readonly Schema[]): BoundChange[] {
+  return boundsOfType[type].flatMap(({ name, side, points }) => {
+    const before = tightest(points(from), side);
+    const after = tightest(points(to), side);
+    const tightened = isTighter(after, before, side);
+    if (!tightened && !isTighter(before, after, side)) return [];
+    return [{ name, from: show(before), to: show(after), tightened }];
+  });
+}
+
+function isTighter(point: Point | null, than: Point | null, side: Side): boolean {
+  if (point === null || than === null) return point !== null;
+  if (point.value === than.value) return point.open && !than.open;
+  return side === 'upper' ? point.value < than.value : point.value > than.value;
+}
+
+function tightest(points: readonly Point[], side: Side): Point | null {
+  return points.reduce<Point | null>((best, point) => (isTighter(point, best, side) ? point : best), null);
+}
+
+function count(keyword: string, side: Side): Bound {
+  return {
+    name: keyword,
+    side,
+    // No count is below 0: a lower bound of 0 is none.
+    points: (all) => numbers(all, keyword).flatMap((value) => (side === 'lower' && value === 0 ? [] : [{ value, open: false }])),
+  };
+}
+
+function numericPoints(all: readonly Schema[], inclusive: string, exclusive: string): Point[] {
+  const integer = isInteger(all);
+  return all.flatMap((schema) => {
+    // Draft 4: `exclusiveMaximum: true` is about the `maximum` beside it.
+    const open = ownMember(schema, exclusive) === true;
+    const points = [
+      ...numbers([schema], inclusive).map((value) => ({ value, open })),
+      ...numbers([schema], exclusive).map((value) => ({ value, open: true })),
+    ];
+    return integer ? points.map((point) => ofIntegers(point, inclusive === 'maximum' ? 'upper' : 'lower')) : points;
+  });
+}
+
+/** The last whole number inside: of integers, below 10 is up to 9. */
+function ofIntegers({ value, open }: Point, side: Side): Point {
+  const step = side === 'upper' ? -1 : 1;
+  const rounded = side === 'upper' ? Math.floor(value) : Math.ceil(value);
+  return { value: open && rounded === value ? value + step : rounded, open: false };
+}
+
+function numbers(all: readonly Schema[], keyword: string): number[] {
+  return all.map((schema) => ownMember(schema, keyword)).filter((value) => typeof value === 'number');
+}
+
+function show(point: Point | null): string {
+  if (point === null) return 'absent';
+  return point.open ? `${point.value}, itself excluded` : String(point.value);
+}

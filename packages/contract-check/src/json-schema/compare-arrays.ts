@@ -1,0 +1,54 @@
+import { ownMember } from '../json/json-value.ts';
+import type { Comparison } from './comparison.ts';
+import { schemas, type Schema } from './schema-document.ts';
+import { itemSchemas, otherItemSchemas, prefixLength } from './shape.ts';
+
+export function compareArrays(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const length = Math.max(prefixLength(from), prefixLength(to));
+  for (let index = 0; index < length; index += 1) {
+    const place = { path: `${path}[${index}]`, from: itemSchemas(from, index), to: itemSchemas(to, index) };
+    comparison.compareLater({ ...place, nullJudged: false });
+  }
+  const others = { path: `${path}[*]`, from: otherItemSchemas(from), to: otherItemSchemas(to) };
+  comparison.compareLater({ ...others, nullJudged: false });
+  const [wasUnique, unique] = [isUnique(from), isUnique(to)];
+  if (unique && !wasUnique) comparison.found('boundTightened', path, 'Items must be unique.');
+  if (wasUnique && !unique) comparison.found('boundLoosened', path, 'Items need not be unique any more.');
+  compareContains(comparison, path, from, to);
+}
+
+function isUnique(all: readonly Schema[]): boolean {
+  return all.some((schema) => ownMember(schema, 'uniqueItems') === true);
+}
+
+interface Contains {
+  readonly schemas: readonly Schema[];
+  readonly least: number;
+  readonly most: number;
+}
+
+function containsOf(all: readonly Schema[]): Contains[] {
+  return all
+    .filter((schema) => Object.hasOwn(schema, 'contains'))
+    .map((schema) => ({
+      schemas: schemas(schema['contains']),
+      least: Number(ownMember(schema, 'minContains') ?? 1),
+      most: Number(ownMember(schema, 'maxContains') ?? Number.POSITIVE_INFINITY),
+    }));
+}
+
+function compareContains(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const rest = containsOf(to);
+  for (const before of containsOf(from)) {
+    const at = rest.findIndex((now) => comparison.areSame(before.schemas, now.schemas));
+    const [now] = at === -1 ? [] : rest.splice(at, 1);
+    if (now === undefined) {
+      comparison.found('conditionRemoved', path, 'It need not contain an item that it had to contain.');
+      continue;
+    }
+    const message = `It must contain ${now.least} to ${now.most} such items, not ${before.least} to ${before.most}.`;
+    if (now.least > before.least || now.most < before.most) comparison.found('boundTightened', path, message);
+    if (now.least < before.least || now.most > before.most) comparison.found('boundLoosened', path, message);
+  }
+  for (const _ of rest) comparison.found('conditionAdded', path, 'It must contain an item that it need not contain before.');
+}

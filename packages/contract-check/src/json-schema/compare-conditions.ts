@@ -1,0 +1,54 @@
+import { ownMember } from '../json/json-value.ts';
+import type { Comparison } from './comparison.ts';
+import { schemas, type Schema } from './schema-document.ts';
+
+/** `not` and `if`: both turn round what is inside them, so a change inside is one condition for another. */
+export function compareConditions(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  compareNegations(comparison, path, from, to);
+  compareBranches(comparison, path, from, to);
+}
+
+function compareNegations(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const rest = negationsOf(to);
+  for (const before of negationsOf(from)) {
+    const at = rest.findIndex((now) => comparison.areSame(before, now));
+    if (at === -1) comparison.found('conditionRemoved', path, 'A `not` was dropped or changed.');
+    else rest.splice(at, 1);
+  }
+  for (const _ of rest) comparison.found('conditionAdded', path, 'A `not` was added or changed.');
+}
+
+function negationsOf(all: readonly Schema[]): (readonly Schema[])[] {
+  return all.filter((schema) => Object.hasOwn(schema, 'not')).map((schema) => schemas(schema['not']));
+}
+
+interface Branching {
+  readonly condition: readonly Schema[];
+  readonly met: readonly Schema[];
+  readonly unmet: readonly Schema[];
+}
+
+function branchingsOf(all: readonly Schema[]): Branching[] {
+  return all
+    .filter((schema) => Object.hasOwn(schema, 'if') && (Object.hasOwn(schema, 'then') || Object.hasOwn(schema, 'else')))
+    .map((schema) => ({
+      condition: schemas(schema['if']),
+      met: schemas(ownMember(schema, 'then')),
+      unmet: schemas(ownMember(schema, 'else')),
+    }));
+}
+
+function compareBranches(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const rest = branchingsOf(to);
+  for (const before of branchingsOf(from)) {
+    const at = rest.findIndex((now) => comparison.areSame(before.condition, now.condition));
+    const [now] = at === -1 ? [] : rest.splice(at, 1);
+    if (now === undefined) {
+      comparison.found('conditionRemoved', path, 'An `if` was dropped or changed.');
+      continue;
+    }
+    comparison.compareLater({ path, from: before.met, to: now.met, nullJudged: true });
+    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullJudged: true });
+  }
+  for (const _ of rest) comparison.found('conditionAdded', path, 'An `if` was added or changed.');
+}

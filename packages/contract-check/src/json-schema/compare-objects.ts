@@ -1,0 +1,139 @@
+import type { Comparison, RuleName } from './comparison.ts';
+import { propertyPath } from './comparison.ts';
+import { onlyIn } from './said-under.ts';
+import { never, schemas, type Schema } from './schema-document.ts';
+import {
+  declaredProperties,
+  dependentNames,
+  dependentSchemas,
+  otherPropertySchemas,
+  patternSchemas,
+  propertySchemas,
+  requiredProperties,
+} from './shape.ts';
+
+export function compareObjects(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  compareProperties(comparison, path, from, to);
+  compareRequired(comparison, path, from, to);
+  compareOthers(comparison, path, from, to);
+  comparePatterned(comparison, path, from, to);
+  compareDependentSchemas(comparison, path, from, to);
+  compareDependentNames(comparison, path, from, to);
+  compareNames(comparison, path, from, to);
+}
+
+function compareProperties(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [declaredProperties(from), declaredProperties(to)];
+  for (const name of new Set([...before, ...now])) {
+    const place = {
+      path: propertyPath(path, name),
+      from: propertySchemas(from, name),
+      to: propertySchemas(to, name),
+      nullJudged: false,
+    };
+    if (!before.has(name)) {
+      const closed = place.from.includes(never);
+      comparison.found(closed ? 'propertyAddedClosed' : 'propertyAdded', place.path, 'The property was added.');
+      if (!closed && place.from.length > 0) comparison.compareLater(place);
+    } else if (!now.has(name) && (place.to.length === 0 || place.to.includes(never))) {
+      comparison.found('propertyRemoved', place.path, 'The property was removed.');
+    } else {
+      comparison.compareLater(place);
+    }
+  }
+  compareForbidden(comparison, path, from, to);
+}
+
+/** `properties: { name: false }` in an object that is open otherwise. */
+function compareForbidden(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [forbiddenProperties(from), forbiddenProperties(to)];
+  for (const name of onlyIn(now, before)) {
+    if (propertySchemas(from, name).length > 0 || declaredProperties(from).has(name)) continue;
+    comparison.found('propertyForbidden', propertyPath(path, name), 'The property is forbidden.');
+  }
+  for (const name of onlyIn(before, now)) {
+    if (propertySchemas(to, name).includes(never) || declaredProperties(to).has(name)) continue;
+    comparison.found('objectOpened', propertyPath(path, name), 'The property is not forbidden any more.');
+  }
+}
+
+function forbiddenProperties(all: readonly Schema[]): Set<string> {
+  const names = all.flatMap((schema) => Object.keys(schema['properties'] ?? {}));
+  const declared = declaredProperties(all);
+  return new Set(names.filter((name) => !declared.has(name)));
+}
+
+function compareRequired(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [requiredProperties(from), requiredProperties(to)];
+  for (const name of onlyIn(now, before)) {
+    comparison.found('requiredAdded', propertyPath(path, name), 'The property is required.');
+  }
+  for (const name of onlyIn(before, now)) {
+    comparison.found('requiredRemoved', propertyPath(path, name), 'The property is not required any more.');
+  }
+}
+
+/** What may stand under names that nothing mentions. */
+function compareOthers(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [otherPropertySchemas(from), otherPropertySchemas(to)];
+  const [wasClosed, closed] = [before.includes(never), now.includes(never)];
+  if (!wasClosed && closed) comparison.found('objectClosed', path, 'Properties that are not declared are not allowed any more.');
+  else if (wasClosed && !closed) comparison.found('objectOpened', path, 'Properties that are not declared are allowed.');
+  else if (!closed) comparison.compareLater({ path: `${path}.*`, from: before, to: now, nullJudged: false });
+}
+
+/** What may stand under names of a pattern; where only one side has the pattern, its names are among the others. */
+function comparePatterned(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [patternsBefore, patternsNow] = [patternSchemas(from), patternSchemas(to)];
+  for (const pattern of new Set([...patternsBefore.keys(), ...patternsNow.keys()])) {
+    const before = patternsBefore.get(pattern) ?? otherPropertySchemas(from);
+    const now = patternsNow.get(pattern) ?? otherPropertySchemas(to);
+    const place = { path: `${path}[/${pattern}/]`, from: before, to: now, nullJudged: false };
+    if (!patternsBefore.has(pattern)) {
+      const rule = before.includes(never) ? 'propertyAddedClosed' : 'conditionAdded';
+      comparison.found(rule, place.path, 'The pattern of names was added.');
+    } else if (!patternsNow.has(pattern)) {
+      const rule = now.includes(never) ? 'propertyRemoved' : 'conditionRemoved';
+      comparison.found(rule, place.path, 'The pattern of names was dropped.');
+    }
+    if (before.length > 0 && now.length > 0 && !before.includes(never) && !now.includes(never)) {
+      comparison.compareLater(place);
+    }
+  }
+}
+
+function compareDependentSchemas(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
+  const [before, now] = [dependentSchemas(from), dependentSchemas(to)];
+  for (const name of new Set([...before.keys(), ...now.keys()])) {
+    const [old, next] = [before.get(name), now.get(name)];
+    const trigger = JSON.stringify(name);
+    if (old === undefined) comparison.found('conditionAdded', path, `What ${trigger} asks for was added.`);
+    else if (next === undefined) comparison.found('conditionRemoved', path, `What ${trigger} asks for was dropped.`);
+    else comparison.compareLater({ path, from: old, to: next, nullJudged: true });
+  }
+}
+
+function compareDependentNames(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [dependentNames(from), dependentNames(to)];
+  for (const name of onlyIn(now, before)) comparison.found('conditionAdded', path, `${name}.`);
+  for (const name of onlyIn(before, now)) comparison.found('conditionRemoved', path, `It is not so any more that ${name}.`);
+}
+
+/** What names may look like: as conditions on a text. */
+function compareNames(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [namesOf(from), namesOf(to)];
+  let rule: RuleName | null = null;
+  if (before.length === 0 && now.length > 0) rule = 'conditionAdded';
+  if (before.length > 0 && now.length === 0) rule = 'conditionRemoved';
+  if (rule !== null) comparison.found(rule, path, `What names look like is ${now.length > 0 ? '' : 'not '}restricted.`);
+  else if (before.length > 0) comparison.compareLater({ path: `${path}.{name}`, from: before, to: now, nullJudged: true });
+}
+
+function namesOf(all: readonly Schema[]): Schema[] {
+  return all.flatMap((schema) => schemas(schema['propertyNames']));
+}

@@ -1,0 +1,66 @@
+import type { Comparison, RuleName } from './comparison.ts';
+import { onlyIn, saidUnder, show } from './said-under.ts';
+import type { Schema } from './schema-document.ts';
+
+/** Format → the formats that hold all its texts and more (JSON Schema, section "Defined Formats", and their RFCs). */
+const widerFormats: Readonly<Record<string, readonly string[]>> = {
+  email: ['idn-email'],
+  hostname: ['idn-hostname'],
+  uri: ['uri-reference', 'iri', 'iri-reference'],
+  'uri-reference': ['iri-reference'],
+  iri: ['iri-reference'],
+};
+
+export function compareStrings(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  comparePatterns(comparison, path, from, to);
+  compareFormats(comparison, path, from, to);
+  // How the text stands for bytes, and of which kind, is a format too.
+  for (const keyword of ['contentEncoding', 'contentMediaType']) {
+    const [before, now] = [saidUnder(from, keyword), saidUnder(to, keyword)];
+    const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, formatRules);
+    if (rule !== null) comparison.found(rule, path, `${keyword} was ${show(before)}, is ${show(now)}.`);
+  }
+}
+
+function comparePatterns(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [saidUnder(from, 'pattern'), saidUnder(to, 'pattern')];
+  const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, {
+    removed: 'patternRemoved',
+    added: 'patternAdded',
+    changed: 'patternChanged',
+  });
+  if (rule !== null) comparison.found(rule, path, `pattern was ${show(before)}, is ${show(now)}.`);
+}
+
+/** `format` says something of numbers too (`int32`). */
+export function compareFormats(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const [before, now] = [saidUnder(from, 'format'), saidUnder(to, 'format')];
+  const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
+  const rule = relatedRule(removed, added) ?? ruleOf(removed.length, added.length, formatRules);
+  if (rule !== null) comparison.found(rule, path, `format was ${show(before)}, is ${show(now)}.`);
+}
+
+const formatRules = { removed: 'formatWidened', added: 'formatNarrowed', changed: 'formatChanged' } as const;
+
+/** Null: not one format that became a related one. */
+function relatedRule(removed: readonly string[], added: readonly string[]): RuleName | null {
+  const [old, now] = [removed[0], added[0]];
+  if (removed.length !== 1 || added.length !== 1 || old === undefined || now === undefined) return null;
+  if (isPartOf(now, old)) return 'formatNarrowed';
+  return isPartOf(old, now) ? 'formatWidened' : null;
+}
+
+function isPartOf(part: string, whole: string): boolean {
+  const wider = widerFormats[part.slice(1, -1)] ?? [];
+  return wider.includes(whole.slice(1, -1));
+}
+
+function ruleOf(
+  removed: number,
+  added: number,
+  rules: Readonly<Record<'removed' | 'added' | 'changed', RuleName>>,
+): RuleName | null {
+  if (removed > 0 && added > 0) return rules.changed;
+  if (added > 0) return rules.added;
+  return removed > 0 ? rules.removed : null;
+}
