@@ -1,5 +1,5 @@
-import type { Dispatcher } from 'undici';
-import { AttemptError, errorCode } from './attempt-error.ts';
+import { type Dispatcher, errors } from 'undici';
+import { AttemptError } from './attempt-error.ts';
 import type { Connection } from './connection-pool.ts';
 
 export interface PostRequest {
@@ -95,12 +95,15 @@ function exchangeError(origin: string, responseStatus: number | null, cause: unk
       details,
     );
   }
-  const code = errorCode(cause);
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+  if (cause instanceof errors.HeadersOverflowError) {
     return new AttemptError('PROTOCOL_ERROR', `The headers of the answer of ${host} are larger than 16 kB.`, details);
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  // By class, not by code: undici's parser leaves the code out.
+  if (cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError) {
     return new AttemptError('PROTOCOL_ERROR', `What ${host} answered is not valid HTTP/1.1.`, details);
+  }
+  if (cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError) {
+    return new AttemptError('PROTOCOL_ERROR', 'The request could not be written as HTTP.', details);
   }
   return new AttemptError(
     'CONNECTION_FAILED',

@@ -87,7 +87,7 @@ function sha256(value: string): Buffer {
 
 function content({ body, headers }: Answer, secrets: HandshakeSecrets): string {
   const type = headers.get('content-type');
-  const start = body.length === 0 ? 'empty body' : `the body starts with ${shown(body.toString('utf8'), secrets)}`;
+  const start = body.length === 0 ? 'an empty body' : `the body starts with "${shown(body.toString('utf8'), secrets)}"`;
   return `${type === undefined ? 'no Content-Type' : `Content-Type ${shown(type, secrets)}`}, ${start}`;
 }
 

@@ -9,7 +9,7 @@ export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonl
  * container network work; that cannot be cancelled and holds one of few threads, which only development can afford.
  */
 export function resolverFor(policy: CallbackPolicy): Resolve {
-  return policy === 'public' ? resolveByDns : resolveBySystem;
+  return policy === 'public' ? dnsResolver() : resolveBySystem;
 }
 
 // A resolver for each lookup, so that cancelling one does not cancel others. Two tries end well before the deadline:
@@ -17,18 +17,22 @@ export function resolverFor(policy: CallbackPolicy): Resolve {
 const tryMs = 1000;
 const tries = 2;
 
-async function resolveByDns(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
-  const resolver = new Resolver({ timeout: tryMs, tries });
-  const cancel = () => resolver.cancel();
-  signal.addEventListener('abort', cancel);
-  try {
-    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const addresses = [ipv4, ipv6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (addresses.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
-    return addresses;
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
+/** Asks `servers` (`address:port`), or those that the machine is configured with. */
+export function dnsResolver(servers?: readonly string[]): Resolve {
+  return async (hostname, signal) => {
+    const resolver = new Resolver({ timeout: tryMs, tries });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel);
+    try {
+      const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+      const addresses = [ipv4, ipv6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      if (addresses.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
+      return addresses;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };
 }
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {

@@ -1,0 +1,131 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkCallbackUrl } from './callback-url.ts';
+
+const longHost = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com`;
+
+describe('checkCallbackUrl', () => {
+  it.each([
+    ['https://example.com', 'https://example.com/'],
+    ['https://example.com/hooks?a=b&c=%20', 'https://example.com/hooks?a=b&c=%20'],
+    ['HTTPS://EXAMPLE.com:443/Hooks', 'https://example.com/Hooks'],
+    ['https://example.com:1024/', 'https://example.com:1024/'],
+    ['https://example.com:65535/', 'https://example.com:65535/'],
+    ['https://bücher.example/ä', 'https://xn--bcher-kva.example/%C3%A4'],
+    ['https://8.8.8.8/', 'https://8.8.8.8/'],
+    ['https://0x08080808/', 'https://8.8.8.8/'],
+    ['https://[2606:4700:4700:0::1111]/', 'https://[2606:4700:4700::1111]/'],
+    ['https://example.com/a/../b', 'https://example.com/b'],
+    ['https://internal.example.com/', 'https://internal.example.com/'],
+    ['https://mylocal.example/', 'https://mylocal.example/'],
+  ])('takes %s under both policies', (raw, href) => {
+    expect(checkCallbackUrl(raw, 'public')).toStrictEqual({ ok: true, href });
+    expect(checkCallbackUrl(raw, 'development')).toStrictEqual({ ok: true, href });
+  });
+
+  it.each([
+    ['', 'not an absolute URL'],
+    ['example.com/hooks', 'not an absolute URL'],
+    ['/hooks', 'not an absolute URL'],
+    ['https:example.com', 'not an absolute URL'],
+    ['https://', 'not an absolute URL'],
+    ['https://exa mple.com/', 'spaces'],
+    [' https://example.com/', 'spaces'],
+    ['https://example.com/\n', 'control characters'],
+    ['https://exam\tple.com/', 'control characters'],
+    ['https://example.com/\u0000', 'control characters'],
+    ['https://example.com/\u007f', 'control characters'],
+    ['https:\\\\example.com\\', 'backslashes'],
+    ['https://example.com\\@127.0.0.1/', 'backslashes'],
+    ['https://user@example.com/', 'user information'],
+    ['https://user:password@example.com/', 'user information'],
+    ['https://:password@example.com/', 'user information'],
+    ['https://example.com/#', 'fragment'],
+    ['https://example.com/#a', 'fragment'],
+    ['https://example.com:65536/', 'not an absolute URL'],
+    ['https://example.com:a/', 'not an absolute URL'],
+    ['https://[::1/', 'not an absolute URL'],
+    ['https://[fe80::1%25eth0]/', 'not an absolute URL'],
+    ['https://256.256.256.256/', 'not an absolute URL'],
+    ['https://exa<mple.com/', 'not an absolute URL'],
+    ['https://example.com./', 'end with a dot'],
+    [`https://${longHost}/`, 'longer than 253'],
+    [`https://example.com/${'a'.repeat(2048)}`, 'longer than 2048'],
+    [`https://example.com/${'ä'.repeat(500)}`, 'longer than 2048'],
+    ['ftp://example.com/', 'not an absolute URL'],
+    ['file:///etc/passwd', 'not an absolute URL'],
+    ['javascript:alert(1)', 'not an absolute URL'],
+    ['data:text/plain,a', 'not an absolute URL'],
+  ])('finds %j malformed under both policies: %s', (raw, why) => {
+    for (const policy of ['public', 'development'] as const) {
+      expect(checkCallbackUrl(raw, policy)).toStrictEqual({
+        ok: false,
+        code: 'CALLBACK_URL_INVALID',
+        message: expect.stringContaining(why),
+      });
+    }
+  });
+
+  it.each([
+    ['http://example.com/', 'https://'],
+    ['https://example.com:80/', 'port'],
+    ['https://example.com:22/', 'port'],
+    ['https://example.com:0/', 'port'],
+    ['https://example.com:1023/', 'port'],
+    ['https://localhost/', 'public name'],
+    ['https://LOCALHOST/', 'public name'],
+    ['https://a.localhost/', 'public name'],
+    ['https://printer.local/', 'public name'],
+    ['https://metadata.google.internal/', 'public name'],
+    ['https://router.home.arpa/', 'public name'],
+    ['https://intranet/', 'public name'],
+    ['https://127.0.0.1/', 'public address'],
+    ['https://127.1/', 'public address'],
+    ['https://2130706433/', 'public address'],
+    ['https://0x7f.0.0.1/', 'public address'],
+    ['https://0177.0.0.1/', 'public address'],
+    ['https://017700000001/', 'public address'],
+    ['https://%31%32%37.0.0.1/', 'public address'],
+    ['https://１２７.０.０.１/', 'public address'],
+    ['https://0/', 'public address'],
+    ['https://10.1.2.3/', 'public address'],
+    ['https://169.254.169.254/latest/meta-data/', 'public address'],
+    ['https://168.63.129.16/', 'public address'],
+    ['https://[::]/', 'public address'],
+    ['https://[::1]/', 'public address'],
+    ['https://[::ffff:127.0.0.1]/', 'public address'],
+    ['https://[::ffff:7f00:1]/', 'public address'],
+    ['https://[::127.0.0.1]/', 'public address'],
+    ['https://[64:ff9b::7f00:1]/', 'public address'],
+    ['https://[2002:7f00:1::]/', 'public address'],
+    ['https://[2001:0:7f00:1::]/', 'public address'],
+    ['https://[fc00::1]/', 'public address'],
+    ['https://[fe80::1]/', 'public address'],
+    ['https://[fec0::1]/', 'public address'],
+    ['https://[ff02::1]/', 'public address'],
+  ])('forbids %s under public alone: %s', (raw, why) => {
+    expect(checkCallbackUrl(raw, 'public')).toStrictEqual({
+      ok: false,
+      code: 'CALLBACK_URL_FORBIDDEN',
+      message: expect.stringContaining(why),
+    });
+    expect(checkCallbackUrl(raw, 'development')).toStrictEqual({ ok: true, href: new URL(raw).href });
+  });
+
+  it('gives an href that it takes again unchanged, and never throws', () => {
+    const raws = fc.oneof(
+      fc.webUrl({ withQueryParameters: true }),
+      fc.string(),
+      fc.string().map((rest) => `https://${rest}`),
+    );
+    fc.assert(
+      fc.property(raws, fc.constantFrom('public', 'development'), (raw, policy) => {
+        const checked = checkCallbackUrl(raw, policy);
+        const href = checked.ok ? checked.href : null;
+        const again = href === null ? null : checkCallbackUrl(href, policy);
+        expect(again).toStrictEqual(href === null ? null : { ok: true, href });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

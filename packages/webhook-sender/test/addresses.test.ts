@@ -1,0 +1,153 @@
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { describe, expect, it } from 'vitest';
+import type { Resolve } from '../src/index.ts';
+import { httpReceiver } from './receiver.ts';
+import { sender } from './sender.ts';
+
+const secret = generateWebhookSecret();
+
+function delivery(url: string) {
+  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
+}
+
+function dnsError(code: string): Resolve {
+  return () => Promise.reject(Object.assign(new Error('queryA'), { code }));
+}
+
+describe('under the public policy', () => {
+  it.each([
+    [['127.0.0.1']],
+    [['10.0.0.1']],
+    [['169.254.169.254']],
+    [['::1']],
+    [['::ffff:127.0.0.1']],
+    [['64:ff9b::7f00:1']],
+    [['fe80::1%lo']],
+    [['fd00::1']],
+    [['8.8.8.8', '127.0.0.1']],
+    [['2606:4700::1111', '8.8.8.8', '1.1.1.1', '9.9.9.9', '8.8.4.4', '10.0.0.1']],
+    [['not an address']],
+  ])('a name with the addresses %j is forbidden, without saying which', async (addresses) => {
+    const { deliver, verify } = sender({ policy: 'public', resolve: async () => addresses });
+    expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
+      error: 'ADDRESS_FORBIDDEN',
+      responseStatus: null,
+    });
+    expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
+      verified: false,
+      code: 'CALLBACK_URL_FORBIDDEN',
+      message: 'receiver.example has an address that is not public.',
+    });
+  });
+
+  it.each([
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://2130706433/',
+    'http://8.8.8.8/',
+    'https://localhost/',
+    'nonsense',
+  ])('%s is refused at every attempt, without resolving', async (url) => {
+    let resolved = 0;
+    const { deliver } = sender({
+      policy: 'public',
+      resolve: async () => {
+        resolved += 1;
+        return ['8.8.8.8'];
+      },
+    });
+    expect(await deliver(delivery(url))).toMatchObject({ error: 'ADDRESS_FORBIDDEN' });
+    expect(resolved).toBe(0);
+  });
+
+  it('a name is vetted again on every attempt that connects', async () => {
+    // Public when it is registered (an address that nobody has been given), then rebound.
+    const answers = [['2000::1'], ['127.0.0.1']];
+    const { deliver } = sender({ policy: 'public', timeoutMs: 50, resolve: async () => answers.shift() ?? [] });
+    expect((await deliver(delivery('https://receiver.example/'))).error).toMatch(
+      /^(?:TIMEOUT|CONNECTION_FAILED|TLS_FAILED)$/,
+    );
+    expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({ error: 'ADDRESS_FORBIDDEN' });
+  });
+});
+
+describe('the connection', () => {
+  it('goes to the vetted address and nowhere else, under the name', async () => {
+    const receiver = await httpReceiver((response, { body }) => response.end(body));
+    const asked: string[] = [];
+    // No other resolver knows this name: a second lookup would fail.
+    const { verify } = sender({
+      resolve: async (hostname) => {
+        asked.push(hostname);
+        return ['127.0.0.1'];
+      },
+    });
+    expect(await verify({ url: `http://receiver.invalid:${receiver.port}/`, secret })).toStrictEqual({
+      verified: true,
+    });
+    expect(asked).toEqual(['receiver.invalid']);
+    expect(receiver.requests[0]?.headers.host).toBe(`receiver.invalid:${receiver.port}`);
+  });
+
+  it('goes to the next address when one does not answer', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    const { deliver } = sender({ resolve: async () => ['127.0.0.2', '::1', '127.0.0.1'] });
+    expect(await deliver(delivery(`http://receiver.invalid:${receiver.port}/`))).toMatchObject({ responseStatus: 200 });
+  });
+
+  it('needs no resolver for an address', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    const { deliver } = sender({ resolve: dnsError('ENOTFOUND') });
+    expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200 });
+  });
+
+  it('finds localhost in development', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    expect(await sender().deliver(delivery(`http://localhost:${receiver.port}/`))).toMatchObject({
+      responseStatus: 200,
+    });
+  });
+});
+
+describe('a name that cannot be resolved', () => {
+  it.each([
+    [dnsError('ENOTFOUND'), 'DNS knows no such name'],
+    [dnsError('ENODATA'), 'the name has no address'],
+    [dnsError('ETIMEOUT'), 'its name servers did not answer'],
+    [dnsError('ESERVFAIL'), 'its name servers failed'],
+    [dnsError('EREFUSED'), 'its name servers refused to answer'],
+    [dnsError('EBADNAME'), 'it is not a valid DNS name'],
+    [dnsError('EWHATEVER'), 'the lookup failed (EWHATEVER)'],
+    [async () => [], 'the name has no address'],
+  ])('is DNS_FAILED (%#)', async (resolve, why) => {
+    for (const policy of ['public', 'development'] as const) {
+      const { deliver, verify } = sender({ policy, resolve });
+      expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
+        error: 'DNS_FAILED',
+        responseStatus: null,
+      });
+      expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
+        verified: false,
+        code: 'VERIFICATION_UNREACHABLE',
+        message: `receiver.example could not be resolved: ${why}.`,
+      });
+    }
+  });
+
+  it('takes no longer than the deadline, even if the resolver does', async () => {
+    const signals: AbortSignal[] = [];
+    const { verify } = sender({
+      timeoutMs: 100,
+      resolve: (_hostname, signal) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    });
+    expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
+      verified: false,
+      code: 'VERIFICATION_TIMEOUT',
+      message: 'No complete answer within 0.1 s. DNS gave no answer for receiver.example.',
+    });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});

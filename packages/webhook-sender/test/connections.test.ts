@@ -1,0 +1,155 @@
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { describe, expect, it } from 'vitest';
+import { httpReceiver, rawReceiver, type Receiver } from './receiver.ts';
+import { sender } from './sender.ts';
+
+const secret = generateWebhookSecret();
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+
+function delivery(url: string) {
+  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
+}
+
+function open({ connections }: Receiver): number {
+  return connections.filter(({ destroyed }) => !destroyed).length;
+}
+
+describe('a connection', () => {
+  it('is used again, by handshakes and deliveries, and resolves once', async () => {
+    const receiver = await httpReceiver((response, { body }) => response.end(body));
+    let resolved = 0;
+    const { deliver, verify } = sender({
+      resolve: async () => {
+        resolved += 1;
+        return ['127.0.0.1'];
+      },
+    });
+    const url = `http://receiver.invalid:${receiver.port}/`;
+    await verify({ url, secret });
+    for (let round = 0; round < 10; round += 1)
+      expect(await deliver(delivery(url))).toMatchObject({ responseStatus: 200 });
+    expect(receiver.connections).toHaveLength(1);
+    expect(resolved).toBe(1);
+  });
+
+  it('carries one request at a time', async () => {
+    let underWay = 0;
+    const receiver = await rawReceiver((socket) => {
+      underWay += 1;
+      setTimeout(() => socket.write(ok), 50);
+    });
+    const { deliver } = sender();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => deliver(delivery(receiver.url))));
+    expect(outcomes.every(({ responseStatus }) => responseStatus === 200)).toBe(true);
+    expect(underWay).toBe(20);
+    expect(receiver.connections).toHaveLength(20);
+    // Of those, the pool keeps 16.
+    await expect.poll(() => open(receiver)).toBe(16);
+  });
+
+  it.each([
+    ['says that it closes', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'],
+    ['speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    [
+      'keeps it for less than we need to be safe',
+      'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 0\r\n\r\n',
+    ],
+  ])('is not used again when the receiver %s', async (_what, answer) => {
+    const receiver = await rawReceiver((socket) => socket.write(answer));
+    const { deliver } = sender();
+    for (let round = 0; round < 2; round += 1)
+      expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200 });
+    expect(receiver.connections).toHaveLength(2);
+    await expect.poll(() => open(receiver)).toBe(0);
+  });
+
+  it('is not used again when the answer was not read to its end', async () => {
+    const receiver = await httpReceiver((response) => response.end(Buffer.alloc(100_000)));
+    const { deliver } = sender();
+    for (let round = 0; round < 2; round += 1)
+      expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200 });
+    expect(receiver.connections).toHaveLength(2);
+  });
+
+  it('is not used again when more came than the answer', async () => {
+    const receiver = await rawReceiver((socket) =>
+      socket.write(`${ok}HTTP/1.1 500 Forged\r\ncontent-length: 0\r\n\r\n`),
+    );
+    const { deliver } = sender();
+    for (let round = 0; round < 3; round += 1) {
+      expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+    }
+    expect(receiver.connections).toHaveLength(3);
+  });
+
+  it('that the receiver closes while it waits costs no attempt', async () => {
+    const receiver = await rawReceiver((socket) => socket.write(ok, () => setTimeout(() => socket.end(), 10)));
+    const { deliver } = sender();
+    for (let round = 0; round < 3; round += 1) {
+      expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+      await new Promise((resolve) => setTimeout(resolve, round * 10));
+    }
+  });
+
+  it('that the receiver closes at the next request is replaced, once', async () => {
+    const requests: number[] = [];
+    const receiver = await rawReceiver((socket, connection) => {
+      requests.push(connection);
+      // The first answers once and then closes; all others close at once.
+      if (requests.length === 1) socket.write(ok);
+      else socket.destroy();
+    });
+    const { deliver } = sender();
+    expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200 });
+    expect(await deliver(delivery(receiver.url))).toMatchObject({ error: 'CONNECTION_FAILED', responseStatus: null });
+    expect(requests).toEqual([1, 1, 2]);
+  });
+
+  it('that fails after the headers of an answer is not replaced', async () => {
+    const requests: number[] = [];
+    const receiver = await rawReceiver((socket, connection) => {
+      requests.push(connection);
+      socket.write(requests.length === 1 ? ok : 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\na', () => {
+        if (requests.length > 1) setTimeout(() => socket.destroy(), 20);
+      });
+    });
+    const { deliver } = sender();
+    await deliver(delivery(receiver.url));
+    expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: expect.any(String) });
+    expect(requests).toEqual([1, 1]);
+  });
+
+  it('is closed after the deadline, and the next attempt has its own', async () => {
+    let requests = 0;
+    const receiver = await rawReceiver((socket) => {
+      requests += 1;
+      if (requests !== 2) socket.write(ok);
+    });
+    const { deliver } = sender({ timeoutMs: 100 });
+    const errors = [];
+    for (let round = 0; round < 3; round += 1) errors.push((await deliver(delivery(receiver.url))).error);
+    expect(errors).toEqual([null, 'TIMEOUT', null]);
+    expect(receiver.connections).toHaveLength(2);
+  });
+});
+
+describe('close', () => {
+  it('waits for what is under way and leaves no connection', async () => {
+    const receiver = await rawReceiver((socket) => setTimeout(() => socket.write(ok), 100));
+    const { deliver, close } = sender();
+    await deliver(delivery(receiver.url));
+    const underWay = [deliver(delivery(receiver.url)), deliver(delivery(receiver.url))];
+    await expect.poll(() => receiver.connections.length).toBe(2);
+    await close();
+    expect(await Promise.all(underWay)).toMatchObject([{ responseStatus: 200 }, { responseStatus: 200 }]);
+    await expect.poll(() => open(receiver)).toBe(0);
+  });
+
+  it('takes no longer than the deadline', async () => {
+    const receiver = await rawReceiver(() => {});
+    const { deliver, close } = sender({ timeoutMs: 100 });
+    const underWay = deliver(delivery(receiver.url));
+    await close();
+    expect(await underWay).toMatchObject({ error: 'TIMEOUT' });
+  });
+});

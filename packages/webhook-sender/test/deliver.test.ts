@@ -1,0 +1,249 @@
+import { gzipSync } from 'node:zlib';
+import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../src/index.ts';
+import { every, httpReceiver, rawReceiver } from './receiver.ts';
+import { sender } from './sender.ts';
+
+const secret = generateWebhookSecret();
+const nextSecret = generateWebhookSecret();
+const body = Buffer.from('{"name":"Zoë"}');
+
+function delivery(url: string, more: Partial<Delivery> = {}): Delivery {
+  return { url, webhookId: 'gid://service/WebhookDelivery/1', body, secret, headers: {}, ...more };
+}
+
+describe('the request', () => {
+  it('is a POST with our headers, the bytes as they are, and both signatures', async () => {
+    const receiver = await httpReceiver((response) => response.writeHead(204).end());
+    const now = new Date('2026-11-01T00:00:00.900Z');
+    const outcome = await sender({ now: () => now }).deliver(
+      delivery(receiver.url, {
+        nextSecret,
+        headers: { 'X-Service-Webhook-Event': 'referral.converted', 'X-Service-Webhook-Attempt': '2' },
+      }),
+    );
+    expect(outcome).toStrictEqual({
+      startedAt: now,
+      durationMs: expect.any(Number),
+      responseStatus: 204,
+      error: null,
+      retryAfter: null,
+    });
+    const [request] = receiver.requests;
+    expect(request).toMatchObject({ method: 'POST', path: '/hooks?tenant=1', body });
+    expect(request?.headers).toStrictEqual({
+      host: `127.0.0.1:${receiver.port}`,
+      connection: 'keep-alive',
+      'content-length': String(body.length),
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'Deedwire-Webhooks/1.0.0',
+      'x-service-webhook-event': 'referral.converted',
+      'x-service-webhook-attempt': '2',
+      'x-service-webhook-timestamp': '1793491200',
+      'x-service-webhook-signature': expect.any(String),
+      'x-service-webhook-signature-next': expect.any(String),
+      'webhook-id': 'gid://service/WebhookDelivery/1',
+      'webhook-timestamp': '1793491200',
+      'webhook-signature': expect.any(String),
+    });
+    for (const key of [secret, nextSecret]) {
+      expect(verifyWebhook({ headers: request?.headers ?? {}, body, secret: key, now })).toStrictEqual({
+        id: 'gid://service/WebhookDelivery/1',
+        timestamp: new Date('2026-11-01T00:00:00Z'),
+      });
+    }
+  });
+
+  it('is signed anew on every attempt', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    const times = ['2026-11-01T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-01T00:01:00Z', '2026-11-01T00:01:00Z'];
+    const { deliver } = sender({ now: () => new Date(times.shift() ?? 0) });
+    await deliver(delivery(receiver.url));
+    await deliver(delivery(receiver.url));
+    expect(receiver.requests.map(({ headers }) => headers['webhook-timestamp'])).toEqual(['1793491200', '1793491260']);
+  });
+
+  it('carries 256 kB, or nothing', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    const { deliver } = sender();
+    for (const size of [256 * 1024, 0]) {
+      expect(await deliver(delivery(receiver.url, { body: Buffer.alloc(size, 'a') }))).toMatchObject({
+        responseStatus: 200,
+      });
+    }
+    expect(receiver.requests.map((request) => request.body.length)).toEqual([256 * 1024, 0]);
+  });
+
+  it('lets no given header replace ours, whatever its case', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    const headers = { 'User-Agent': 'x', 'X-SERVICE-WEBHOOK-SIGNATURE': 'x', 'Webhook-Id': 'x', 'Content-Type': 'x' };
+    await sender().deliver(delivery(receiver.url, { headers }));
+    const names = receiver.requests[0]?.rawHeaders.filter((_, index) => index % 2 === 0) ?? [];
+    expect(new Set(names).size).toBe(names.length);
+    expect(receiver.requests[0]?.headers).toMatchObject({
+      'user-agent': 'Deedwire-Webhooks/1.0.0',
+      'content-type': 'application/json',
+    });
+    expect(() => verifyWebhook({ headers: receiver.requests[0]?.headers ?? {}, body, secret })).not.toThrow();
+  });
+
+  it.each([
+    ['a header with a line break', { headers: { 'X-Service-Webhook-Event': 'a\r\nX-Forged: b' } }],
+    ['a header name that is none', { headers: { 'x y': 'b' } }],
+    ['a header that undici does not send', { headers: { expect: '100-continue' } }],
+    ['an id with a line break', { webhookId: 'a\r\nb: c' }],
+    ['a malformed secret', { secret: 'whsec_x' }],
+  ])('is not sent with %s', async (_what, more) => {
+    const receiver = await httpReceiver((response) => response.end());
+    expect(await sender().deliver(delivery(receiver.url, more))).toMatchObject({
+      error: 'PROTOCOL_ERROR',
+      responseStatus: null,
+    });
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+describe('the answer', () => {
+  it.each([200, 201, 204, 299, 400, 404, 410, 429, 500, 503])('has status %i', async (status) => {
+    const receiver = await httpReceiver((response) => response.writeHead(status).end('text'));
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
+      responseStatus: status,
+      error: null,
+      retryAfter: null,
+    });
+  });
+
+  it.each([301, 302, 303, 307, 308])('may be a redirect, %i, which is not followed', async (status) => {
+    const receiver = await httpReceiver((response) => response.writeHead(status, { location: '/elsewhere' }).end());
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: status, error: null });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it.each(['120', 'Sun, 01 Nov 2026 00:00:00 GMT'])('may have Retry-After: %s', async (retryAfter) => {
+    const receiver = await httpReceiver((response) => response.writeHead(503, { 'retry-after': retryAfter }).end());
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 503, retryAfter });
+  });
+
+  it('may be announced by 1xx', async () => {
+    const receiver = await rawReceiver((socket) =>
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+    );
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+  });
+
+  it('may end with the connection', async () => {
+    const receiver = await rawReceiver((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nbody'));
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+  });
+
+  it('is not decompressed, whatever it says it is', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    for (const content of [bomb, Buffer.from('not gzip')]) {
+      const receiver = await httpReceiver((response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(content),
+      );
+      expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+    }
+  });
+
+  it.each([
+    ['endless', 'transfer-encoding: chunked', `10000\r\n${'a'.repeat(0x10000)}\r\n`],
+    ['of a length that we do not wait for', 'content-length: 1000000000', 'a'.repeat(0x10000)],
+  ])('counts by its status when its body is %s', async (_what, header, chunk) => {
+    const receiver = await rawReceiver((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
+      every(1, socket, () => socket.write(chunk));
+    });
+    expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+      responseStatus: 200,
+      error: null,
+    });
+    const [connection] = receiver.connections;
+    await expect.poll(() => connection?.destroyed).toBe(true);
+    // What was read, and what the kernels of both sides buffer.
+    expect(connection?.bytesWritten).toBeLessThan(20_000_000);
+  });
+});
+
+describe('no complete answer', () => {
+  it.each([
+    ['nothing', null, () => {}],
+    ['half a status line', null, 'HTTP/1.1 2'],
+    ['headers that do not end', null, 'HTTP/1.1 200 OK\r\na: b\r\n'],
+    ['a body that does not start', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'],
+    ['a body that does not end', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc'],
+    ['1xx and nothing else', null, 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ])('at the deadline: %s', async (_what, responseStatus, text) => {
+    const receiver = await rawReceiver((socket) => (typeof text === 'string' ? socket.write(text) : undefined));
+    const outcome = await sender({ timeoutMs: 150 }).deliver(delivery(receiver.url));
+    expect(outcome).toMatchObject({ error: 'TIMEOUT', responseStatus, retryAfter: null });
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(149);
+    expect(outcome.durationMs).toBeLessThan(2000);
+    await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
+  });
+
+  it.each([
+    ['headers', null, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n'],
+    ['1xx', null, '', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['a body', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\na\r\n'],
+  ])('when %s trickle past the deadline', async (_what, responseStatus, start, drop) => {
+    const receiver = await rawReceiver((socket) => {
+      socket.write(start);
+      every(20, socket, () => socket.write(drop));
+    });
+    const outcome = await sender({ timeoutMs: 200 }).deliver(delivery(receiver.url));
+    expect(outcome).toMatchObject({ error: 'TIMEOUT', responseStatus });
+    expect(outcome.durationMs).toBeLessThan(2000);
+  });
+
+  it('when the connection is refused', async () => {
+    const receiver = await rawReceiver(() => {});
+    const unused = receiver.port === 1 ? 2 : 1;
+    expect(await sender().deliver(delivery(`http://127.0.0.1:${unused}/`))).toMatchObject({
+      error: 'CONNECTION_FAILED',
+      responseStatus: null,
+    });
+  });
+
+  it.each([
+    ['before the answer', null, ''],
+    ['in the headers', null, 'HTTP/1.1 200 OK\r\na: b'],
+    ['in the body', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc'],
+    ['in a chunk', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc'],
+  ])('when the connection is reset or closed %s', async (_what, responseStatus, text) => {
+    for (const close of ['resetAndDestroy', 'end'] as const) {
+      const receiver = await rawReceiver((socket) =>
+        socket.write(text || '\r\n', () => setTimeout(() => socket[close](), 20)),
+      );
+      const outcome = await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url));
+      expect(['CONNECTION_FAILED', 'PROTOCOL_ERROR']).toContain(outcome.error);
+      expect(outcome.responseStatus).toBe(responseStatus);
+      expect(receiver.connections).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['another protocol', null, 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['a TLS alert', null, Buffer.of(0x15, 3, 1, 0, 2, 2, 0x46)],
+    ['HTTP/2', null, 'HTTP/2 200 OK\r\n\r\n'],
+    ['no status', null, 'HTTP/1.1 OK\r\n\r\n'],
+    ['both lengths', null, 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a chunk of no size', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],
+    ['a large header', null, `HTTP/1.1 200 OK\r\na: ${'b'.repeat(17_000)}\r\n\r\n`],
+    ['many headers', null, `HTTP/1.1 200 OK\r\n${'a: bcdefgh\r\n'.repeat(3000)}\r\n`],
+  ])('when it is %s', async (_what, responseStatus, text) => {
+    const receiver = await rawReceiver((socket) => socket.write(text));
+    expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+      error: 'PROTOCOL_ERROR',
+      responseStatus,
+    });
+    await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
+  });
+
+  it('when headers of just under 16 kB are fine', async () => {
+    const receiver = await httpReceiver((response) => response.writeHead(200, { a: 'b'.repeat(15_900) }).end());
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+  });
+});

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import type { Server } from 'node:net';
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TlsOptions,
+  type TLSSocket,
+} from 'node:tls';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createWebhookSender, TlsVerificationOffError, type WebhookSenderOptions } from '../src/index.ts';
+import { listening, rawReceiver } from './receiver.ts';
+import { sender } from './sender.ts';
+
+const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
+const key = pem('receiver-key');
+const certificate = pem('receiver');
+const expired = pem('expired');
+const secret = generateWebhookSecret();
+
+function tlsReceiver(options: TlsOptions, onConnection: (socket: TLSSocket) => void = () => {}) {
+  const server: Server = createTlsServer({ key, cert: certificate, ...options }, (socket) => {
+    onConnection(socket);
+    socket.on('error', () => {});
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+  });
+  server.on('tlsClientError', () => {});
+  return listening(server);
+}
+
+/** Any name is this machine. */
+function localSender(options: Partial<WebhookSenderOptions> = {}) {
+  return sender({ resolve: async () => ['127.0.0.1'], ...options });
+}
+
+function delivery(url: string) {
+  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
+}
+
+describe('with a certificate that is trusted', () => {
+  const before = getCACertificates();
+  beforeAll(() => setDefaultCACertificates([...before, certificate, expired]));
+  afterAll(() => setDefaultCACertificates(before));
+
+  it('connects, with SNI and HTTP/1.1', async () => {
+    const seen: unknown[] = [];
+    const { port } = await tlsReceiver({ ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
+      seen.push([socket.servername, socket.alpnProtocol, socket.getProtocol()]);
+    });
+    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+      responseStatus: 200,
+      error: null,
+    });
+    expect(seen).toEqual([['receiver.test', 'http/1.1', 'TLSv1.3']]);
+  });
+
+  it('speaks HTTP/1.1 to a server that prefers HTTP/2', async () => {
+    const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, (request, response) => {
+      response.writeHead(200, { 'x-version': request.httpVersion });
+      response.end();
+    });
+    const { port } = await listening(server);
+    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+      responseStatus: 200,
+      error: null,
+    });
+  });
+
+  it('checks an address against the certificate, without SNI', async () => {
+    const names: unknown[] = [];
+    const { port } = await tlsReceiver({}, (socket) => names.push(socket.servername));
+    expect(await sender().deliver(delivery(`https://127.0.0.1:${port}/`))).toMatchObject({
+      responseStatus: 200,
+      error: null,
+    });
+    expect(names).toEqual([false]);
+  });
+
+  it('takes TLS 1.2', async () => {
+    const { port } = await tlsReceiver({ maxVersion: 'TLSv1.2' });
+    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
+      responseStatus: 200,
+    });
+  });
+
+  it('does not take TLS 1.1', async () => {
+    const { port } = await tlsReceiver({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
+    expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
+      code: 'VERIFICATION_UNREACHABLE',
+      message: expect.stringMatching(
+        /^No TLS connection to receiver\.test:\d+: the TLS handshake failed .*; does it speak TLS 1\.2 or later there\?\.$/,
+      ),
+    });
+  });
+
+  it('does not take it for another name', async () => {
+    const { port } = await tlsReceiver({});
+    expect(await localSender().deliver(delivery(`https://other.test:${port}/`))).toMatchObject({
+      error: 'TLS_FAILED',
+      responseStatus: null,
+    });
+    expect(await localSender().verify({ url: `https://other.test:${port}/`, secret })).toStrictEqual({
+      verified: false,
+      code: 'VERIFICATION_UNREACHABLE',
+      message: `No TLS connection to other.test:${port}: its certificate is for another name.`,
+    });
+  });
+
+  it('does not take it when it has expired', async () => {
+    const { port } = await tlsReceiver({ cert: expired });
+    expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
+      message: `No TLS connection to receiver.test:${port}: its certificate has expired.`,
+    });
+  });
+});
+
+describe('without a TLS connection that can be trusted', () => {
+  it('refuses a self-signed certificate, under either policy and whatever the environment says', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    let requests = 0;
+    const { port } = await tlsReceiver({}, (socket) => socket.on('data', () => (requests += 1)));
+    expect(
+      await localSender({ nodeTlsRejectUnauthorized: '0' }).deliver(delivery(`https://receiver.test:${port}/`)),
+    ).toMatchObject({ error: 'TLS_FAILED' });
+    expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
+      message: `No TLS connection to receiver.test:${port}: its certificate is self-signed.`,
+    });
+    expect(requests).toBe(0);
+  });
+
+  it('says so when there is no TLS', async () => {
+    const { port } = await rawReceiver((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const { deliver, verify } = localSender();
+    expect(await deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({ error: 'TLS_FAILED' });
+    expect(await verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
+      code: 'VERIFICATION_UNREACHABLE',
+      message: expect.stringContaining('No TLS connection'),
+    });
+  });
+
+  it('says so when the connection ends in the handshake', async () => {
+    for (const close of ['end', 'resetAndDestroy'] as const) {
+      const { port } = await rawReceiver((socket) => socket[close]());
+      expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
+        message: `No TLS connection to receiver.test:${port}: it closed the connection during the TLS handshake.`,
+      });
+    }
+  });
+
+  it('waits for the handshake no longer than the deadline', async () => {
+    const { port, connections } = await rawReceiver(() => {});
+    expect(
+      await localSender({ timeoutMs: 100 }).verify({ url: `https://receiver.test:${port}/`, secret }),
+    ).toStrictEqual({
+      verified: false,
+      code: 'VERIFICATION_TIMEOUT',
+      message: `No complete answer within 0.1 s. receiver.test:${port} accepted the connection, but the TLS handshake was not done.`,
+    });
+    await expect.poll(() => connections[0]?.destroyed).toBe(true);
+  });
+});
+
+describe('NODE_TLS_REJECT_UNAUTHORIZED', () => {
+  it('refuses to send under public when it is 0', () => {
+    const options = { policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized: '0' } as const;
+    expect(() => createWebhookSender(options)).toThrow(TlsVerificationOffError);
+    expect(() => createWebhookSender(options)).toThrow(expect.objectContaining({ code: 'TLS_VERIFICATION_OFF' }));
+  });
+
+  it.each([undefined, '', '1'])('is fine as %j', async (nodeTlsRejectUnauthorized) => {
+    await createWebhookSender({ policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized }).close();
+  });
+});
