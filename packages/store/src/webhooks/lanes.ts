@@ -17,7 +17,10 @@ export function toLease(row: LaneRow): LaneLease {
   return { subscriptionId: row.subscription_id, fencingToken: row.fencing_token };
 }
 
-/** Takes free lanes with something due, the longest due first. Served by webhook_lane_due. */
+/**
+ * Takes free lanes with something due, the longest due first. Materialized: as a subquery it could run again for each row,
+ * and lock more than `limit`. Served by webhook_lane_due.
+ */
 export async function leaseLanes(
   database: Database,
   lease: { owner: string; forSeconds: number; limit: number },
@@ -25,16 +28,17 @@ export async function leaseLanes(
   const statement = {
     name: 'lease-lanes',
     text: `
-      update webhook_lane l
-      set owner = $1, leased_until = now() + make_interval(secs => $2), fencing_token = l.fencing_token + 1
-      from (
+      with due as materialized (
         select subscription_id
         from webhook_lane
         where active and due_at <= now() and (leased_until is null or leased_until <= now())
         order by due_at
         limit $3
         for no key update skip locked
-      ) due
+      )
+      update webhook_lane l
+      set owner = $1, leased_until = now() + make_interval(secs => $2), fencing_token = l.fencing_token + 1
+      from due
       where l.subscription_id = due.subscription_id
       returning l.subscription_id, l.fencing_token`,
   };

@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+
+import { createLogger, runMain, startService } from '@deedwire/service-runtime';
+import { Registry } from 'prom-client';
+
+import { readWorkerConfig } from './config.ts';
+import { createWorker } from './worker.ts';
+
+// Not imported: it lies outside of what is compiled.
+const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
+
+await runMain(async () => {
+  const config = readWorkerConfig();
+  const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
+  const metrics = new Registry();
+  const worker = createWorker(config, logger, metrics, version);
+  await startService({
+    config,
+    logger,
+    metrics,
+    readiness: () => worker.readiness(),
+    stopTakingWork: () => worker.stopTakingWork(),
+    drain: () => worker.drain(),
+    close: () => worker.close(),
+  });
+});

@@ -1,0 +1,5 @@
+import type { EventSnapshots } from '@deedwire/actions';
+
+export function render({ referral, matter, convertedAt }: EventSnapshots['referral.converted']) {
+  return { referralId: referral.id, externalReference: referral.externalReference, matterId: matter.id, convertedAt };
+}

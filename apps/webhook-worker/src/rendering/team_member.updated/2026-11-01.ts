@@ -1,0 +1,13 @@
+import type { EventSnapshots } from '@deedwire/actions';
+
+export function render({ lender, teamMember }: EventSnapshots['team_member.updated']) {
+  return {
+    lenderId: lender.id,
+    teamMember: {
+      id: teamMember.id,
+      firstName: teamMember.firstName,
+      lastName: teamMember.lastName,
+      email: teamMember.email,
+    },
+  };
+}

@@ -1,0 +1,5 @@
+import type { EventSnapshots } from '@deedwire/actions';
+
+export function render({ message }: EventSnapshots['webhook.test']) {
+  return { message };
+}

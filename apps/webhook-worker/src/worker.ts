@@ -1,0 +1,122 @@
+import type { Logger } from '@deedwire/service-runtime';
+import {
+  createListener,
+  createNotifier,
+  createSecretKeyRing,
+  createStore,
+  pendingMigrations,
+  StoreUnavailableError,
+} from '@deedwire/store';
+import { createWebhookSender } from '@deedwire/webhook-sender';
+import type { Registry } from 'prom-client';
+import { hostname } from 'node:os';
+
+import { createAlarms } from './alarms.ts';
+import type { WorkerConfig } from './config.ts';
+import { attemptDelivery } from './dispatch/attempt.ts';
+import { createDispatchStore } from './dispatch/dispatch-store.ts';
+import { createDispatcher, LEASE_SECONDS } from './dispatch/dispatcher.ts';
+import { createFanOut } from './fan-out/fan-out.ts';
+import { createWorkerMetrics } from './metrics.ts';
+
+const APPLICATION_NAME = 'deedwire-webhook-worker';
+const ALARM_INTERVAL_MS = 30_000;
+
+/** The parts of the worker, to be started and stopped by a service. */
+export interface Worker {
+  /** What is missing before it can work. It begins to work as soon as nothing is. */
+  readiness(): Promise<readonly string[]>;
+  /** Begins nothing new. */
+  stopTakingWork(): void;
+  /** Settles when everything begun is written. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createWorker(config: WorkerConfig, logger: Logger, registry: Registry, version: string): Worker {
+  const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl } = config;
+  const wakeUrl = config.DATABASE_DIRECT_URL ?? databaseUrl;
+  const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
+  const store = createStore({ databaseUrl, applicationName: APPLICATION_NAME, onError: logStoreError });
+  const notifier = createNotifier({ databaseUrl, applicationName: APPLICATION_NAME, onError: logStoreError });
+  const sender = createWebhookSender({
+    policy: config.WEBHOOK_CALLBACK_POLICY,
+    userAgent: `Deedwire-Webhooks/${version}`,
+    nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
+  });
+  const secretKeys = createSecretKeyRing(config.WEBHOOK_SECRET_KEYS);
+
+  const metrics = createWorkerMetrics(registry, () => dispatcher.inFlight());
+  const dispatcher = createDispatcher({
+    store: createDispatchStore(store, `${hostname()}/${process.pid}`, LEASE_SECONDS),
+    attempt: (lane, delivery) => attemptDelivery({ sender, secretKeys, gidNamespace, logger, metrics }, lane, delivery),
+    concurrency: config.WORKER_CONCURRENCY,
+    logger,
+  });
+  const fanOut = createFanOut({
+    store,
+    gidNamespace,
+    logger,
+    metrics,
+    onDeliveries() {
+      dispatcher.wake();
+      // A lane may be in another worker's hands.
+      notifier.notify();
+    },
+  });
+  const alarms = createAlarms({ store, logger, metrics });
+  const wake = (): void => {
+    fanOut.wake();
+    dispatcher.wake();
+  };
+
+  let work: { stop(): Promise<void> } | null = null;
+  const start = (): { stop(): Promise<void> } => {
+    const listener = createListener({
+      databaseUrl: wakeUrl,
+      applicationName: `${APPLICATION_NAME}-listen`,
+      onWake: wake,
+      onError: logStoreError,
+    });
+    const { POLL_INTERVAL_MS: pollIntervalMs } = config;
+    const pollTimer = pollIntervalMs > 0 ? setInterval(wake, pollIntervalMs) : undefined;
+    const alarmTimer = setInterval(() => alarms.wake(), ALARM_INTERVAL_MS);
+    alarms.wake();
+    wake();
+    return {
+      async stop() {
+        clearInterval(pollTimer);
+        clearInterval(alarmTimer);
+        await listener.close();
+      },
+    };
+  };
+
+  return {
+    async readiness() {
+      const problems = await findProblems(() => pendingMigrations(store));
+      if (problems.length === 0) work ??= start();
+      return problems;
+    },
+    stopTakingWork: () => dispatcher.stopTaking(),
+    async drain() {
+      await work?.stop();
+      await Promise.all([fanOut.stop(), alarms.stop()]);
+      // What cannot be written now is sent again by whoever takes the lanes over.
+      await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'drained without the database'));
+    },
+    async close() {
+      await Promise.all([notifier.close(), sender.close()]);
+      await store.close();
+    },
+  };
+}
+
+async function findProblems(readPending: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return (await readPending()).map((name) => `Migration ${name} is not applied.`);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return ['The database cannot be reached.'];
+    throw error;
+  }
+}

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Asks until the answer passes; fails with the last failure after a generous time. */
+export async function eventually<Result>(check: () => Promise<Result> | Result, withinMs = 20_000): Promise<Result> {
+  const endMs = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+      await sleep(20);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+
+import {
+  convertReferral,
+  createLender,
+  createOrganization,
+  createPartner,
+  createReferral,
+  createWebhookSubscription,
+  listWebhookAttempts,
+  listWebhookDeliveries,
+  type Caller,
+  type WebhookActionContext,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from '@deedwire/actions';
+import { createLogger } from '@deedwire/service-runtime';
+import { createNotifier, createSecretKeyRing, createStore, migrate } from '@deedwire/store';
+import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
+import { createWebhookSender } from '@deedwire/webhook-sender';
+import { Registry } from 'prom-client';
+
+import type { WorkerConfig } from '../../src/config.ts';
+import { createWorker, type Worker } from '../../src/worker.ts';
+
+/** A database with a partner and a lender, what the APIs would do for them, and workers in this process. */
+export interface Harness {
+  database: TestDatabase;
+  /** As the partner API acts. */
+  api: WebhookActionContext;
+  /** As the operator acts. */
+  operator: WebhookActionContext;
+  partner: Caller & { gid: string };
+  lender: Caller & { gid: string };
+  /** Starts a worker and waits until it works. */
+  startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
+  stopWorker(worker: Worker): Promise<void>;
+  subscribe(url: string, eventTypes: string[]): Promise<{ id: string; secret: string }>;
+  /** Creates referrals of the partner, one after the other. */
+  refer(count: number): Promise<string[]>;
+  convert(referralId: string): Promise<void>;
+  deliveries(): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]>;
+  close(): Promise<void>;
+}
+
+const keys = new Map([['test', randomBytes(32)]]);
+
+export async function createHarness(): Promise<Harness> {
+  const database = await createTestDatabase({
+    template: 'migrated',
+    prepare: async (url) => void (await migrate(url)),
+  });
+  const open = async (
+    role: 'operator' | 'partner_api' | 'lender_api',
+  ): Promise<WebhookActionContext & { close(): Promise<void> }> => {
+    const databaseUrl = await database.urlFor(role);
+    const store = createStore({ databaseUrl, applicationName: `test-${role}` });
+    const notifier = createNotifier({ databaseUrl, applicationName: `test-${role}`, onError: () => {} });
+    const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
+    return {
+      store,
+      gidNamespace: 'service',
+      sender,
+      callbackPolicy: 'development',
+      secretKeys: createSecretKeyRing(keys),
+      notify: () => notifier.notify(),
+      async close() {
+        await notifier.close();
+        await sender.close();
+        await store.close();
+      },
+    };
+  };
+  const operator = await open('operator');
+  const api = await open('partner_api');
+  const { id: organizationId } = await createOrganization(operator, { name: 'Test' });
+  const partnerRecord = await createPartner(operator, { organizationId, name: 'Partner' });
+  const lenderRecord = await createLender(operator, { organizationId, name: 'Lender' });
+  const partner = {
+    interfaceName: 'partner',
+    accountId: partnerRecord.id.split('/').at(-1) ?? '',
+    gid: partnerRecord.id,
+  } as const;
+  const lender = {
+    interfaceName: 'lender',
+    accountId: lenderRecord.id.split('/').at(-1) ?? '',
+    gid: lenderRecord.id,
+  } as const;
+  const workers = new Set<Worker>();
+
+  const stopWorker = async (worker: Worker): Promise<void> => {
+    workers.delete(worker);
+    worker.stopTakingWork();
+    await worker.drain();
+    await worker.close();
+  };
+
+  return {
+    database,
+    api,
+    operator,
+    partner,
+    lender,
+    stopWorker,
+    async startWorker(config = {}) {
+      const worker = createWorker(
+        {
+          PORT: 0,
+          LOG_LEVEL: 'silent',
+          NODE_ENV: 'test',
+          DATABASE_URL: await database.urlFor('webhook_worker'),
+          GID_NAMESPACE: 'service',
+          WEBHOOK_SECRET_KEYS: keys,
+          WEBHOOK_CALLBACK_POLICY: 'development',
+          POLL_INTERVAL_MS: 500,
+          WORKER_CONCURRENCY: 64,
+          ...config,
+        },
+        createLogger({ name: 'test', level: 'silent' }),
+        new Registry(),
+        'test',
+      );
+      workers.add(worker);
+      const problems = await worker.readiness();
+      if (problems.length > 0) throw new Error(problems.join(' '));
+      return worker;
+    },
+    async subscribe(url, eventTypes) {
+      const result = await createWebhookSubscription(api, partner, {
+        callbackUrl: url,
+        eventTypes: eventTypes.map((type) => ({ type })),
+      });
+      if (result.webhookSubscription === null || result.webhookSecret === null) {
+        throw new Error(JSON.stringify(result.userErrors));
+      }
+      return { id: result.webhookSubscription.id, secret: result.webhookSecret };
+    },
+    async refer(count) {
+      const ids: string[] = [];
+      for (let index = 0; index < count; index += 1) {
+        const { referral } = await createReferral(api, partner, { clientName: `Client ${index}` });
+        ids.push(referral?.id ?? '');
+      }
+      return ids;
+    },
+    async convert(referralId) {
+      await convertReferral(operator, { referralId });
+    },
+    async deliveries() {
+      const page = await listWebhookDeliveries(api, partner, { first: 100 });
+      const nodes = page.edges.map(({ node }) => node);
+      const attempts = await listWebhookAttempts(api, nodes);
+      return nodes.map((node, index) => ({ ...node, attempts: attempts[index] ?? [] }));
+    },
+    async close() {
+      await Promise.all([...workers].map(stopWorker));
+      await Promise.all([operator.close(), api.close()]);
+      await database.drop();
+    },
+  };
+}
