@@ -49,11 +49,11 @@ export interface AttemptOutcome {
 
 export interface WebhookSender {
   /** One attempt. Never rejects. */
-  deliver(delivery: Delivery): Promise<AttemptOutcome>;
+  readonly deliver: (delivery: Delivery) => Promise<AttemptOutcome>;
   /** The handshake: sends a fresh token and wants it back. Never rejects. */
-  verify(subscription: { url: string; secret: string }): Promise<HandshakeOutcome>;
+  readonly verify: (subscription: { url: string; secret: string }) => Promise<HandshakeOutcome>;
   /** Waits for the attempts under way, each at most its deadline, and closes every connection. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The environment switches the verification of certificates off, which `public` does not allow. */

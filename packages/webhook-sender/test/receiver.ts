@@ -42,13 +42,15 @@ export async function httpReceiver(
   respond: (response: ServerResponse, request: ReceivedRequest) => void,
 ): Promise<Receiver & { requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = [];
-  const server = createHttpServer(async (message, response) => {
+  const server = createHttpServer((message, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk);
-    const { method = '', url: path = '', headers, rawHeaders } = message;
-    const request = { method, path, headers, rawHeaders, body: Buffer.concat(chunks) };
-    requests.push(request);
-    respond(response, request);
+    message.on('data', (chunk: Buffer) => chunks.push(chunk));
+    message.on('end', () => {
+      const { method = '', url: path = '', headers, rawHeaders } = message;
+      const request = { method, path, headers, rawHeaders, body: Buffer.concat(chunks) };
+      requests.push(request);
+      respond(response, request);
+    });
   });
   return { ...(await listening(server)), requests };
 }

@@ -173,6 +173,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED', () => {
   });
 
   it.each([undefined, '', '1'])('is fine as %j', async (nodeTlsRejectUnauthorized) => {
-    await createWebhookSender({ policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized }).close();
+    const { close } = createWebhookSender({ policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized });
+    await expect(close()).resolves.toBeUndefined();
   });
 });
