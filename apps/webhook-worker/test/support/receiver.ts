@@ -31,7 +31,7 @@ export async function startReceiver(): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      if (/^\{"verification_token":/.test(body.toString())) {
+      if (body.toString().startsWith('{"verification_token":')) {
         response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
         return;
       }
