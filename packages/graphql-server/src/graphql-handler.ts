@@ -14,7 +14,7 @@ import { readBody } from './transport/read-body.ts';
 import { negotiateMediaType } from './transport/response-media-type.ts';
 import { send } from './transport/send.ts';
 import { chooseVersion } from './versions/choose-version.ts';
-import type { InterfaceVersion } from './versions/interface-version.ts';
+import type { InterfaceVersion } from './versions/serve-contract.ts';
 
 export interface RequestLimits {
   bodyBytes: number;
@@ -87,7 +87,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const { requestId, clientId, schemaVersion } = exchange;
     const { code, status } = sent;
-    const durationMs = performance.now() - startedMs;
+    const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ interfaceName, schemaVersion, code, durationMs });
     for (const err of sent.causes) logger.error({ requestId, clientId, code, err }, 'request failed on our side');
     const clientRequestId = readClientRequestId(request);

@@ -1,9 +1,10 @@
 export { type ErrorCode, errorTable, type ResponseMediaType } from './errors/error-table.ts';
-export {
-  createGraphqlHandler,
-  type GraphqlHandler,
-  type GraphqlHandlerOptions,
-  type RequestLimits,
-  requestLimits,
-} from './graphql-handler.ts';
-export { defineVersion, type InterfaceVersion, type VersionStatus } from './versions/interface-version.ts';
+export { type RequestLimits, requestLimits } from './graphql-handler.ts';
+export { type InterfaceConfig, interfaceConfig } from './interface-config.ts';
+export { type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
+export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
+export { addConnections, type ConnectionOf } from './schema/connection.ts';
+export type { OperationContext } from './schema/operation-context.ts';
+export { addUserError } from './schema/user-error.ts';
+export { type Contract, type InterfaceVersion, serveContract, type ServedContract } from './versions/serve-contract.ts';
+export { addWebhooks } from './webhooks/webhooks.ts';

@@ -4,7 +4,7 @@ import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwir
 import { createLogger } from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Registry } from 'prom-client';
-import { createGraphqlHandler, defineVersion, type RequestLimits, requestLimits } from '../src/index.ts';
+import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
 
 const sdl = /* GraphQL */ `
   type Query {
@@ -52,8 +52,8 @@ const resolvers: Record<string, Record<string, GraphQLFieldResolver<unknown, { c
   Mutation: { first: (_, { input }, { clientId }) => `${clientId} ${input.name}`, second: () => 'second' },
 };
 
-function makeSchema(text: string): GraphQLSchema {
-  const schema = buildSchema(text);
+function makeSchema(): GraphQLSchema {
+  const schema = buildSchema(sdl);
   for (const [typeName, fields] of Object.entries(resolvers)) {
     const type = schema.getType(typeName);
     if (!type || !('getFields' in type)) continue;
@@ -95,15 +95,16 @@ export interface SampleServer {
 export async function startSampleServer(limits: Partial<RequestLimits> = {}): Promise<SampleServer> {
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
+  const schema = makeSchema();
   let find = findStored;
   let ready = true;
   const handle = createGraphqlHandler({
     interfaceName: 'lender',
     path: '/lenders/graphql',
     versions: [
-      defineVersion({ version: '2025-01-01', status: 'deprecated', sdl, schema: makeSchema(sdl) }),
-      defineVersion({ version: '2026-01-01', status: 'current', sdl, schema: makeSchema(sdl) }),
-      defineVersion({ version: '2027-01-01', status: 'preview', sdl, schema: makeSchema(sdl) }),
+      { version: '2025-01-01', status: 'deprecated', schema },
+      { version: '2026-01-01', status: 'current', schema },
+      { version: '2027-01-01', status: 'preview', schema },
     ],
     authenticator: createAuthenticator({
       interfaceName: 'lender',

@@ -1,5 +1,5 @@
 import { RequestError } from '../errors/request-error.ts';
-import type { InterfaceVersion } from './interface-version.ts';
+import type { InterfaceVersion } from './serve-contract.ts';
 
 /**
  * The version to serve: the one that the header names, else the one pinned on the client, else the newest current one.

@@ -1,0 +1,11 @@
+import { serveContract } from '@deedwire/graphql-server';
+import { sdl, versions } from '@deedwire/partner-schema';
+import { schema20261101 } from './versions/2026-11-01.ts';
+
+export const partnerInterface = {
+  name: 'partner-api',
+  interfaceName: 'partner',
+  path: '/partners/graphql',
+  /** Every version that is served, bound to what is promised for it. */
+  contract: serveContract({ versions, sdl }, new Map([['2026-11-01', schema20261101()]])),
+} as const;

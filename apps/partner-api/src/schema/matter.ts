@@ -1,0 +1,15 @@
+import type { Matter } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
+
+export type MatterRef = ObjectTypeRef<Matter>;
+
+/** `Matter`. */
+export function addMatter(builder: InterfaceSchemaBuilder): MatterRef {
+  return builder.objectRef<Matter>('Matter').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      reference: t.exposeString('reference'),
+      openedAt: t.expose('openedAt', { type: 'DateTime' }),
+    }),
+  });
+}

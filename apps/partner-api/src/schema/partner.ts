@@ -1,0 +1,16 @@
+import { type Partner, readPartner } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder } from '@deedwire/graphql-server';
+
+/** `Partner` and `Query.partner`. */
+export function addPartner(builder: InterfaceSchemaBuilder): void {
+  const PartnerType = builder.objectRef<Partner>('Partner').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      name: t.exposeString('name'),
+    }),
+  });
+
+  builder.queryField('partner', (t) =>
+    t.field({ type: PartnerType, resolve: (_, _args, { actions, caller }) => readPartner(actions, caller) }),
+  );
+}

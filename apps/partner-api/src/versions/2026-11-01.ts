@@ -1,0 +1,17 @@
+import { addConnections, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import type { GraphQLSchema } from 'graphql';
+import { addCreateReferral } from '../schema/create-referral.ts';
+import { addMatter } from '../schema/matter.ts';
+import { addPartner } from '../schema/partner.ts';
+import { addReferral } from '../schema/referral.ts';
+
+export function schema20261101(): GraphQLSchema {
+  const builder = createSchemaBuilder();
+  const connectionOf = addConnections(builder);
+  addPartner(builder);
+  const Matter = addMatter(builder);
+  const Referral = addReferral(builder, { Matter, connectionOf });
+  addCreateReferral(builder, Referral);
+  addWebhooks(builder, connectionOf);
+  return builder.toSchema();
+}

@@ -1,0 +1,41 @@
+import { gidNamespacePattern } from '@deedwire/domain';
+import { runtimeConfig, urlVariable } from '@deedwire/service-runtime';
+import { parseSecretKeys, SecretKeysInvalidError } from '@deedwire/store';
+import { z } from 'zod';
+
+/** The environment variables of an interface's app. */
+export const interfaceConfig = (defaults: { port: number }) =>
+  z
+    .object({
+      ...runtimeConfig,
+      PORT: runtimeConfig.PORT.default(defaults.port),
+      DATABASE_URL: urlVariable('postgres', 'postgresql'),
+      /** A connection that bypasses a transaction pooler, to wake the webhook worker. Not set: DATABASE_URL. */
+      DATABASE_DIRECT_URL: urlVariable('postgres', 'postgresql').optional(),
+      GID_NAMESPACE: z
+        .string()
+        .regex(gidNamespacePattern, 'must be lower-case letters, digits and hyphens, a letter first')
+        .default('service'),
+      /** `<key id>:<base64 of 32 bytes>`, the first encrypts; several separated by commas. */
+      WEBHOOK_SECRET_KEYS: z.string().transform((text, context) => {
+        try {
+          return parseSecretKeys(text);
+        } catch (error) {
+          if (!(error instanceof SecretKeysInvalidError)) throw error;
+          context.addIssue({ code: 'custom', message: `cannot be used: ${error.message}` });
+          return z.NEVER;
+        }
+      }),
+      WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('public'),
+      /** The page that explains error codes; each error links to the anchor of its code. */
+      ERROR_DOCUMENTATION_URL: urlVariable('https', 'http').default('https://deedwire.example/docs/errors'),
+      /** Node's own switch. `0` is refused, except for development. */
+      NODE_TLS_REJECT_UNAUTHORIZED: z.string().optional(),
+    })
+    .refine((config) => !(config.NODE_ENV === 'production' && config.WEBHOOK_CALLBACK_POLICY === 'development'), {
+      path: ['WEBHOOK_CALLBACK_POLICY'],
+      error: 'must not be development when NODE_ENV is production',
+      when: () => true, // also when another variable is wrong: all problems are told at once
+    });
+
+export type InterfaceConfig = z.output<ReturnType<typeof interfaceConfig>>;

@@ -1,0 +1,97 @@
+import { findApiKey, recordApiKeyUse, type WebhookActionContext } from '@deedwire/actions';
+import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
+import { createLogger, type RunningService, startService } from '@deedwire/service-runtime';
+import {
+  createNotifier,
+  createSecretKeyRing,
+  createStore,
+  pendingMigrations,
+  type Store,
+  StoreUnavailableError,
+} from '@deedwire/store';
+import { createWebhookSender } from '@deedwire/webhook-sender';
+import { Registry } from 'prom-client';
+import { createGraphqlHandler } from './graphql-handler.ts';
+import type { InterfaceConfig } from './interface-config.ts';
+import { createOperationContext } from './schema/operation-context.ts';
+import type { ServedContract } from './versions/serve-contract.ts';
+
+export interface InterfaceServiceOptions {
+  /** The app's name, in logs and in the database's list of sessions. */
+  name: string;
+  interfaceName: InterfaceName;
+  /** Where it is served, for example `/lenders/graphql`. */
+  path: string;
+  contract: ServedContract;
+  config: InterfaceConfig;
+  /** The app's own, for the User-Agent of verification requests. */
+  appVersion: string;
+}
+
+/** Starts the app of one interface. Without its database it starts too, and becomes ready when that has come. */
+export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningService> {
+  const { name, interfaceName, path, contract, config } = options;
+  const logger = createLogger({ name, level: config.LOG_LEVEL });
+  const metrics = new Registry();
+
+  const applicationName = `deedwire-${name}`;
+  const onError = (error: unknown) => logger.warn({ err: error }, 'a database connection broke');
+  const store = createStore({ databaseUrl: config.DATABASE_URL, applicationName, onError });
+  const wakeUrl = config.DATABASE_DIRECT_URL ?? config.DATABASE_URL;
+  const notifier = createNotifier({ databaseUrl: wakeUrl, applicationName: `${applicationName}-notify`, onError });
+  const sender = createWebhookSender({
+    policy: config.WEBHOOK_CALLBACK_POLICY,
+    userAgent: `Deedwire-Webhooks/${options.appVersion}`,
+    nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
+  });
+  const actions: WebhookActionContext = {
+    store,
+    gidNamespace: config.GID_NAMESPACE,
+    notify: () => notifier.notify(),
+    sender,
+    callbackPolicy: config.WEBHOOK_CALLBACK_POLICY,
+    secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
+  };
+
+  const authenticator = createAuthenticator({
+    interfaceName,
+    findApiKey: (keyId) => findApiKey(actions, keyId),
+    recordUse(keyId, at) {
+      recordApiKeyUse(actions, keyId, at).catch((error: unknown) => {
+        logger.warn({ err: error, keyId }, 'the last use of a key was not recorded');
+      });
+    },
+  });
+
+  return startService({
+    config,
+    logger,
+    metrics,
+    handle: createGraphqlHandler({
+      interfaceName,
+      path,
+      versions: contract.versions,
+      authenticator,
+      createContext: (request) => createOperationContext(actions, request),
+      logger,
+      metrics,
+      documentationUrl: config.ERROR_DOCUMENTATION_URL,
+    }),
+    readiness: async () => [...contract.problems, ...(await databaseProblems(store))],
+    async close() {
+      await notifier.close();
+      await sender.close();
+      await store.close();
+    },
+  });
+}
+
+async function databaseProblems(store: Store): Promise<string[]> {
+  try {
+    const missing = await pendingMigrations(store);
+    return missing.length === 0 ? [] : [`the database lacks migrations: ${missing.join(', ')}`];
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return ['the database cannot be reached'];
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Page } from '@deedwire/actions';
+import { asResolved } from './as-resolved.ts';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from './builder.ts';
+
+/** Adds the connection and edge types of a node type. */
+export type ConnectionOf = <Node extends object>(
+  name: string,
+  NodeRef: ObjectTypeRef<Node>,
+) => ObjectTypeRef<Page<Node>>;
+
+/**
+ * Adds what forward-only connections share and returns how to add one: `connectionOf('Referral', Referral)` adds
+ * `ReferralConnection` and `ReferralEdge`. Pothos' relay plugin always pages backward, too, which the contract does not.
+ */
+export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
+  const PageInfo = builder.objectRef<Page<unknown>>('PageInfo').implement({
+    fields: (t) => ({
+      endCursor: t.exposeString('endCursor', { nullable: true }),
+      hasNextPage: t.exposeBoolean('hasNextPage'),
+    }),
+  });
+
+  return <Node extends object>(name: string, NodeRef: ObjectTypeRef<Node>) => {
+    const Edge = builder.objectRef<Page<Node>['edges'][number]>(`${name}Edge`);
+    Edge.implement({
+      fields: (t) => ({
+        cursor: t.exposeString('cursor'),
+        node: t.field({ type: NodeRef, resolve: ({ node }) => asResolved(node) }),
+      }),
+    });
+    const Connection = builder.objectRef<Page<Node>>(`${name}Connection`);
+    Connection.implement({
+      fields: (t) => ({
+        edges: t.field({ type: [Edge], resolve: ({ edges }) => edges }),
+        nodes: t.field({ type: [NodeRef], resolve: ({ edges }) => edges.map(({ node }) => asResolved(node)) }),
+        pageInfo: t.field({ type: PageInfo, resolve: (page) => page }),
+      }),
+    });
+    return Connection;
+  };
+}

@@ -1,0 +1,35 @@
+import {
+  type Caller,
+  listWebhookAttempts,
+  type WebhookActionContext,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from '@deedwire/actions';
+import type { AuthenticatedClient } from '@deedwire/auth';
+import DataLoader from 'dataloader';
+
+/** What resolvers get. One for each operation. */
+export interface OperationContext {
+  caller: Caller;
+  actions: WebhookActionContext;
+  requestId: string;
+  loaders: {
+    webhookAttempts: DataLoader<WebhookDelivery, WebhookAttempt[], string>;
+  };
+}
+
+export function createOperationContext(
+  actions: WebhookActionContext,
+  { client, requestId }: { client: AuthenticatedClient; requestId: string },
+): OperationContext {
+  return {
+    caller: { interfaceName: client.interfaceName, accountId: client.accountId },
+    actions,
+    requestId,
+    loaders: {
+      webhookAttempts: new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {
+        cacheKeyFn: ({ id }) => id,
+      }),
+    },
+  };
+}

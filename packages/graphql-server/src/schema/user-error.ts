@@ -1,0 +1,19 @@
+import type { UserError } from '@deedwire/actions';
+import { asResolved } from './as-resolved.ts';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from './builder.ts';
+
+/** Adds `<Mutation>UserError` and its enum of codes. */
+export function addUserError<const Codes extends readonly string[]>(
+  builder: InterfaceSchemaBuilder,
+  mutation: string,
+  codes: Codes,
+): ObjectTypeRef<UserError<Codes[number]>> {
+  const Code = builder.enumType(`${mutation}UserErrorCode`, { values: codes });
+  return builder.objectRef<UserError<Codes[number]>>(`${mutation}UserError`).implement({
+    fields: (t) => ({
+      code: t.field({ type: Code, resolve: ({ code }) => asResolved(code) }),
+      message: t.exposeString('message'),
+      field: t.exposeStringList('field', { nullable: true }),
+    }),
+  });
+}

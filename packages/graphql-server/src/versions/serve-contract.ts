@@ -1,0 +1,67 @@
+import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { describeFromSdl } from './describe-from-sdl.ts';
+
+/** What a schema package publishes. */
+export interface Contract {
+  /** Oldest first. */
+  versions: readonly { version: string; status: 'preview' | 'current' | 'deprecated' | 'retired' }[];
+  sdl: (version: string) => string;
+}
+
+/** One dated version of an interface. */
+export interface InterfaceVersion {
+  /** A date, for example `2026-11-01`. */
+  version: string;
+  status: 'preview' | 'current' | 'deprecated';
+  schema: GraphQLSchema;
+}
+
+export interface ServedContract {
+  /** Oldest first. */
+  versions: readonly InterfaceVersion[];
+  /** Where what would be served is not what was promised. With one of them a service must not become ready. */
+  problems: readonly string[];
+}
+
+/**
+ * Binds schemas to the contract that they implement: each version that is not retired has one, and it is equal to its SDL.
+ * Descriptions are taken from the SDL, everything else is compared.
+ */
+export function serveContract(contract: Contract, schemas: ReadonlyMap<string, GraphQLSchema>): ServedContract {
+  const versions: InterfaceVersion[] = [];
+  const problems: string[] = [];
+  for (const { version, status } of contract.versions) {
+    const schema = schemas.get(version);
+    if (status === 'retired') continue;
+    if (!schema) {
+      problems.push(`schema version ${version} is promised, but there is no schema for it`);
+      continue;
+    }
+    const promised = buildSchema(contract.sdl(version));
+    describeFromSdl(schema, promised);
+    const difference = firstDifference(printSorted(promised), printSorted(schema));
+    if (difference !== null) problems.push(`schema version ${version} differs from its contract: ${difference}`);
+    versions.push({ version, status, schema });
+  }
+  for (const version of schemas.keys()) {
+    const isServed = versions.some((served) => served.version === version);
+    if (!isServed) problems.push(`there is a schema version ${version}, but it is not promised`);
+  }
+  return { versions, problems };
+}
+
+function printSorted(schema: GraphQLSchema): string {
+  return printSchema(lexicographicSortSchema(schema));
+}
+
+/** The first line that differs when both are printed and sorted. */
+function firstDifference(promised: string, printed: string): string | null {
+  if (promised === printed) return null;
+  const expected = promised.split('\n');
+  const actual = printed.split('\n');
+  const at = expected.findIndex((line, index) => line !== actual[index]);
+  const index = at === -1 ? expected.length : at;
+  const lineOf = (lines: string[]) => JSON.stringify(lines[index]?.trim() ?? 'nothing more');
+  const inside = expected.slice(0, index).findLast((line) => /^[a-z].* \{$/.test(line)) ?? 'the schema {';
+  return `after "${inside.slice(0, -2)}" it has ${lineOf(expected)}, the schema has ${lineOf(actual)}`;
+}

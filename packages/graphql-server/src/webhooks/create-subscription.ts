@@ -1,0 +1,53 @@
+import { createWebhookSubscription, type CreateWebhookSubscriptionResult } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import { addUserError } from '../schema/user-error.ts';
+import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
+import type { WebhookSubscriptionRef } from './subscription.ts';
+
+/** `Mutation.createWebhookSubscription`. */
+export function addCreateWebhookSubscription(
+  builder: InterfaceSchemaBuilder,
+  Subscription: WebhookSubscriptionRef,
+  EventTypeInput: WebhookSubscriptionEventTypeInputRef,
+): void {
+  const Input = builder.inputType('CreateWebhookSubscriptionInput', {
+    fields: (t) => ({
+      callbackUrl: t.string({ required: true }),
+      eventTypes: t.field({ type: [EventTypeInput], required: true }),
+      webhookSecret: t.string(),
+      idempotencyKey: t.string(),
+    }),
+  });
+  const UserError = addUserError(builder, 'CreateWebhookSubscription', [
+    'CALLBACK_URL_FORBIDDEN',
+    'CALLBACK_URL_INVALID',
+    'EVENT_TYPES_INVALID',
+    'EVENT_TYPE_UNKNOWN',
+    'EVENT_VERSION_UNKNOWN',
+    'IDEMPOTENCY_IN_PROGRESS',
+    'IDEMPOTENCY_KEY_INVALID',
+    'IDEMPOTENCY_KEY_REUSED',
+    'LIMIT_REACHED',
+    'VERIFICATION_MISMATCH',
+    'VERIFICATION_REDIRECT',
+    'VERIFICATION_STATUS',
+    'VERIFICATION_TIMEOUT',
+    'VERIFICATION_UNREACHABLE',
+    'WEBHOOK_SECRET_INVALID',
+  ]);
+  const Payload = builder.objectRef<CreateWebhookSubscriptionResult>('CreateWebhookSubscriptionPayload').implement({
+    fields: (t) => ({
+      webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }),
+      webhookSecret: t.exposeString('webhookSecret', { nullable: true }),
+      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => userErrors }),
+    }),
+  });
+
+  builder.mutationField('createWebhookSubscription', (t) =>
+    t.field({
+      type: Payload,
+      args: { input: t.arg({ type: Input, required: true }) },
+      resolve: (_, { input }, { actions, caller }) => createWebhookSubscription(actions, caller, input),
+    }),
+  );
+}

@@ -1,0 +1,25 @@
+import { deleteWebhookSubscription, type DeleteWebhookSubscriptionResult } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import { addUserError } from '../schema/user-error.ts';
+
+/** `Mutation.deleteWebhookSubscription`. */
+export function addDeleteWebhookSubscription(builder: InterfaceSchemaBuilder): void {
+  const Input = builder.inputType('DeleteWebhookSubscriptionInput', {
+    fields: (t) => ({ id: t.id({ required: true }) }),
+  });
+  const UserError = addUserError(builder, 'DeleteWebhookSubscription', ['NOT_FOUND']);
+  const Payload = builder.objectRef<DeleteWebhookSubscriptionResult>('DeleteWebhookSubscriptionPayload').implement({
+    fields: (t) => ({
+      deletedWebhookSubscriptionId: t.exposeID('deletedWebhookSubscriptionId', { nullable: true }),
+      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => userErrors }),
+    }),
+  });
+
+  builder.mutationField('deleteWebhookSubscription', (t) =>
+    t.field({
+      type: Payload,
+      args: { input: t.arg({ type: Input, required: true }) },
+      resolve: (_, { input }, { actions, caller }) => deleteWebhookSubscription(actions, caller, input),
+    }),
+  );
+}

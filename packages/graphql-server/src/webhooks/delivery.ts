@@ -1,0 +1,55 @@
+import { findWebhookDelivery, listWebhookDeliveries, type WebhookDelivery } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { ConnectionOf } from '../schema/connection.ts';
+import { addWebhookAttempt } from './attempt.ts';
+
+/** `WebhookDelivery`, `Query.webhookDelivery` and `Query.webhookDeliveries`. */
+export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf: ConnectionOf): void {
+  const Attempt = addWebhookAttempt(builder);
+  const Status = builder.enumType('WebhookDeliveryStatus', {
+    values: ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const,
+  });
+
+  const Event = builder.objectRef<WebhookDelivery['event']>('WebhookDeliveryEvent').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      type: t.exposeString('type'),
+      version: t.exposeString('version'),
+      timestamp: t.expose('timestamp', { type: 'DateTime' }),
+    }),
+  });
+
+  const Delivery = builder.objectRef<WebhookDelivery>('WebhookDelivery').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      sequence: t.exposeInt('sequence'),
+      status: t.field({ type: Status, resolve: ({ status }) => status }),
+      event: t.field({ type: Event, resolve: ({ event }) => event }),
+      nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
+      attempts: t.field({
+        type: [Attempt],
+        resolve: (delivery, _args, { loaders }) => loaders.webhookAttempts.load(delivery),
+      }),
+    }),
+  });
+  const DeliveryConnection = connectionOf('WebhookDelivery', Delivery);
+
+  builder.queryFields((t) => ({
+    webhookDelivery: t.field({
+      type: Delivery,
+      nullable: true,
+      args: { id: t.arg.id({ required: true }) },
+      resolve: (_, { id }, { actions, caller }) => findWebhookDelivery(actions, caller, id),
+    }),
+    webhookDeliveries: t.field({
+      type: DeliveryConnection,
+      args: {
+        first: t.arg.int({ defaultValue: 20 }),
+        after: t.arg.string(),
+        subscriptionId: t.arg.id(),
+        status: t.arg({ type: Status }),
+      },
+      resolve: (_, page, { actions, caller }) => listWebhookDeliveries(actions, caller, page),
+    }),
+  }));
+}

@@ -1,0 +1,52 @@
+import { findWebhookSubscription, listWebhookSubscriptions, type WebhookSubscription } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import type { ConnectionOf } from '../schema/connection.ts';
+
+export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
+
+/** `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
+export function addWebhookSubscription(
+  builder: InterfaceSchemaBuilder,
+  connectionOf: ConnectionOf,
+): WebhookSubscriptionRef {
+  const Status = builder.enumType('WebhookSubscriptionStatus', { values: ['ACTIVE', 'PAUSED'] as const });
+  const PausedReason = builder.enumType('WebhookPausedReason', {
+    values: ['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const,
+  });
+
+  const EventType = builder.objectRef<WebhookSubscription['eventTypes'][number]>('WebhookSubscriptionEventType');
+  EventType.implement({
+    fields: (t) => ({
+      type: t.exposeString('type'),
+      version: t.exposeString('version'),
+    }),
+  });
+
+  const Subscription = builder.objectRef<WebhookSubscription>('WebhookSubscription').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      callbackUrl: t.exposeString('callbackUrl'),
+      status: t.field({ type: Status, resolve: ({ status }) => status }),
+      pausedReason: t.field({ type: PausedReason, nullable: true, resolve: ({ pausedReason }) => pausedReason }),
+      pausedAt: t.expose('pausedAt', { type: 'DateTime', nullable: true }),
+      eventTypes: t.field({ type: [EventType], resolve: ({ eventTypes }) => eventTypes }),
+      createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    }),
+  });
+  const SubscriptionConnection = connectionOf('WebhookSubscription', Subscription);
+
+  builder.queryFields((t) => ({
+    webhookSubscription: t.field({
+      type: Subscription,
+      nullable: true,
+      args: { id: t.arg.id({ required: true }) },
+      resolve: (_, { id }, { actions, caller }) => findWebhookSubscription(actions, caller, id),
+    }),
+    webhookSubscriptions: t.field({
+      type: SubscriptionConnection,
+      args: { first: t.arg.int({ defaultValue: 20 }), after: t.arg.string() },
+      resolve: (_, page, { actions, caller }) => listWebhookSubscriptions(actions, caller, page),
+    }),
+  }));
+  return Subscription;
+}

@@ -1,0 +1,48 @@
+import { updateWebhookSubscription, type UpdateWebhookSubscriptionResult } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import { addUserError } from '../schema/user-error.ts';
+import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
+import type { WebhookSubscriptionRef } from './subscription.ts';
+
+/** `Mutation.updateWebhookSubscription`. */
+export function addUpdateWebhookSubscription(
+  builder: InterfaceSchemaBuilder,
+  Subscription: WebhookSubscriptionRef,
+  EventTypeInput: WebhookSubscriptionEventTypeInputRef,
+): void {
+  const Input = builder.inputType('UpdateWebhookSubscriptionInput', {
+    fields: (t) => ({
+      id: t.id({ required: true }),
+      callbackUrl: t.string(),
+      eventTypes: t.field({ type: [EventTypeInput] }),
+    }),
+  });
+  const UserError = addUserError(builder, 'UpdateWebhookSubscription', [
+    'CALLBACK_URL_FORBIDDEN',
+    'CALLBACK_URL_INVALID',
+    'EVENT_TYPES_INVALID',
+    'EVENT_TYPE_UNKNOWN',
+    'EVENT_VERSION_UNKNOWN',
+    'LIMIT_REACHED',
+    'NOT_FOUND',
+    'VERIFICATION_MISMATCH',
+    'VERIFICATION_REDIRECT',
+    'VERIFICATION_STATUS',
+    'VERIFICATION_TIMEOUT',
+    'VERIFICATION_UNREACHABLE',
+  ]);
+  const Payload = builder.objectRef<UpdateWebhookSubscriptionResult>('UpdateWebhookSubscriptionPayload').implement({
+    fields: (t) => ({
+      webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }),
+      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => userErrors }),
+    }),
+  });
+
+  builder.mutationField('updateWebhookSubscription', (t) =>
+    t.field({
+      type: Payload,
+      args: { input: t.arg({ type: Input, required: true }) },
+      resolve: (_, { input }, { actions, caller }) => updateWebhookSubscription(actions, caller, input),
+    }),
+  );
+}

@@ -1,0 +1,20 @@
+import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { ConnectionOf } from '../schema/connection.ts';
+import { addCreateWebhookSubscription } from './create-subscription.ts';
+import { addDeleteWebhookSubscription } from './delete-subscription.ts';
+import { addWebhookDelivery } from './delivery.ts';
+import { addWebhookEventType } from './event-type.ts';
+import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-input.ts';
+import { addWebhookSubscription } from './subscription.ts';
+import { addUpdateWebhookSubscription } from './update-subscription.ts';
+
+/** The webhook part of a schema, as it is since 2026-11-01. A version that differs composes its own. */
+export function addWebhooks(builder: InterfaceSchemaBuilder, connectionOf: ConnectionOf): void {
+  addWebhookEventType(builder);
+  const Subscription = addWebhookSubscription(builder, connectionOf);
+  addWebhookDelivery(builder, connectionOf);
+  const EventTypeInput = addWebhookSubscriptionEventTypeInput(builder);
+  addCreateWebhookSubscription(builder, Subscription, EventTypeInput);
+  addUpdateWebhookSubscription(builder, Subscription, EventTypeInput);
+  addDeleteWebhookSubscription(builder);
+}
