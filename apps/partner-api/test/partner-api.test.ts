@@ -1,0 +1,145 @@
+import { convertReferral, createReferralForPartner } from '@deedwire/actions';
+import type { RunningService } from '@deedwire/service-runtime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, call, createHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+let service: RunningService;
+
+beforeAll(async () => {
+  harness = await createHarness();
+  service = await harness.start();
+  await service.whenReady;
+});
+afterAll(() => harness.close());
+
+const details = { clientEmail: null, externalReference: null, note: null };
+
+test('a partner reads itself', async () => {
+  const { status, headers, body } = await send('{ partner { id name } }');
+  expect([status, body]).toEqual([200, { data: { partner: { id: harness.partner.id, name: 'Partner' } } }]);
+  expect(headers.get('x-service-schema-version')).toBe('2026-11-01');
+});
+
+test('credentials of the lender interface are refused', async () => {
+  const { status, body } = await call(service, harness.lender.credential, '{ partner { id } }');
+  expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
+});
+
+describe('referrals', () => {
+  const fields =
+    'id status clientName clientEmail externalReference note createdAt closedAt matter { id reference openedAt }';
+
+  test('one is created, read, and shows what it was converted into', async () => {
+    const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'A-1' };
+    const create = `mutation ($input: CreateReferralInput!) {
+      createReferral(input: $input) { referral { ${fields} } userErrors { code message field } }
+    }`;
+    const created = await send(create, { input });
+    expect(created.body.data).toEqual({
+      createReferral: {
+        referral: {
+          ...input,
+          id: expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/),
+          status: 'OPEN',
+          note: null,
+          createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          closedAt: null,
+          matter: null,
+        },
+        userErrors: [],
+      },
+    });
+    const listed = await send<{ referrals: Page }>('{ referrals(first: 1) { nodes { id } } }');
+    const referralId = listed.body.data?.referrals.nodes[0]?.id ?? '';
+    const { matterId } = await convertReferral(harness.operator, { referralId });
+    const { body } = await send(`query ($id: ID!) { referral(id: $id) { ${fields} } }`, { id: referralId });
+    expect(body.data?.referral).toMatchObject({ status: 'CONVERTED', matter: { id: matterId } });
+  });
+
+  test('a refusal is a user error', async () => {
+    const create =
+      'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code field } } }';
+    const { status, body } = await send(create, { input: { clientName: ' ', clientEmail: 'nobody' } });
+    expect(status).toBe(200);
+    expect(body.data?.createReferral).toEqual({
+      referral: null,
+      userErrors: [
+        { code: 'CLIENT_NAME_INVALID', field: ['input', 'clientName'] },
+        { code: 'CLIENT_EMAIL_INVALID', field: ['input', 'clientEmail'] },
+      ],
+    });
+  });
+
+  test('somebody else’s, one that is not there and one that cannot be are the same: null', async () => {
+    const { id: theirs } = await createReferralForPartner(harness.operator, {
+      partnerId: harness.otherPartner.id,
+      clientName: 'Theirs',
+      ...details,
+    });
+    const ids = [
+      theirs,
+      'gid://service/Referral/999999',
+      theirs.replace('Referral', 'Matter'),
+      'gid://x/Referral/1',
+      '',
+      'x'.repeat(9999),
+    ];
+    for (const id of ids) {
+      const { status, body } = await send('query ($id: ID!) { referral(id: $id) { id } }', { id });
+      expect([status, body]).toEqual([200, { data: { referral: null } }]);
+    }
+  });
+
+  test('pages follow each other, newest first', async () => {
+    for (const clientName of ['B', 'C', 'D']) {
+      await createReferralForPartner(harness.operator, { partnerId: harness.partner.id, clientName, ...details });
+    }
+    const query = `query ($after: String) {
+      referrals(first: 2, after: $after, status: OPEN) {
+        edges { cursor node { clientName } } nodes { clientName } pageInfo { endCursor hasNextPage }
+      }
+    }`;
+    const names: string[] = [];
+    let after: string | null = null;
+    do {
+      const answer: Answer<{ referrals: Page }> = await send(query, { after });
+      const page = answer.body.data?.referrals;
+      if (!page) break;
+      names.push(...page.nodes.map(({ clientName }) => clientName));
+      expect(page.edges.map(({ node }) => node)).toEqual(page.nodes);
+      expect(page.pageInfo.endCursor).toBe(page.edges.at(-1)?.cursor);
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(names).toEqual(['D', 'C', 'B']);
+  });
+
+  test.each([{ first: 0 }, { first: -1 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'x' }, { after: '' }])(
+    '%o is refused',
+    async (variables) => {
+      const query = 'query ($first: Int, $after: String) { referrals(first: $first, after: $after) { nodes { id } } }';
+      const { status, body } = await send(query, variables);
+      expect([status, body.data, body.errors?.[0]?.extensions.code]).toEqual([200, null, 'BAD_USER_INPUT']);
+    },
+  );
+});
+
+test('requests are counted, without anything that a client sent', async () => {
+  await send('{ partner { name } }');
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  expect(text).toContain(
+    'graphql_request_duration_seconds_count{interface="partner",version="2026-11-01",outcome="OK"}',
+  );
+  expect(text).toContain('process_cpu_seconds_total');
+  expect(text).not.toContain(harness.partner.credential.clientId);
+});
+
+interface Page {
+  nodes: { id: string; clientName: string }[];
+  edges: { cursor: string; node: { clientName: string } }[];
+  pageInfo: { endCursor: string | null; hasNextPage: boolean };
+}
+
+function send<Data = Record<string, unknown>>(query: string, variables?: Record<string, unknown>) {
+  return call<Data>(service, harness.partner.credential, query, variables);
+}

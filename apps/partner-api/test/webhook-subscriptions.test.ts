@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { RunningService } from '@deedwire/service-runtime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call, createHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+let service: RunningService;
+let receiver: Server;
+let receiverUrl: string;
+const received: IncomingHttpHeaders[] = [];
+
+beforeAll(async () => {
+  harness = await createHarness();
+  service = await harness.start();
+  await service.whenReady;
+
+  // Echoes the token at /echo, another one at every other path.
+  receiver = createServer((request, response) => {
+    received.push(request.headers);
+    if (request.url === '/echo') request.pipe(response);
+    else response.end('{"verification_token":"another"}');
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const address = receiver.address();
+  receiverUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+});
+afterAll(async () => {
+  await harness.close();
+  receiver.close();
+});
+
+const create = `mutation ($input: CreateWebhookSubscriptionInput!) {
+  createWebhookSubscription(input: $input) {
+    webhookSubscription { id callbackUrl status pausedReason pausedAt eventTypes { type version } createdAt }
+    webhookSecret
+    userErrors { code message field }
+  }
+}`;
+const eventTypes = [{ type: 'referral.converted' }];
+
+test('the event types of the interface are listed', async () => {
+  const { body } = await send('{ webhookEventTypes { type description versions { version status sunsetOn } } }');
+  expect(body.data?.webhookEventTypes).toContainEqual({
+    type: 'referral.converted',
+    description: expect.any(String),
+    versions: [{ version: '2026-11-01', status: 'CURRENT', sunsetOn: null }],
+  });
+  expect(JSON.stringify(body)).not.toContain('team_member');
+});
+
+test('a subscription is created after its URL was verified, read, changed and deleted', async () => {
+  const { body } = await send(create, { input: { callbackUrl: `${receiverUrl}/echo`, eventTypes } });
+  const subscription = {
+    id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
+    callbackUrl: `${receiverUrl}/echo`,
+    status: 'ACTIVE',
+    pausedReason: null,
+    pausedAt: null,
+    eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }],
+    createdAt: expect.any(String),
+  };
+  expect(body.data?.createWebhookSubscription).toEqual({
+    webhookSubscription: subscription,
+    webhookSecret: expect.stringMatching(/^whsec_/),
+    userErrors: [],
+  });
+  expect(received.at(-1)?.['user-agent']).toBe('Deedwire-Webhooks/0.0.0');
+  expect(received.at(-1)).toHaveProperty('x-service-webhook-signature');
+
+  const id = await onlySubscription();
+  const read = await send('query ($id: ID!) { webhookSubscription(id: $id) { id callbackUrl } }', { id });
+  expect(read.body.data).toEqual({ webhookSubscription: { id, callbackUrl: `${receiverUrl}/echo` } });
+
+  const update = `mutation ($input: UpdateWebhookSubscriptionInput!) {
+    updateWebhookSubscription(input: $input) { webhookSubscription { eventTypes { type } } userErrors { code } }
+  }`;
+  const updated = await send(update, { input: { id, eventTypes: [{ type: 'referral.created' }] } });
+  expect(updated.body.data?.updateWebhookSubscription).toEqual({
+    webhookSubscription: { eventTypes: [{ type: 'referral.created' }] },
+    userErrors: [],
+  });
+
+  const remove = `mutation ($input: DeleteWebhookSubscriptionInput!) {
+    deleteWebhookSubscription(input: $input) { deletedWebhookSubscriptionId userErrors { code field } }
+  }`;
+  const theirs = await call(service, harness.otherPartner.credential, remove, { input: { id } });
+  const notFound = { deletedWebhookSubscriptionId: null, userErrors: [{ code: 'NOT_FOUND', field: ['input', 'id'] }] };
+  expect(theirs.body.data?.deleteWebhookSubscription).toEqual(notFound);
+  const deleted = await send(remove, { input: { id } });
+  expect(deleted.body.data?.deleteWebhookSubscription).toEqual({ deletedWebhookSubscriptionId: id, userErrors: [] });
+  const again = await send(remove, { input: { id } });
+  expect(again.body.data?.deleteWebhookSubscription).toEqual(notFound);
+});
+
+describe('is refused, and nothing is created, with', () => {
+  test.each([
+    ['a URL that is none', { callbackUrl: 'nowhere' }, 'CALLBACK_URL_INVALID', 'callbackUrl'],
+    ['a receiver that answers another token', {}, 'VERIFICATION_MISMATCH', 'callbackUrl'],
+    ['an event type that is none', { eventTypes: [{ type: 'referral.lost' }] }, 'EVENT_TYPE_UNKNOWN', 'eventTypes'],
+    [
+      'an event type of the other interface',
+      { eventTypes: [{ type: 'lender.updated' }] },
+      'EVENT_TYPE_UNKNOWN',
+      'eventTypes',
+    ],
+    ['no event type', { eventTypes: [] }, 'EVENT_TYPES_INVALID', 'eventTypes'],
+    ['a secret that is none', { webhookSecret: 'secret' }, 'WEBHOOK_SECRET_INVALID', 'webhookSecret'],
+  ])('%s', async (_, wrong, code, field) => {
+    const { status, body } = await send(create, { input: { callbackUrl: receiverUrl, eventTypes, ...wrong } });
+    expect(status).toBe(200);
+    expect(body.data?.createWebhookSubscription).toMatchObject({
+      webhookSubscription: null,
+      webhookSecret: null,
+      userErrors: [{ code, field: expect.arrayContaining(['input', field]) }],
+    });
+    expect((await send('{ webhookSubscriptions { nodes { id } } }')).body.data).toEqual({
+      webhookSubscriptions: { nodes: [] },
+    });
+  });
+});
+
+test('deliveries of a subscription that is not there are none', async () => {
+  const query = `{ webhookDeliveries(subscriptionId: "gid://service/WebhookSubscription/1", status: PENDING) {
+    nodes { id sequence status event { id type version timestamp } nextAttemptAt
+      attempts { number startedAt durationMs responseStatus error } } } }`;
+  expect((await send(query)).body).toEqual({ data: { webhookDeliveries: { nodes: [] } } });
+  expect((await send('{ webhookDelivery(id: "x") { id } }')).body).toEqual({ data: { webhookDelivery: null } });
+});
+
+async function onlySubscription(): Promise<string> {
+  const { body } = await send<{ webhookSubscriptions: { nodes: { id: string }[] } }>(
+    '{ webhookSubscriptions { nodes { id } } }',
+  );
+  const nodes = body.data?.webhookSubscriptions.nodes ?? [];
+  expect(nodes).toHaveLength(1);
+  return nodes[0]?.id ?? '';
+}
+
+function send<Data = Record<string, unknown>>(query: string, variables?: Record<string, unknown>) {
+  return call<Data>(service, harness.partner.credential, query, variables);
+}
