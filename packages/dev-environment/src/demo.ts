@@ -1,8 +1,10 @@
 /** `pnpm demo`: the whole path in front of one's eyes, in a temporary folder and on free ports, then nothing of it left. */
+import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
 import { startPostgres } from '@deedwire/test-postgres';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAppLogins } from './app-logins.ts';
+import { devConfig } from './dev-config.ts';
 import { note, step, write } from './demo/narrator.ts';
 import { walk, type DemoWorld } from './demo/walk.ts';
 import { startReceiver } from './receiver.ts';
@@ -32,9 +34,11 @@ async function build(started: Undo[]): Promise<DemoWorld> {
   });
 
   const system = await step('Start the three apps, each a process of its own', async () => {
+    // oxlint-disable-next-line node/no-process-env -- the one place where the demo reads it
+    const { WEBHOOK_CALLBACK_POLICY } = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const running = await startSystem({
       databaseUrls: await createAppLogins(databaseUrl),
-      env: { GID_NAMESPACE: 'service' },
+      env: { GID_NAMESPACE: 'service', WEBHOOK_CALLBACK_POLICY },
     });
     started.push(() => running.stop());
     for (const { name, url, pid } of Object.values(running.apps)) note(`${name.padEnd(14)}  ${url}  process ${pid}`);

@@ -12,15 +12,15 @@ const shownHeaders = ['content-type', 'cache-control', 'x-request-id', 'x-servic
 /** POSTs a document as its caller would, and shows both ways. */
 export async function callGraphql(
   url: string,
-  { clientId, apiKey, organizationId }: DevAccount['credential'],
+  credential: DevAccount['credential'],
   query: string,
   variables?: Record<string, unknown>,
 ): Promise<GraphqlAnswer> {
   const headers = {
     'Content-Type': 'application/json',
-    'X-Service-Client-Id': clientId,
-    'X-Service-API-Key': apiKey,
-    'X-Service-Organization-Id': organizationId,
+    'X-Service-Client-Id': credential.clientId,
+    'X-Service-API-Key': credential.apiKey,
+    'X-Service-Organization-Id': credential.organizationId,
   };
   const body = JSON.stringify({ query, variables });
   show('→', `POST ${url}`, headers, body);
