@@ -1,0 +1,60 @@
+import { convertReferral } from '@deedwire/actions';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import * as operations from '../consumers/referral-portal/generated/operations.ts';
+import { acknowledge, startReceiver, type Receiver } from './support/receiver.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+let receiver: Receiver;
+let secret: string;
+
+beforeEach(async () => {
+  t = await startTestSystem();
+  receiver = await startReceiver();
+  const { createWebhookSubscription } = await t.partner.request(operations.SubscribeDocument, {
+    input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] },
+  });
+  secret = createWebhookSubscription.webhookSecret ?? '';
+});
+
+afterEach(async () => {
+  await t.close();
+  await receiver.close();
+});
+
+const TAKEN_OVER_WITHIN_MS = 20_000;
+
+test('a worker that is killed between taking and settling loses nothing', { timeout: 60_000 }, async () => {
+  // The request arrives and is not answered: taken, sent, not settled.
+  receiver.answerDelivery = () => {};
+  await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });
+  await receiver.waitFor(1);
+  const killedMs = performance.now();
+  t.system.apps['webhook-worker'].kill('SIGKILL');
+  await t.system.apps['webhook-worker'].ended;
+  receiver.answerDelivery = acknowledge;
+
+  // What happens meanwhile is kept, too.
+  await convertReferral(t.operator, { referralId: t.referrals[1] ?? '' });
+  await t.system.restart('webhook-worker');
+  const [first, ...others] = await receiver.waitFor(3);
+  const lastMs = Math.max(...others.map(({ atMs }) => atMs));
+  expect(lastMs - killedMs).toBeLessThan(TAKEN_OVER_WITHIN_MS);
+
+  for (const { headers, body } of receiver.deliveries) verifyWebhook({ headers, body, secret });
+  const again = others.filter(({ headers }) => headers['webhook-id'] === first?.headers['webhook-id']);
+  expect(again).toHaveLength(1);
+  expect(again[0]?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+
+  await expect
+    .poll(async () => (await t.partner.request(operations.DeliveriesDocument, {})).webhookDeliveries.nodes, {
+      timeout: 20_000,
+    })
+    .toMatchObject([
+      { sequence: 2, status: 'DELIVERED' },
+      { sequence: 1, status: 'DELIVERED', attempts: [{ number: 1, responseStatus: 204 }] },
+    ]);
+  expect(receiver.deliveries).toHaveLength(3);
+});

@@ -1,0 +1,104 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import {
+  addTeamMember,
+  convertReferral,
+  createReferralForPartner,
+  declineReferral,
+  removeTeamMember,
+  updateLender,
+  updateTeamMember,
+} from '@deedwire/actions';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import * as lender from '../consumers/loan-desk/generated/operations.ts';
+import * as partner from '../consumers/referral-portal/generated/operations.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+let receivers: { lender: Receiver; partner: Receiver };
+
+beforeAll(async () => {
+  t = await startTestSystem();
+  receivers = { lender: await startReceiver(), partner: await startReceiver() };
+});
+
+afterAll(async () => {
+  await t.close();
+  await Promise.all(Object.values(receivers).map((receiver) => receiver.close()));
+});
+
+const schemaFolder = fileURLToPath(new URL('../../webhook-events/json-schema/', import.meta.url));
+
+const pick = (types: readonly { type: string }[]) => types.map(({ type }) => ({ type }));
+
+/** Validators of every published payload, by `<type>/<version>`. */
+function readPublishedSchemas() {
+  const ajv = new Ajv2020({ allErrors: true });
+  addFormats.default(ajv);
+  const files = globSync('*/*.json', { cwd: schemaFolder });
+  return new Map(
+    files.map((file) => [
+      file.slice(0, -'.json'.length),
+      ajv.compile(JSON.parse(readFileSync(`${schemaFolder}/${file}`, 'utf8'))),
+    ]),
+  );
+}
+
+test('whatever happens, what arrives is as published', async () => {
+  const { webhookEventTypes: lenderTypes } = await t.lender.request(lender.EventTypesDocument, {});
+  const { webhookEventTypes: partnerTypes } = await t.partner.request(partner.EventTypesDocument, {});
+  const { createWebhookSubscription: lenderSubscription } = await t.lender.request(lender.SubscribeDocument, {
+    input: { callbackUrl: receivers.lender.url, eventTypes: pick(lenderTypes) },
+  });
+  const { createWebhookSubscription: partnerSubscription } = await t.partner.request(partner.SubscribeDocument, {
+    input: { callbackUrl: receivers.partner.url, eventTypes: pick(partnerTypes) },
+  });
+
+  const lenderId = t.accounts.lender.id;
+  const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai@northwind.example' };
+  const { id: teamMemberId } = await addTeamMember(t.operator, { lenderId, ...person });
+  await updateTeamMember(t.operator, { teamMemberId, lastName: 'Wei-Jones' });
+  await removeTeamMember(t.operator, { teamMemberId });
+  await updateLender(t.operator, { lenderId, name: 'Northwind “Mutual” 🏠' });
+
+  const partnerId = t.accounts.partner.id;
+  const details = { partnerId, clientName: 'Ada', clientEmail: null, note: null };
+  const first = await createReferralForPartner(t.operator, { ...details, externalReference: 'CRM-"1"\u2028' });
+  const second = await createReferralForPartner(t.operator, { ...details, externalReference: null });
+  const third = await createReferralForPartner(t.operator, { ...details, externalReference: null });
+  await convertReferral(t.operator, { referralId: first.id });
+  await declineReferral(t.operator, { referralId: second.id, reason: 'Outside of our area.' });
+  await declineReferral(t.operator, { referralId: third.id, reason: null });
+
+  const arrived = [
+    ...(await receivers.lender.waitFor(4)).map((delivery) => ({ delivery, secret: lenderSubscription.webhookSecret })),
+    ...(await receivers.partner.waitFor(6)).map((delivery) => ({
+      delivery,
+      secret: partnerSubscription.webhookSecret,
+    })),
+  ];
+  const validators = readPublishedSchemas();
+  const seen = new Set<string>();
+  for (const { delivery, secret } of arrived) {
+    verifyWebhook({ headers: delivery.headers, body: delivery.body, secret: secret ?? '' });
+    const payload = JSON.parse(delivery.body.toString());
+    const validate = validators.get(`${payload.type}/${payload.version}`);
+    expect({ payload, isValid: validate?.(payload), errors: validate?.errors }).toEqual({
+      payload,
+      isValid: true,
+      errors: null,
+    });
+    expect(delivery.headers['x-service-webhook-event']).toBe(payload.type);
+    expect(delivery.headers['x-service-webhook-event-version']).toBe(payload.version);
+    seen.add(payload.type);
+  }
+  // All there are, but the one that is sent when somebody asks for it.
+  const all = [...lenderTypes, ...partnerTypes].map(({ type }) => type).filter((type) => type !== 'webhook.test');
+  expect([...seen].toSorted()).toEqual(all.toSorted());
+});

@@ -1,0 +1,58 @@
+import { addTeamMember, removeTeamMember } from '@deedwire/actions';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import * as operations from '../consumers/loan-desk/generated/operations.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+
+beforeAll(async () => {
+  t = await startTestSystem();
+});
+
+afterAll(() => t.close());
+
+test('a lender reads its organization and its members', async () => {
+  expect(await t.lender.request(operations.TeamDocument, {})).toEqual({
+    lender: {
+      id: t.accounts.lender.id,
+      name: 'Northwind Building Society',
+      members: [
+        expect.objectContaining({ firstName: 'Ada', lastName: 'Fairbank', email: 'ada.fairbank@northwind.example' }),
+        expect.objectContaining({ firstName: 'Ben' }),
+        {
+          id: expect.stringMatching(/^gid:\/\/service\/TeamMember\/\d+$/),
+          firstName: 'Chloé',
+          lastName: 'Marchand',
+          email: 'chloe.marchand@northwind.example',
+        },
+      ],
+    },
+  });
+});
+
+test('a change by the operator shows at once, and to no other lender', async () => {
+  const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai@southgate.example' };
+  expect((await t.otherLender.request(operations.TeamDocument, {})).lender.members).toEqual([]);
+  const { id } = await addTeamMember(t.operator, { lenderId: t.accounts.otherLender.id, ...person });
+  expect((await t.otherLender.request(operations.TeamDocument, {})).lender.members).toEqual([{ id, ...person }]);
+  expect((await t.lender.request(operations.TeamDocument, {})).lender.members).toHaveLength(3);
+  await removeTeamMember(t.operator, { teamMemberId: id });
+  expect((await t.otherLender.request(operations.TeamDocument, {})).lender.members).toEqual([]);
+});
+
+test('each interface lists its own event types', async () => {
+  const { webhookEventTypes } = await t.lender.request(operations.EventTypesDocument, {});
+  expect(webhookEventTypes.map(({ type }) => type)).toEqual([
+    'lender.updated',
+    'team_member.added',
+    'team_member.removed',
+    'team_member.updated',
+    'webhook.test',
+  ]);
+  expect(webhookEventTypes[0]).toEqual({
+    type: 'lender.updated',
+    description: expect.stringMatching(/\.$/),
+    versions: [{ version: '2026-11-01', status: 'CURRENT', sunsetOn: null }],
+  });
+});

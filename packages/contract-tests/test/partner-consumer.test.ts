@@ -1,0 +1,152 @@
+import { convertReferral, declineReferral } from '@deedwire/actions';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import * as operations from '../consumers/referral-portal/generated/operations.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+
+beforeAll(async () => {
+  t = await startTestSystem();
+});
+
+afterAll(() => t.close());
+
+test('a partner reads itself', async () => {
+  expect(await t.partner.request(operations.MeDocument, {})).toEqual({
+    partner: { id: t.accounts.partner.id, name: 'Keystone Estate Agents' },
+  });
+});
+
+test('the query of the specification answers as it says', async () => {
+  const response = await fetch(t.urls.partner, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Service-Client-Id': t.accounts.partner.credential.clientId,
+      'X-Service-API-Key': t.accounts.partner.credential.apiKey,
+      'X-Service-Organization-Id': t.accounts.partner.credential.organizationId,
+    },
+    body: JSON.stringify({ query: `{ referral(id: "${t.referrals[0]}") { id } }` }),
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-service-schema-version')).toBe('2026-11-01');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(await response.json()).toEqual({ data: { referral: { id: t.referrals[0] } } });
+});
+
+test('a referral is created, read back and listed first', async () => {
+  const input = {
+    clientName: 'Zoë Ångström 😀',
+    clientEmail: 'zoe@example.com',
+    externalReference: 'CRM-1',
+    note: 'Urgent.',
+  };
+  const { createReferral } = await t.partner.request(operations.ReferDocument, { input });
+  expect(createReferral.userErrors).toEqual([]);
+  const { referral } = createReferral;
+  expect(referral).toEqual({
+    ...input,
+    id: expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/),
+    status: 'OPEN',
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    closedAt: null,
+    matter: null,
+  });
+  const id = referral?.id ?? '';
+  expect(await t.partner.request(operations.ReferralDocument, { id })).toEqual({ referral });
+  const { referrals } = await t.partner.request(operations.ReferralsDocument, { first: 1 });
+  expect(referrals.nodes).toEqual([referral]);
+  expect(referrals.pageInfo).toEqual({ hasNextPage: true, endCursor: referrals.edges[0]?.cursor });
+});
+
+test('every problem of an input is a user error with its field', async () => {
+  const input = { clientName: ' ', clientEmail: 'nobody', externalReference: '', note: 'x'.repeat(5_001) };
+  const { createReferral } = await t.partner.request(operations.ReferDocument, { input });
+  expect(createReferral.referral).toBeNull();
+  expect(createReferral.userErrors.map(({ code, field }) => [code, field])).toEqual([
+    ['CLIENT_NAME_INVALID', ['input', 'clientName']],
+    ['CLIENT_EMAIL_INVALID', ['input', 'clientEmail']],
+    ['EXTERNAL_REFERENCE_INVALID', ['input', 'externalReference']],
+    ['NOTE_INVALID', ['input', 'note']],
+  ]);
+});
+
+test('the same idempotency key with the same input is the same referral', async () => {
+  const input = { clientName: 'Twice', idempotencyKey: 'order-4711' };
+  const first = await t.partner.request(operations.ReferDocument, { input });
+  const second = await t.partner.request(operations.ReferDocument, { input });
+  expect(second).toEqual(first);
+  const other = await t.partner.request(operations.ReferDocument, { input: { ...input, clientName: 'Thrice' } });
+  expect(other.createReferral.userErrors).toMatchObject([
+    { code: 'IDEMPOTENCY_KEY_REUSED', field: ['input', 'idempotencyKey'] },
+  ]);
+  // Another account's key is another key.
+  const elsewhere = await t.otherPartner.request(operations.ReferDocument, { input });
+  expect(elsewhere.createReferral.referral?.id).not.toBe(first.createReferral.referral?.id);
+});
+
+test('conversion and refusal show on the referral', async () => {
+  const [converted = '', declined = ''] = t.referrals.slice(-2);
+  const { matterId } = await convertReferral(t.operator, { referralId: converted });
+  await declineReferral(t.operator, { referralId: declined, reason: 'Outside of our area.' });
+  expect((await t.partner.request(operations.ReferralDocument, { id: converted })).referral).toMatchObject({
+    status: 'CONVERTED',
+    closedAt: expect.any(String),
+    matter: { id: matterId, reference: expect.stringMatching(/^M-\d{4}-\d{6}$/), openedAt: expect.any(String) },
+  });
+  expect((await t.partner.request(operations.ReferralDocument, { id: declined })).referral).toMatchObject({
+    status: 'DECLINED',
+    closedAt: expect.any(String),
+    matter: null,
+  });
+  const { referrals } = await t.partner.request(operations.ReferralsDocument, { status: 'DECLINED', first: 100 });
+  expect(referrals.nodes.map(({ id }) => id)).toEqual([declined]);
+});
+
+test('a list pages to its end without gaps or repeats', async () => {
+  const ids: string[] = [];
+  let after: string | null = null;
+  do {
+    const page: operations.ReferralsQuery = await t.partner.request(operations.ReferralsDocument, {
+      first: 7,
+      after,
+      status: 'OPEN',
+    });
+    ids.push(...page.referrals.nodes.map(({ id }) => id));
+    after = page.referrals.pageInfo.hasNextPage ? page.referrals.pageInfo.endCursor : null;
+  } while (after !== null);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.length).toBeGreaterThanOrEqual(20);
+  const numbers = ids.map((id) => Number(id.split('/').at(-1)));
+  expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+});
+
+test.each([{ first: 0 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'nonsense' }])(
+  'a page that cannot be is refused with a reason: %j',
+  async (variables) => {
+    const { status, errors } = await t.partner.send(operations.ReferralsDocument, variables);
+    expect(status).toBe(200);
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' }, path: ['referrals'] }]);
+  },
+);
+
+test.each(['\0', '\ud800'])('text that no database keeps is refused with a reason: %j', async (text) => {
+  const input = { clientName: 'Ada', note: `x${text}` };
+  const { status, errors } = await t.partner.send(operations.ReferDocument, { input });
+  expect(status).toBe(200);
+  expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+});
+
+test.each([
+  ['of another tenant', () => t.referrals[0] ?? '', () => t.otherPartner],
+  ['of another type', () => 'gid://service/Matter/1', () => t.partner],
+  ['of another namespace', () => 'gid://elsewhere/Referral/1', () => t.partner],
+  ['that does not exist', () => 'gid://service/Referral/9223372036854775807', () => t.partner],
+  ['too large', () => 'gid://service/Referral/99999999999999999999', () => t.partner],
+  ['malformed', () => "'; drop table referral; --", () => t.partner],
+  ['empty', () => '', () => t.partner],
+])('a referral %s is null, like one that does not exist', async (_, id, client) => {
+  const { status, data, errors } = await client().send(operations.ReferralDocument, { id: id() });
+  expect({ status, data, errors }).toEqual({ status: 200, data: { referral: null }, errors: [] });
+});

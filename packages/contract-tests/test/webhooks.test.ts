@@ -1,0 +1,330 @@
+import { randomBytes } from 'node:crypto';
+
+import { convertReferral } from '@deedwire/actions';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import * as lenderOperations from '../consumers/loan-desk/generated/operations.ts';
+import * as operations from '../consumers/referral-portal/generated/operations.ts';
+import { nobodysGids } from './support/gids.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  t = await startTestSystem();
+});
+
+afterAll(() => t.close());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  await t.forgetHandshakes();
+});
+
+afterEach(async () => {
+  await receiver.close();
+  const { webhookSubscriptions } = await t.partner.request(operations.SubscriptionsDocument, { first: 100 });
+  for (const { id } of webhookSubscriptions.nodes) {
+    await t.partner.request(operations.UnsubscribeDocument, { input: { id } });
+  }
+});
+
+type Input = operations.SubscribeMutationVariables['input'];
+
+const converted = [{ type: 'referral.converted' }];
+
+async function subscribe(input: Partial<Input> = {}) {
+  const { createWebhookSubscription } = await t.partner.request(operations.SubscribeDocument, {
+    input: { callbackUrl: receiver.url, eventTypes: converted, ...input },
+  });
+  return createWebhookSubscription;
+}
+
+function headersOf(received: { headers: object }): Record<string, string> {
+  return Object.fromEntries(Object.entries(received.headers).map(([name, value]) => [name, String(value)]));
+}
+
+test('the whole path: handshake, subscription, conversion, signed delivery', async () => {
+  const { webhookSubscription, webhookSecret, userErrors } = await subscribe({
+    eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }],
+  });
+  expect(userErrors).toEqual([]);
+  expect(webhookSubscription).toEqual({
+    id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
+    callbackUrl: receiver.url,
+    status: 'ACTIVE',
+    pausedReason: null,
+    pausedAt: null,
+    createdAt: expect.any(String),
+    eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }],
+  });
+  expect(webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+
+  const [handshake] = receiver.handshakes;
+  expect(receiver.handshakes).toHaveLength(1);
+  expect(handshake?.method).toBe('POST');
+  expect(Object.keys(JSON.parse(String(handshake?.body)))).toEqual(['verification_token']);
+  expect(handshake?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'user-agent': expect.stringMatching(/^Deedwire-Webhooks\/\d+\.\d+\.\d+$/),
+    'x-service-webhook-signature': expect.stringMatching(/^[0-9a-f]{64}$/),
+    'x-service-webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+    'webhook-id': expect.stringMatching(/^handshake_/),
+  });
+
+  const referralId = t.referrals.shift() ?? '';
+  const { matterId } = await convertReferral(t.operator, { referralId });
+  const [delivery] = await receiver.waitFor(1);
+  if (delivery === undefined || webhookSecret === null) throw new Error('Nothing arrived.');
+  const verified = verifyWebhook({ headers: delivery.headers, body: delivery.body, secret: webhookSecret });
+  new Webhook(webhookSecret).verify(delivery.body.toString(), headersOf(delivery));
+  expect(JSON.parse(delivery.body.toString())).toMatchObject({
+    type: 'referral.converted',
+    version: '2026-11-01',
+    data: { referralId, matterId },
+  });
+
+  await expect
+    .poll(async () => t.partner.request(operations.DeliveryDocument, { id: verified.id ?? '' }), { timeout: 20_000 })
+    .toMatchObject({
+      webhookDelivery: {
+        id: verified.id,
+        sequence: 1,
+        status: 'DELIVERED',
+        nextAttemptAt: null,
+        event: { type: 'referral.converted', version: '2026-11-01', id: JSON.parse(delivery.body.toString()).id },
+        attempts: [{ number: 1, responseStatus: 204, error: null }],
+      },
+    });
+});
+
+test("a client's own secret signs the handshake, too", async () => {
+  const own = `whsec_${randomBytes(32).toString('base64')}`;
+  const { webhookSecret } = await subscribe({ webhookSecret: own });
+  expect(webhookSecret).toBe(own);
+  const [handshake] = receiver.handshakes;
+  verifyWebhook({ headers: handshake?.headers ?? {}, body: handshake?.body ?? '', secret: own });
+});
+
+test('an idempotency key returns the subscription again, secret included, without another handshake', async () => {
+  const input = { idempotencyKey: 'subscribe-1' };
+  const first = await subscribe(input);
+  const second = await subscribe(input);
+  expect(second).toEqual(first);
+  expect(first.webhookSecret).not.toBeNull();
+  expect(receiver.handshakes).toHaveLength(1);
+});
+
+describe('a handshake that fails creates nothing and says what came back', () => {
+  test.each<[string, string, RegExp, Receiver['answerHandshake']]>([
+    [
+      'the wrong token',
+      'VERIFICATION_MISMATCH',
+      /token/,
+      (response) =>
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"verification_token":"guess"}'),
+    ],
+    [
+      'no JSON',
+      'VERIFICATION_MISMATCH',
+      /JSON/,
+      (response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('ok'),
+    ],
+    ['an empty body', 'VERIFICATION_MISMATCH', /./, (response) => response.writeHead(200).end()],
+    ['500', 'VERIFICATION_STATUS', /500/, (response) => response.writeHead(500).end('boom')],
+    ['404', 'VERIFICATION_STATUS', /404/, (response) => response.writeHead(404).end()],
+    [
+      'a redirect',
+      'VERIFICATION_REDIRECT',
+      /302/,
+      (response) => response.writeHead(302, { Location: 'https://example.com/' }).end(),
+    ],
+    ['a closed connection', 'VERIFICATION_UNREACHABLE', /./, (response) => response.socket?.destroy()],
+    ['nothing within 5 seconds', 'VERIFICATION_TIMEOUT', /within 5 s\b/, () => {}],
+  ])('%s', async (_, code, message, answer) => {
+    receiver.answerHandshake = answer;
+    const { webhookSubscription, webhookSecret, userErrors } = await subscribe({ idempotencyKey: 'handshake-fails' });
+    expect({ webhookSubscription, webhookSecret }).toEqual({ webhookSubscription: null, webhookSecret: null });
+    expect(userErrors).toEqual([{ code, field: ['input', 'callbackUrl'], message: expect.stringMatching(message) }]);
+    const { webhookSubscriptions } = await t.partner.request(operations.SubscriptionsDocument, {});
+    expect(webhookSubscriptions.nodes).toEqual([]);
+  });
+
+  test('nobody there', async () => {
+    await receiver.close();
+    expect((await subscribe()).userErrors).toMatchObject([{ code: 'VERIFICATION_UNREACHABLE' }]);
+    receiver = await startReceiver();
+  });
+});
+
+describe('an input that cannot be is refused before anybody is called', () => {
+  test.each<[string, Partial<Input>, string, string[]]>([
+    ['not a URL', { callbackUrl: 'hook' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
+    ['another scheme', { callbackUrl: 'ftp://example.com/' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
+    ['user info', { callbackUrl: 'https://me:secret@example.com/' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
+    ['a line feed', { callbackUrl: 'https://exa\nmple.com/' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
+    ['no event type', { eventTypes: [] }, 'EVENT_TYPES_INVALID', ['input', 'eventTypes']],
+    [
+      'an unknown event type',
+      { eventTypes: [{ type: 'referral.lost' }] },
+      'EVENT_TYPE_UNKNOWN',
+      ['input', 'eventTypes', '0', 'type'],
+    ],
+    [
+      "the other interface's event type",
+      { eventTypes: [...converted, { type: 'lender.updated' }] },
+      'EVENT_TYPE_UNKNOWN',
+      ['input', 'eventTypes', '1', 'type'],
+    ],
+    [
+      'an unknown version',
+      { eventTypes: [{ type: 'referral.converted', version: '1999-01-01' }] },
+      'EVENT_VERSION_UNKNOWN',
+      ['input', 'eventTypes', '0', 'version'],
+    ],
+    [
+      'an event type twice',
+      { eventTypes: [...converted, ...converted] },
+      'EVENT_TYPES_INVALID',
+      ['input', 'eventTypes', '1'],
+    ],
+    [
+      'a secret without prefix',
+      { webhookSecret: randomBytes(32).toString('base64') },
+      'WEBHOOK_SECRET_INVALID',
+      ['input', 'webhookSecret'],
+    ],
+    [
+      'a short secret',
+      { webhookSecret: `whsec_${randomBytes(23).toString('base64')}` },
+      'WEBHOOK_SECRET_INVALID',
+      ['input', 'webhookSecret'],
+    ],
+    ['a blank idempotency key', { idempotencyKey: '' }, 'IDEMPOTENCY_KEY_INVALID', ['input', 'idempotencyKey']],
+  ])('%s', async (_, input, code, field) => {
+    const { webhookSubscription, userErrors } = await subscribe(input);
+    expect(webhookSubscription).toBeNull();
+    expect(userErrors).toEqual([{ code, field, message: expect.stringMatching(/\.$/) }]);
+    expect(receiver.handshakes).toEqual([]);
+  });
+});
+
+test('another URL is verified, with the same secret, and gets the events from then on', async () => {
+  const { webhookSubscription, webhookSecret } = await subscribe();
+  const id = webhookSubscription?.id ?? '';
+  const successor = await startReceiver();
+  try {
+    successor.answerHandshake = (response) => response.writeHead(500).end();
+    const refused = await t.partner.request(operations.ChangeSubscriptionDocument, {
+      input: { id, callbackUrl: successor.url },
+    });
+    expect(refused.updateWebhookSubscription).toMatchObject({
+      webhookSubscription: null,
+      userErrors: [{ code: 'VERIFICATION_STATUS' }],
+    });
+    const kept = await t.partner.request(operations.SubscriptionDocument, { id });
+    expect(kept.webhookSubscription?.callbackUrl).toBe(receiver.url);
+
+    successor.answerHandshake = (response, { body }) => response.writeHead(200).end(body);
+    const changed = await t.partner.request(operations.ChangeSubscriptionDocument, {
+      input: { id, callbackUrl: successor.url, eventTypes: [{ type: 'referral.created' }] },
+    });
+    expect(changed.updateWebhookSubscription).toMatchObject({
+      webhookSubscription: {
+        id,
+        callbackUrl: successor.url,
+        eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+      },
+      userErrors: [],
+    });
+    const [, handshake] = successor.handshakes;
+    verifyWebhook({ headers: handshake?.headers ?? {}, body: handshake?.body ?? '', secret: webhookSecret ?? '' });
+    await t.partner.request(operations.ReferDocument, { input: { clientName: 'After the move' } });
+    await successor.waitFor(1);
+    expect(receiver.deliveries).toEqual([]);
+  } finally {
+    await successor.close();
+  }
+});
+
+describe("what is nobody's, or another's, does not exist", () => {
+  let id: string;
+  beforeEach(async () => {
+    id = (await subscribe()).webhookSubscription?.id ?? '';
+  });
+
+  test.each([
+    ['of another tenant', () => t.otherPartner],
+    ['of the other interface', () => t.lender],
+  ])('a subscription %s', async (_, client) => {
+    expect(await client().request(operations.SubscriptionDocument, { id })).toEqual({ webhookSubscription: null });
+    expect(await client().request(operations.DeliveriesDocument, { subscriptionId: id })).toMatchObject({
+      webhookDeliveries: { nodes: [] },
+    });
+    const change = await client().request(operations.ChangeSubscriptionDocument, { input: { id, eventTypes: [] } });
+    expect(change.updateWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND', field: ['input', 'id'] }]);
+    const removal = await client().request(operations.UnsubscribeDocument, { input: { id } });
+    expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND', field: ['input', 'id'] }]);
+    const kept = await t.partner.request(operations.SubscriptionDocument, { id });
+    expect(kept.webhookSubscription?.id).toBe(id);
+  });
+
+  test.each(nobodysGids('WebhookSubscription'))('a subscription %s', async (_, gid) => {
+    expect(await t.partner.request(operations.SubscriptionDocument, { id: gid })).toEqual({
+      webhookSubscription: null,
+    });
+    expect(await t.partner.request(operations.DeliveriesDocument, { subscriptionId: gid })).toMatchObject({
+      webhookDeliveries: { nodes: [] },
+    });
+    const removal = await t.partner.request(operations.UnsubscribeDocument, { input: { id: gid } });
+    expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
+  });
+
+  test.each(nobodysGids('WebhookDelivery'))('a delivery %s', async (_, gid) => {
+    expect(await t.partner.request(operations.DeliveryDocument, { id: gid })).toEqual({ webhookDelivery: null });
+  });
+
+  test('a delivery of another tenant, and of a subscription that was deleted', async () => {
+    await convertReferral(t.operator, { referralId: t.referrals.shift() ?? '' });
+    await receiver.waitFor(1);
+    const { webhookDeliveries } = await t.partner.request(operations.DeliveriesDocument, { subscriptionId: id });
+    const deliveryId = webhookDeliveries.nodes[0]?.id ?? '';
+    expect(deliveryId).not.toBe('');
+    expect(await t.otherPartner.request(operations.DeliveryDocument, { id: deliveryId })).toEqual({
+      webhookDelivery: null,
+    });
+    expect(await t.lender.request(lenderOperations.DeliveryDocument, { id: deliveryId })).toEqual({
+      webhookDelivery: null,
+    });
+    await t.partner.request(operations.UnsubscribeDocument, { input: { id } });
+    expect(await t.partner.request(operations.DeliveryDocument, { id: deliveryId })).toEqual({ webhookDelivery: null });
+  });
+});
+
+test('an account has at most 20 callback URLs verified in a minute', async () => {
+  receiver.answerHandshake = (response) => response.writeHead(500).end();
+  const codes: string[] = [];
+  for (let index = 0; index < 45; index += 1) {
+    const { userErrors } = await subscribe();
+    codes.push(userErrors[0]?.code ?? 'none');
+  }
+  // A minute may begin on the way, but not two.
+  expect(codes.slice(0, 20)).not.toContain('none');
+  expect(codes).toContain('LIMIT_REACHED');
+  expect(receiver.handshakes.length).toBeLessThanOrEqual(40);
+  expect(receiver.handshakes.length).toBe(codes.filter((code) => code === 'VERIFICATION_STATUS').length);
+});
+
+test('an account has at most 20 subscriptions', async () => {
+  for (let index = 0; index < 20; index += 1) {
+    expect((await subscribe()).userErrors).toEqual([]);
+    await t.forgetHandshakes();
+  }
+  expect((await subscribe()).userErrors).toEqual([
+    { code: 'LIMIT_REACHED', field: null, message: expect.stringContaining('20') },
+  ]);
+});
