@@ -28,7 +28,7 @@ const steps: Step[] = [
   {
     name: 'layering',
     remedy: 'see scripts/layering.test.ts',
-    check: () => run('vitest', ['run', '--project', 'unit', 'scripts/layering.test.ts']),
+    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'scripts/layering.test.ts']),
   },
 ];
 

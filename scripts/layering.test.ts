@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -60,22 +60,23 @@ function oursAmong(dependencies: Record<string, string> = {}): string[] {
     .map((name) => name.slice(ours.length));
 }
 
-/** The packages of ours that the files of a folder import, in any form of import. */
-function importsBelow(folder: string, select: (path: string) => boolean): string[] {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => path.endsWith('.ts') && select(path),
-  );
-  const names = files.flatMap((path) =>
-    [...readFileSync(join(folder, path), 'utf8').matchAll(/(?:from|import|import\()\s*['"]@deedwire\/([a-z-]+)/g)].map(
+/** The packages of ours that files import, in any form of import. */
+function importsOf(path: string, files: readonly string[]): string[] {
+  const names = files.flatMap((file) =>
+    [...readFileSync(join(path, file), 'utf8').matchAll(/(?:from|import|import\()\s*['"]@deedwire\/([a-z-]+)/g)].map(
       (match) => match[1] ?? '',
     ),
   );
   return [...new Set(names)].toSorted();
 }
 
-const isSource = (path: string): boolean => path.startsWith('src/') && !path.endsWith('.test.ts');
-const isTest = (path: string): boolean =>
-  path.startsWith('test/') || (path.startsWith('src/') && path.endsWith('.test.ts'));
+function sourcesOf(path: string): string[] {
+  return globSync('src/**/*.ts', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
+}
+
+function testsOf(path: string): string[] {
+  return globSync(['src/**/*.test.ts', 'test/**/*.ts'], { cwd: path });
+}
 
 test('every package has its line in the table, and every line its package', () => {
   expect(packages.map(({ name }) => name).toSorted()).toEqual(Object.keys(mayImport).toSorted());
@@ -90,11 +91,11 @@ describe.each(packages)('$name', ({ name, path, manifest }) => {
   });
 
   test('imports what it depends on, and depends on what it imports', () => {
-    expect(importsBelow(path, isSource)).toEqual(runtime.toSorted());
+    expect(importsOf(path, sourcesOf(path))).toEqual(runtime.toSorted());
   });
 
   test('its tests import only what they declare', () => {
     const declared = [name, ...runtime, ...oursAmong(manifest.devDependencies)];
-    expect(importsBelow(path, isTest).filter((dependency) => !declared.includes(dependency))).toEqual([]);
+    expect(importsOf(path, testsOf(path)).filter((dependency) => !declared.includes(dependency))).toEqual([]);
   });
 });
