@@ -89,7 +89,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { code, status } = sent;
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ interfaceName, schemaVersion, code, durationMs });
-    for (const err of sent.causes) logger.error({ requestId, clientId, code, err }, 'request failed on our side');
+    const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
+    for (const err of sent.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
     const clientRequestId = readClientRequestId(request);
     logger.info({ requestId, clientRequestId, clientId, schemaVersion, status, code, durationMs }, 'request');
   };

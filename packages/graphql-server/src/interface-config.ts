@@ -35,7 +35,17 @@ export const interfaceConfig = (defaults: { port: number }) =>
     .refine((config) => !(config.NODE_ENV === 'production' && config.WEBHOOK_CALLBACK_POLICY === 'development'), {
       path: ['WEBHOOK_CALLBACK_POLICY'],
       error: 'must not be development when NODE_ENV is production',
-      when: () => true, // also when another variable is wrong: all problems are told at once
+      when: alsoBesideOtherProblems,
+    })
+    .refine((config) => !(config.NODE_TLS_REJECT_UNAUTHORIZED === '0' && config.WEBHOOK_CALLBACK_POLICY === 'public'), {
+      path: ['NODE_TLS_REJECT_UNAUTHORIZED'],
+      error: 'must not be 0: callback URLs would not be verified',
+      when: alsoBesideOtherProblems,
     });
 
 export type InterfaceConfig = z.output<ReturnType<typeof interfaceConfig>>;
+
+/** By default zod checks what concerns several variables only when each is right by itself. */
+function alsoBesideOtherProblems(): boolean {
+  return true;
+}

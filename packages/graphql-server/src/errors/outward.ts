@@ -9,7 +9,13 @@ const outwardCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
 ] as const);
 
 function outwardCode(error: unknown): ErrorCode {
+  if (isStackOverflow(error)) return 'OPERATION_TOO_COMPLEX';
   return (error instanceof Error && 'code' in error && outwardCodes.get(error.code)) || 'INTERNAL_SERVER_ERROR';
+}
+
+/** What graphql ends with on a document that is nested too deeply: parsing, validation and execution recurse. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
 }
 
 /** What was thrown outside of any field. */
@@ -26,11 +32,11 @@ export interface FieldError {
 }
 
 export function toFieldError({ message, path, originalError }: GraphQLError): FieldError {
-  if (!path) return { code: 'BAD_USER_INPUT', message }; // before any field: a variable that cannot be coerced
-  // Thrown by graphql itself. About an argument that turned out null at run time it points into the document; about a
-  // result that does not fit its type, which is our fault, it does not.
-  const isArgument = originalError instanceof GraphQLError && (originalError.nodes?.length ?? 0) > 0;
-  const code = isArgument ? 'BAD_USER_INPUT' : outwardCode(originalError);
+  // Thrown by graphql itself: about a variable there is no path yet; about an argument that turned out null it points into
+  // the document; about a result that does not fit its type, which is our fault, it does neither.
+  const isByGraphql = originalError === undefined || originalError instanceof GraphQLError;
+  const isAboutInput = isByGraphql && (!path || (originalError?.nodes ?? []).length > 0);
+  const code = isAboutInput ? 'BAD_USER_INPUT' : outwardCode(originalError);
   return code === 'BAD_USER_INPUT'
     ? { code, message }
     : { code, message: errorTable[code].message, cause: originalError };

@@ -89,10 +89,6 @@ function readDocument(query: string, { parse, validate, schema }: Reader): Docum
     return document;
   } catch (error) {
     if (error instanceof GraphQLError) throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [error] });
-    if (error instanceof RangeError) {
-      // The call stack ended: parsing and validation recurse.
-      throw new RequestError('OPERATION_TOO_COMPLEX', { message: 'The document is nested too deeply to be read.' });
-    }
     throw error;
   }
 }

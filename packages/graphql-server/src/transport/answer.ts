@@ -38,15 +38,15 @@ export function refusal(error: RequestError, context: AnswerContext): Answer {
 }
 
 /**
- * The answer to an operation that was run. When a field found the service unavailable then all of it is: the client is to
- * send the whole operation again, not to sort out which half it got.
+ * The answer to an operation that was run. When a field found the service unavailable then all of it is refused: the client
+ * is to send the whole operation again, not to sort out which half it got.
  */
 export function answerTo(result: ExecutionResult, context: AnswerContext): Answer {
   if (!result.errors) return { status: 200, headers: {}, body: { data: result.data ?? null }, code: null, causes: [] };
 
   const failed = result.errors.map((error) => ({ ...toFieldError(error), place: placeOf(error) }));
-  const unavailable = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
-  if (unavailable) return refusal(new RequestError('SERVICE_UNAVAILABLE', { cause: unavailable.cause }), context);
+  const whole = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE' || code === 'OPERATION_TOO_COMPLEX');
+  if (whole) return refusal(new RequestError(whole.code, { cause: whole.cause }), context);
 
   const isOurs = failed.some(({ code }) => code === 'INTERNAL_SERVER_ERROR');
   const code = isOurs ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
