@@ -1,0 +1,137 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import type { Direction } from '../json-schema/comparison.ts';
+import { isVerdict, type Verdict } from '../verdict.ts';
+import { UsageError } from './usage-error.ts';
+
+export type Format = 'text' | 'json';
+
+interface Comparing {
+  readonly from: string;
+  readonly to: string;
+  /** Null: any verdict will do. */
+  readonly declared: Verdict | null;
+  readonly format: Format;
+}
+
+export type Invocation =
+  | { readonly command: 'help'; readonly of: string | null }
+  | { readonly command: 'version' }
+  | (Comparing & {
+      readonly command: 'graphql';
+      readonly closedOutputs: boolean;
+      readonly directives: Readonly<Record<string, Verdict>>;
+    })
+  | (Comparing & { readonly command: 'json-schema'; readonly direction: Direction; readonly closedOutputs: boolean })
+  | (Comparing & { readonly command: 'manifest' })
+  | {
+      readonly command: 'workspace';
+      readonly root: string;
+      readonly baselines: readonly string[];
+      readonly format: Format;
+    };
+
+type Command = 'graphql' | 'json-schema' | 'manifest' | 'workspace';
+
+const string = { type: 'string' } as const;
+const list = { type: 'string', multiple: true } as const;
+const flag = { type: 'boolean' } as const;
+const comparing = { help: flag, from: string, to: string, declared: string, format: string } as const;
+
+const optionsOf: Readonly<Record<Command, NonNullable<ParseArgsConfig['options']>>> = {
+  graphql: { ...comparing, 'closed-outputs': flag, directive: list },
+  'json-schema': { ...comparing, 'closed-outputs': flag, direction: string },
+  manifest: comparing,
+  workspace: { help: flag, root: string, baseline: list, format: string },
+};
+
+type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+/** Reads a command line, without the program's name. Throws a UsageError. */
+export function readInvocation(args: readonly string[]): Invocation {
+  const [command, ...rest] = args;
+  if (command === undefined) throw new UsageError(null, 'a command is missing');
+  if (command === '--help' || command === '-h' || command === 'help') return { command: 'help', of: rest[0] ?? null };
+  if (command === '--version') return { command: 'version' };
+  if (!isCommand(command)) throw new UsageError(null, `there is no command ${JSON.stringify(command)}`);
+  const values = parse(command, rest);
+  if (values['help'] === true) return { command: 'help', of: command };
+  const reader = new OptionReader(command, values);
+  const format = reader.oneOf('format', ['text', 'json'] as const, 'text');
+  if (command === 'workspace')
+    return { command, root: reader.text('root') ?? '.', baselines: reader.texts('baseline'), format };
+  const compared = {
+    from: reader.required('from'),
+    to: reader.required('to'),
+    declared: reader.verdict('declared'),
+    format,
+  };
+  if (command === 'manifest') return { command, ...compared };
+  const closedOutputs = values['closed-outputs'] === true;
+  if (command === 'graphql') return { command, ...compared, closedOutputs, directives: reader.directives() };
+  const direction = reader.oneOf('direction', ['producer', 'consumer', 'both'] as const, null);
+  return { command, ...compared, closedOutputs, direction };
+}
+
+function isCommand(name: string): name is Command {
+  return Object.hasOwn(optionsOf, name);
+}
+
+function parse(command: Command, args: readonly string[]): Values {
+  try {
+    return parseArgs({ args: [...args], options: optionsOf[command], strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    // Node's message goes on to explain how to write a positional that starts with a dash.
+    const message = error instanceof Error ? (error.message.split('. ', 1)[0] ?? '') : String(error);
+    throw new UsageError(command, message);
+  }
+}
+
+class OptionReader {
+  readonly #command: string;
+  readonly #values: Values;
+
+  constructor(command: string, values: Values) {
+    this.#command = command;
+    this.#values = values;
+  }
+
+  text(name: string): string | null {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : null;
+  }
+
+  texts(name: string): string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  }
+
+  required(name: string): string {
+    return this.text(name) ?? this.#fail(`--${name} is missing`);
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T | null): T {
+    const value = this.text(name);
+    if (value === null && fallback !== null) return fallback;
+    const found = allowed.find((each) => each === value);
+    return found ?? this.#fail(value === null ? `--${name} is missing` : `--${name} is not ${allowed.join(', ')}`);
+  }
+
+  verdict(name: string): Verdict | null {
+    const value = this.text(name);
+    if (value === null || isVerdict(value)) return value;
+    return this.#fail(`--${name} is not none, patch, minor or major`);
+  }
+
+  directives(): Record<string, Verdict> {
+    const entries = this.texts('directive').map((text) => {
+      const [, name, verdict] = /^@?(\w+)=(\w+)$/.exec(text) ?? [];
+      if (name === undefined || !isVerdict(verdict)) return this.#fail(`--directive ${text} is not NAME=VERDICT`);
+      return [name, verdict] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #fail(problem: string): never {
+    throw new UsageError(this.#command, problem);
+  }
+}

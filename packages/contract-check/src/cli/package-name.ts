@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** The name of the package that a file stands in: that of the nearest `package.json` with a name. Null without one. */
+export function packageNameOf(file: string): string | null {
+  for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
+    const name = nameIn(join(folder, 'package.json'));
+    if (name !== null || folder === dirname(folder)) return name;
+  }
+}
+
+function nameIn(manifest: string): string | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
+    const named = typeof value === 'object' && value !== null && 'name' in value;
+    return named && typeof value.name === 'string' ? value.name : null;
+  } catch {
+    // Absent, or not JSON: it names no package.
+    return null;
+  }
+}

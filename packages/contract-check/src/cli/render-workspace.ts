@@ -1,0 +1,32 @@
+import type { ContractChange } from '../workspace/compare-snapshots.ts';
+import type { PackageReport, WorkspaceReport } from '../workspace/check-workspace.ts';
+import { renderChanges, renderRemedy } from './render-report.ts';
+
+/** For people: every package, what changed in it, and what to write. */
+export function renderWorkspace({ packages }: WorkspaceReport): string {
+  const refused = packages.filter(({ problems }) => problems.length > 0).map(({ name }) => name);
+  const summary =
+    refused.length === 0
+      ? 'Every change is declared, and no released version is broken.'
+      : `Refused: ${refused.join(', ')}`;
+  return [...packages.flatMap(renderPackage), summary].join('\n');
+}
+
+function renderPackage(report: PackageReport): string[] {
+  const lines = [heading(report)];
+  for (const [file, changes] of byFile(report.changes)) lines.push('', `  ${file}`, ...renderChanges(changes, '    '));
+  for (const { message, remedy } of report.problems)
+    lines.push(`  Refused: ${message}`, ...renderRemedy(remedy, '  '), '');
+  return lines.at(-1) === '' ? lines : [...lines, ''];
+}
+
+function heading({ name, baseline, verdict, declared }: PackageReport): string {
+  if (baseline === null) return `${name}: nothing is released yet, so every change is allowed`;
+  return `${name}, against ${baseline}: needs ${verdict}, declared is ${declared}`;
+}
+
+function byFile(changes: readonly ContractChange[]): Map<string, ContractChange[]> {
+  const groups = new Map<string, ContractChange[]>();
+  for (const change of changes) groups.set(change.file, [...(groups.get(change.file) ?? []), change]);
+  return groups;
+}

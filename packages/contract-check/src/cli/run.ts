@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import type { Report } from '../change.ts';
+import { compareGraphql } from '../graphql/compare-graphql.ts';
+import { InputError } from '../input-error.ts';
+import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
+import { compareManifests } from '../manifest/compare-manifests.ts';
+import { readSourceText } from '../text-file.ts';
+import { compareVerdicts } from '../verdict.ts';
+import { checkWorkspace } from '../workspace/check-workspace.ts';
+import { helpOf } from './help.ts';
+import { readInvocation, type Invocation } from './options.ts';
+import { packageNameOf } from './package-name.ts';
+import { renderReport } from './render-report.ts';
+import { renderWorkspace } from './render-workspace.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What a run ends with. Exit code 0: fine; 1: refused; 2: wrong usage or unreadable input. */
+export interface Outcome {
+  readonly exitCode: 0 | 1 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs one command line, given without the program's name. */
+export function run(args: readonly string[]): Outcome {
+  try {
+    return invoke(readInvocation(args));
+  } catch (error) {
+    if (error instanceof UsageError) {
+      return { exitCode: 2, stdout: '', stderr: `contract-check: ${error.message}\n\n${helpOf(error.command)}` };
+    }
+    if (error instanceof InputError) return { exitCode: 2, stdout: '', stderr: `${error.message}\n` };
+    throw error;
+  }
+}
+
+type Comparison = Extract<Invocation, { readonly from: string }>;
+
+function invoke(invocation: Invocation): Outcome {
+  if (invocation.command === 'help') return said(0, helpOf(invocation.of).trimEnd());
+  if (invocation.command === 'version') return said(0, ownVersion());
+  if (invocation.command === 'workspace') return checkAll(invocation);
+  const { declared, format, to } = invocation;
+  const report = compareFiles(invocation);
+  const text = format === 'json' ? toJson(report) : renderReport(report, declared, packageNameOf(to));
+  return said(declared !== null && compareVerdicts(declared, report.verdict) < 0 ? 1 : 0, text);
+}
+
+function compareFiles(invocation: Comparison): Report {
+  const [from, to] = [readSourceText(invocation.from), readSourceText(invocation.to)];
+  if (invocation.command === 'graphql') return compareGraphql(from, to, invocation);
+  if (invocation.command === 'json-schema') return compareJsonSchemas(from, to, invocation);
+  return compareManifests(from, to);
+}
+
+function checkAll({ root, baselines, format }: Extract<Invocation, { readonly command: 'workspace' }>): Outcome {
+  const report = checkWorkspace({ root, baselines });
+  const refused = report.packages.some(({ problems }) => problems.length > 0);
+  return said(refused ? 1 : 0, format === 'json' ? toJson(report) : renderWorkspace(report));
+}
+
+function said(exitCode: 0 | 1, text: string): Outcome {
+  return { exitCode, stdout: `${text}\n`, stderr: '' };
+}
+
+function toJson(value: object): string {
+  return JSON.stringify(value, null, 2);
+}
+
+function ownVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  return version;
+}

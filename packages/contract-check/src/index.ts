@@ -1,0 +1,19 @@
+export type { Change, Report } from './change.ts';
+export { InputError } from './input-error.ts';
+export type { SourceText } from './text-file.ts';
+export { compareVerdicts, isVerdict, largerVerdict, verdicts, type Verdict } from './verdict.ts';
+export { compareGraphql } from './graphql/compare-graphql.ts';
+export type { GraphqlOptions } from './graphql/comparison.ts';
+export { compareJsonSchemas } from './json-schema/compare-json-schema.ts';
+export type { Direction, JsonSchemaOptions } from './json-schema/comparison.ts';
+export { compareManifests, type ManifestOptions } from './manifest/compare-manifests.ts';
+export type { Limit, Manifest, ManifestError, RequestHeader, ResponseHeader } from './manifest/manifest.ts';
+export { readManifest } from './manifest/read-manifest.ts';
+export {
+  checkWorkspace,
+  type PackageReport,
+  type Problem,
+  type WorkspaceOptions,
+  type WorkspaceReport,
+} from './workspace/check-workspace.ts';
+export type { ContractChange } from './workspace/compare-snapshots.ts';

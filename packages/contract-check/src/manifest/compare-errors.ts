@@ -1,0 +1,34 @@
+import { childPointer } from '../json/json-value.ts';
+import { compareDescriptions, type Found } from './found.ts';
+import type { Manifest } from './manifest.ts';
+import { matchMembers } from './match-members.ts';
+import { manifestRules } from './rules.ts';
+
+export function compareErrors(found: Found, from: Manifest['errors'], to: Manifest['errors']): void {
+  matchMembers(from, to, {
+    removed: (code) => found(manifestRules.errorRemoved, childPointer('/errors', code), `${code} was removed.`),
+    added: (code) => found(manifestRules.errorAdded, childPointer('/errors', code), `${code} was added.`),
+    kept(code, before, now) {
+      const pointer = childPointer('/errors', code);
+      compareDescriptions(found, pointer, before, now);
+      compareStatuses(found, `${pointer}/status`, before.status, now.status);
+    },
+  });
+}
+
+type Statuses = Readonly<Record<string, number>>;
+
+function compareStatuses(found: Found, pointer: string, from: Statuses, to: Statuses): void {
+  matchMembers(from, to, {
+    removed(mediaType, status) {
+      found(manifestRules.statusChanged, childPointer(pointer, mediaType), `The status was ${status}, is absent.`);
+    },
+    added(mediaType, status) {
+      found(manifestRules.statusAdded, childPointer(pointer, mediaType), `The status is ${status}.`);
+    },
+    kept(mediaType, before, now) {
+      if (before === now) return;
+      found(manifestRules.statusChanged, childPointer(pointer, mediaType), `The status was ${before}, is ${now}.`);
+    },
+  });
+}

@@ -1,0 +1,89 @@
+import { childPointer } from '../json/json-value.ts';
+import { compareDescriptions, type Found } from './found.ts';
+import type { Manifest, RequestHeader, ResponseHeader } from './manifest.ts';
+import { matchMembers } from './match-members.ts';
+import { manifestRules } from './rules.ts';
+
+// Header names are the same in any case (RFC 9110, section 5.1).
+const lowerCase = (name: string): string => name.toLowerCase();
+
+export function compareRequestHeaders(
+  found: Found,
+  from: Manifest['requestHeaders'],
+  to: Manifest['requestHeaders'],
+): void {
+  matchMembers(
+    from,
+    to,
+    {
+      removed: (name) =>
+        found(manifestRules.requestHeaderRemoved, childPointer('/requestHeaders', name), `${name} was removed.`),
+      added(name, header) {
+        const { rule, word } = necessity(header);
+        found(rule, childPointer('/requestHeaders', name), `${name} was added and is ${word}.`);
+      },
+      kept(name, before, now) {
+        compareDescriptions(found, childPointer('/requestHeaders', name), before, now);
+        if (before.required === now.required) return;
+        const { rule, word } = necessity(now);
+        found(rule, childPointer('/requestHeaders', name), `${name} is ${word}.`);
+      },
+    },
+    lowerCase,
+  );
+}
+
+function necessity({ required }: RequestHeader) {
+  return required
+    ? { rule: manifestRules.requestHeaderRequired, word: 'required' }
+    : { rule: manifestRules.requestHeaderOptional, word: 'optional' };
+}
+
+export function compareResponseHeaders(
+  found: Found,
+  from: Manifest['responseHeaders'],
+  to: Manifest['responseHeaders'],
+): void {
+  matchMembers(
+    from,
+    to,
+    {
+      removed: (name) =>
+        found(manifestRules.responseHeaderRemoved, childPointer('/responseHeaders', name), `${name} was removed.`),
+      added: (name) =>
+        found(manifestRules.responseHeaderAdded, childPointer('/responseHeaders', name), `${name} was added.`),
+      kept(name, before, now) {
+        compareDescriptions(found, childPointer('/responseHeaders', name), before, now);
+        compareCases(found, childPointer('/responseHeaders', name), before.sent, now.sent);
+        compareValues(found, childPointer('/responseHeaders', name), before.value, now.value);
+      },
+    },
+    lowerCase,
+  );
+}
+
+type Cases = ResponseHeader['sent'];
+
+function compareCases(found: Found, pointer: string, from: Cases, to: Cases): void {
+  const [before, now] = [printCases(from), printCases(to)];
+  if (before === now) return;
+  const rule = includesCases(to, from) ? manifestRules.responseHeaderAdded : manifestRules.responseHeaderRemoved;
+  found(rule, `${pointer}/sent`, `It was sent ${before}, is sent ${now}.`);
+}
+
+function includesCases(cases: Cases, others: Cases): boolean {
+  if (cases === 'always') return true;
+  if (typeof cases === 'string' || typeof others === 'string') return false;
+  return others.every((status) => cases.includes(status));
+}
+
+function printCases(cases: Cases): string {
+  if (typeof cases === 'string') return cases;
+  return `with ${[...new Set(cases)].toSorted((a, b) => a - b).join(', ')}`;
+}
+
+function compareValues(found: Found, pointer: string, from: string | undefined, to: string | undefined): void {
+  if (from === to) return;
+  const rule = from === undefined ? manifestRules.responseHeaderAdded : manifestRules.responseHeaderValueChanged;
+  found(rule, `${pointer}/value`, `The value was ${from ?? 'not promised'}, is ${to ?? 'not promised'}.`);
+}

@@ -1,0 +1,54 @@
+import type { Rule } from '../change.ts';
+import { childPointer } from '../json/json-value.ts';
+import { compareDescriptions, type Found } from './found.ts';
+import type { Limit, Manifest } from './manifest.ts';
+import { matchMembers } from './match-members.ts';
+import { manifestRules } from './rules.ts';
+
+/** Limits or page sizes. A plain number is a limit of what clients may send or ask for. */
+export function compareLimits(
+  found: Found,
+  existed: (coordinate: string) => boolean,
+  pointer: '/limits' | '/pagination',
+  from: Manifest['limits'],
+  to: Manifest['limits'],
+): void {
+  matchMembers(from, to, {
+    removed: (name) =>
+      found(manifestRules.limitRemoved, childPointer(pointer, name), `${name} is not listed any more.`),
+    added(name, item) {
+      const { value, introducedWith } = limitOf(item);
+      const isNew = introducedWith !== undefined && !existed(introducedWith);
+      const rule = isNew ? manifestRules.limitAddedWithNew : manifestRules.limitAdded;
+      found(rule, childPointer(pointer, name), `${name} was added and is ${value}.`);
+    },
+    kept: (name, before, now) => compareLimit(found, childPointer(pointer, name), name, limitOf(before), limitOf(now)),
+  });
+}
+
+function compareLimit(found: Found, pointer: string, name: string, from: Limit, to: Limit): void {
+  compareDescriptions(found, pointer, from, to);
+  const [before, now] = [from.bounds ?? 'input', to.bounds ?? 'input'];
+  if (before !== now) found(manifestRules.boundedSideChanged, pointer, `${name} was about ${before}, is about ${now}.`);
+  if (from.value === to.value) return;
+  found(ruleFor(name, before, from.value, to.value), pointer, `${name} was ${from.value}, is ${to.value}.`);
+}
+
+function ruleFor(name: string, bounds: 'input' | 'output', from: number, to: number): Rule {
+  const words = wordsOf(name);
+  if (words.has('default')) return manifestRules.defaultChanged;
+  const isMinimum = words.has('minimum') || words.has('min');
+  const narrower = isMinimum ? to > from : to < from;
+  if (bounds === 'output') return narrower ? manifestRules.outputLimitLowered : manifestRules.outputLimitRaised;
+  return narrower ? manifestRules.limitTightened : manifestRules.limitLoosened;
+}
+
+/** `firstMinimum` → first, minimum. */
+function wordsOf(name: string): Set<string> {
+  const spaced = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replaceAll(/[^A-Za-z\d]+/g, ' ');
+  return new Set(spaced.toLowerCase().split(' '));
+}
+
+function limitOf(item: number | Limit): Limit {
+  return typeof item === 'number' ? { value: item } : item;
+}

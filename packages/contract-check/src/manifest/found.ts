@@ -1,0 +1,16 @@
+import type { Rule } from '../change.ts';
+import { manifestRules } from './rules.ts';
+
+/** Where changes are put: the place is a JSON Pointer. */
+export type Found = (rule: Rule, pointer: string, message: string) => void;
+
+export function compareDescriptions(
+  found: Found,
+  pointer: string,
+  from: { readonly description?: string },
+  to: { readonly description?: string },
+): void {
+  if (from.description !== to.description) {
+    found(manifestRules.descriptionChanged, `${pointer}/description`, 'The description is different.');
+  }
+}

@@ -1,0 +1,35 @@
+import { changeBy, type Change, type Rule } from '../change.ts';
+import { workspaceRules } from './rules.ts';
+import type { VersionState, VersionStatus } from './version-status.ts';
+
+/** Two states of one version that has files at both times. */
+export function compareVersionStates(version: string, from: VersionState, to: VersionState): Change[] {
+  const changes: Change[] = [];
+  const statusRule = ruleOfStatus(from.status, to.status);
+  if (statusRule !== null) {
+    changes.push(changeBy(statusRule, version, `The status was ${from.status}, is ${to.status}.`));
+  }
+  const sunsetRule = ruleOfSunset(from, to);
+  if (sunsetRule !== null) {
+    const message = `The sunset was ${from.sunsetOn ?? 'not planned'}, is ${to.sunsetOn ?? 'not planned'}.`;
+    changes.push(changeBy(sunsetRule, version, message));
+  }
+  return changes;
+}
+
+function ruleOfStatus(from: VersionStatus, to: VersionStatus): Rule | null {
+  if (from === to) return null;
+  if (to === 'retired') return from === 'preview' ? workspaceRules.previewRemoved : workspaceRules.versionRetired;
+  if (to === 'preview') return workspaceRules.versionWithdrawn;
+  if (to === 'deprecated') return workspaceRules.versionDeprecated;
+  return from === 'preview' ? workspaceRules.versionReleased : workspaceRules.deprecationRevoked;
+}
+
+function ruleOfSunset(from: VersionState, to: VersionState): Rule | null {
+  if (from.sunsetOn === to.sunsetOn || from.status === 'preview') return null;
+  if (to.sunsetOn === null || (from.sunsetOn !== null && to.sunsetOn > from.sunsetOn))
+    return workspaceRules.sunsetLater;
+  // A day that comes with the deprecation is part of it.
+  if (from.sunsetOn === null && from.status !== 'deprecated') return null;
+  return workspaceRules.sunsetEarlier;
+}

@@ -1,0 +1,65 @@
+import { readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { list } from 'tar';
+import { InputError } from '../input-error.ts';
+import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
+
+/** Files by their path, with `/`, below the folder of a package. */
+export type PackageFiles = ReadonlyMap<string, () => SourceText>;
+
+const skippedFolders = new Set(['node_modules', 'dist', '.git']);
+
+/** Null: there is no such folder. */
+export function filesOfFolder(folder: string): PackageFiles | null {
+  const files = new Map<string, () => SourceText>();
+  const pending = [folder];
+  for (const current of pending) {
+    let entries;
+    try {
+      entries = readdirSync(current, { withFileTypes: true });
+    } catch (error) {
+      if (current === folder) return null;
+      throw new InputError(current, null, 'cannot be read', { cause: error });
+    }
+    for (const entry of entries) {
+      const path = join(current, entry.name);
+      if (entry.isDirectory()) {
+        if (!skippedFolders.has(entry.name)) pending.push(path);
+      } else {
+        files.set(relative(folder, path).replaceAll(sep, '/'), () => readSourceText(path));
+      }
+    }
+  }
+  return files;
+}
+
+/** The files of what `npm pack` makes. Everything in it stands below one folder. */
+export function filesOfTarball(file: string): PackageFiles {
+  const files = new Map<string, () => SourceText>();
+  try {
+    list({
+      file,
+      sync: true,
+      strict: true,
+      onReadEntry(entry) {
+        const path = entry.path.split('/').slice(1).join('/');
+        const chunks: Uint8Array[] = [];
+        entry.on('data', (chunk) => chunks.push(chunk));
+        const name = `${file}:${path}`;
+        files.set(path, () => ({ file: name, text: decodeSourceText(name, Buffer.concat(chunks)) }));
+      },
+    });
+  } catch (error) {
+    throw new InputError(file, null, 'is not a tarball that can be read', { cause: error });
+  }
+  return files;
+}
+
+/** Those below a folder, under their path from there. */
+export function below(files: PackageFiles, folder: string): PackageFiles {
+  return new Map(
+    [...files]
+      .filter(([path]) => path.startsWith(`${folder}/`))
+      .map(([path, read]) => [path.slice(folder.length + 1), read] as const),
+  );
+}
