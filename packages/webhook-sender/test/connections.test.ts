@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
+import { openConnection } from '../src/connection-pool.ts';
+import { exchange } from '../src/exchange.ts';
 import { httpReceiver, rawReceiver, type Receiver } from './receiver.ts';
 import { sender } from './sender.ts';
 
@@ -133,15 +137,37 @@ describe('a connection', () => {
   });
 });
 
+it('fails a request on a connection that has ended, and opens no other by itself', async () => {
+  const receiver = await rawReceiver((socket) => socket.write(ok));
+  const socket = connect(receiver.port, '127.0.0.1');
+  await once(socket, 'connect');
+  const connection = openConnection(new URL(receiver.url), socket, performance.now());
+  const request = { path: '/', headers: {}, body: Buffer.from('{}') };
+  const never = new AbortController().signal;
+  expect(await exchange(connection, request, never)).toMatchObject({ status: 200 });
+  socket.destroy();
+  await expect(exchange(connection, request, never)).rejects.toMatchObject({
+    code: 'CONNECTION_FAILED',
+    responseStatus: null,
+  });
+  await expect(exchange(connection, request, never)).rejects.toMatchObject({
+    code: 'CONNECTION_FAILED',
+    responseStatus: null,
+  });
+  expect(receiver.connections).toHaveLength(1);
+});
+
 describe('close', () => {
   it('waits for what is under way and leaves no connection', async () => {
     const receiver = await rawReceiver((socket) => setTimeout(() => socket.write(ok), 100));
     const { deliver, close } = sender();
     await deliver(delivery(receiver.url));
-    const underWay = [deliver(delivery(receiver.url)), deliver(delivery(receiver.url))];
+    const statuses: unknown[] = [];
+    const underWay = [1, 2].map(async () => statuses.push((await deliver(delivery(receiver.url))).responseStatus));
     await expect.poll(() => receiver.connections.length).toBe(2);
     await close();
-    expect(await Promise.all(underWay)).toMatchObject([{ responseStatus: 200 }, { responseStatus: 200 }]);
+    expect(statuses).toEqual([200, 200]);
+    await Promise.all(underWay);
     await expect.poll(() => open(receiver)).toBe(0);
   });
 
