@@ -33,15 +33,16 @@ function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs
   };
   const timer = setTimeout(() => reject(new RequestError('REQUEST_TIMEOUT')), limits.bodyMs);
 
+  const onBreak = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is not complete.' }));
+
   request.on('data', onData);
   request.once('end', () => resolve(Buffer.concat(chunks)));
-  const onBreak = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is not complete.' }));
-  request.once('error', onBreak);
-  request.once('close', onBreak); // changes nothing when it comes after the end
+  request.once('error', onBreak); // stays: a later one without a listener would end the process
+  request.once('close', onBreak);
   if (request.destroyed) onBreak();
   return promise.finally(() => {
     clearTimeout(timer);
-    request.off('data', onData);
+    request.off('data', onData).off('close', onBreak);
     request.resume(); // what is still to come after a refusal is thrown away
   });
 }
