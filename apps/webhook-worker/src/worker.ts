@@ -104,6 +104,8 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
       await Promise.all([fanOut.stop(), alarms.stop()]);
       // What cannot be written now is sent again by whoever takes the lanes over.
       await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'drained without the database'));
+      // The lanes that were given back are there for others now.
+      notifier.notify();
     },
     async close() {
       await Promise.all([notifier.close(), sender.close()]);

@@ -4,6 +4,7 @@ export {
   canCloseReferral,
   findReferralProblems,
   formatMatterReference,
+  isDeclineReason,
   type ReferralDetails,
   type ReferralProblem,
   type ReferralStatus,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { canCloseReferral, findReferralProblems, formatMatterReference } from './referral.ts';
+import { canCloseReferral, findReferralProblems, formatMatterReference, isDeclineReason } from './referral.ts';
 
 const good = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-7', note: '' };
 
@@ -32,4 +32,9 @@ test('only an open referral can be closed', () => {
 test('the reference of a matter names its year', () => {
   expect(formatMatterReference('42', new Date('2026-12-31T23:59:59Z'))).toBe('M-2026-000042');
   expect(formatMatterReference('1234567', new Date('2027-01-01T00:00:00Z'))).toBe('M-2027-1234567');
+});
+
+test.each(['', ' ', 'x'.repeat(1001), 'a\0b', '\ud800'])('%j is no reason to decline', (reason) => {
+  expect(isDeclineReason(reason)).toBe(false);
+  expect(isDeclineReason('x'.repeat(1000))).toBe(true);
 });

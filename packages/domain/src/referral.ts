@@ -20,6 +20,7 @@ export interface ReferralProblem {
 const CLIENT_NAME_MAX_LENGTH = 200;
 const EXTERNAL_REFERENCE_MAX_LENGTH = 200;
 const NOTE_MAX_LENGTH = 5_000;
+const DECLINE_REASON_MAX_LENGTH = 1_000;
 
 /** Every detail that cannot be kept; none when the referral can be. */
 export function findReferralProblems(details: ReferralDetails): ReferralProblem[] {
@@ -48,6 +49,11 @@ export function findReferralProblems(details: ReferralDetails): ReferralProblem[
 /** Whether a referral that stands like this can still be converted or declined. */
 export function canCloseReferral(status: ReferralStatus): boolean {
   return status === 'OPEN';
+}
+
+/** Whether this can be given as the reason why a referral was declined. */
+export function isDeclineReason(reason: string): boolean {
+  return isText(reason, DECLINE_REASON_MAX_LENGTH);
 }
 
 /** The reference of a matter by which people know it, for example `M-2026-000042`. The number does not start anew each year. */

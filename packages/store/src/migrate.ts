@@ -65,11 +65,15 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
 
 /** The migrations that this build needs and the database does not have yet. Later ones than this build knows are fine. */
 export async function pendingMigrations(store: Store): Promise<string[]> {
-  const [known] = await store.query<{ exists: boolean }>(
-    { name: 'has-migrations', text: `select to_regclass('schema_migration') is not null as exists` },
+  const [known] = await store.query<{ readable: boolean }>(
+    // While the first migration runs, the table is there already, but an app's login may not read it yet.
+    {
+      name: 'has-migrations',
+      text: `select coalesce(has_table_privilege(to_regclass('schema_migration'), 'select'), false) as readable`,
+    },
     [],
   );
-  const applied = known?.exists
+  const applied = known?.readable
     ? await store.query<AppliedMigration>(
         { name: 'applied-migrations', text: 'select name, checksum from schema_migration' },
         [],

@@ -75,7 +75,7 @@ export async function selectReferrals(
       from referral r
       left join matter m on m.referral_id = r.id
       where r.account_id = $1
-        and ($2::bigint is null or r.id < $2)
+        and r.id < coalesce($2::bigint, 9223372036854775807)
         ${filter.status === null ? '' : 'and r.status = $4'}
       order by r.id desc
       limit $3`,

@@ -1,5 +1,7 @@
 import { Client } from 'pg';
 
+import { KEEP_ALIVE } from './store.ts';
+
 // One channel for all that a worker waits for. What to do it finds in the tables.
 const CHANNEL = 'deedwire_wake';
 
@@ -33,7 +35,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const opened = new Client({
       connectionString: options.databaseUrl,
       application_name: options.applicationName,
-      keepAlive: true,
+      ...KEEP_ALIVE,
       connectionTimeoutMillis: RECONNECT_MAX_MS,
       query_timeout: RECONNECT_MAX_MS,
     });
@@ -107,7 +109,7 @@ export function createListener(options: ListenerOptions): Listener {
     const opened = new Client({
       connectionString: options.databaseUrl,
       application_name: options.applicationName,
-      keepAlive: true,
+      ...KEEP_ALIVE,
       connectionTimeoutMillis: RECONNECT_MAX_MS,
     });
     client = opened;

@@ -2,11 +2,11 @@ import { formatGid } from '@deedwire/domain';
 import { secretAssociatedData } from '@deedwire/actions';
 import type { Logger } from '@deedwire/service-runtime';
 import { SecretUnreadableError, type DueDeliveryRow, type LaneLease, type SecretKeyRing } from '@deedwire/store';
-import type { WebhookSender } from '@deedwire/webhook-sender';
+import type { AttemptOutcome, WebhookSender } from '@deedwire/webhook-sender';
 
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Settlement } from './dispatch-store.ts';
-import { judge } from './verdict.ts';
+import { judge, type Verdict } from './verdict.ts';
 
 export interface AttemptContext {
   sender: WebhookSender;
@@ -19,7 +19,7 @@ export interface AttemptContext {
 /** How long a delivery waits whose secret cannot be read: until somebody has mended the configuration. */
 const UNREADABLE_SECRET_DELAY_MS = 60_000;
 
-/** Sends one delivery once. No transaction is open meanwhile. Never rejects. */
+/** Sends one delivery once. No transaction is open meanwhile. */
 export async function attemptDelivery(
   context: AttemptContext,
   lane: LaneLease,
@@ -34,7 +34,7 @@ export async function attemptDelivery(
   if (secret === null) {
     logger.error({ alarm: 'secret-unreadable' }, 'delivery postponed: its webhook secret cannot be decrypted');
     const next = { kind: 'due', attempts: delivery.attempts, delayMs: UNREADABLE_SECRET_DELAY_MS } as const;
-    return { lane, deliveryId, attempt: null, next, pause: null };
+    return { lane, deliveryId, attempt: null, next, goneUrl: null };
   }
 
   if (number === 1) context.metrics.deliveryLag.observe((Date.now() - delivery.occurred_at.getTime()) / 1_000);
@@ -55,22 +55,48 @@ export async function attemptDelivery(
       'X-Service-Webhook-Sequence': delivery.sequence,
     },
   });
-  const verdict = judge(outcome, number, new Date(), Math.random());
-  const { startedAt, durationMs, responseStatus, error } = outcome;
+  const { verdict, settlement } = settleOutcome(lane, delivery, outcome);
+  const { responseStatus, error, durationMs } = outcome;
   context.metrics.attempts.inc({ verdict: verdict.kind });
   context.metrics.attemptDuration.observe(durationMs / 1_000);
   logger.info({ verdict: verdict.kind, responseStatus, error, durationMs }, 'attempt');
+  return settlement;
+}
 
-  const attempt = { deliveryId, number, startedAt, durationMs, responseStatus, error };
+/** What is written of an attempt that a bug kept from being made: a failed one. */
+export function brokenAttempt(lane: LaneLease, delivery: DueDeliveryRow): Settlement {
+  const nothing = { responseStatus: null, error: 'PROTOCOL_ERROR', retryAfter: null } as const;
+  return settleOutcome(lane, delivery, { startedAt: new Date(), durationMs: 0, ...nothing }).settlement;
+}
+
+function settleOutcome(
+  lane: LaneLease,
+  delivery: DueDeliveryRow,
+  outcome: AttemptOutcome,
+): { verdict: Verdict; settlement: Settlement } {
+  const deliveryId = delivery.delivery_id;
+  const number = delivery.attempts + 1;
+  const verdict = judge(outcome, number, new Date(), Math.random());
+  const { startedAt, durationMs, responseStatus, error } = outcome;
+  const goneUrl = verdict.kind !== 'delivered' && verdict.pause === 'GONE' ? delivery.callback_url : null;
+  const settlement: Settlement = {
+    lane,
+    deliveryId,
+    attempt: { deliveryId, number, startedAt, durationMs, responseStatus, error },
+    next: nextStep(verdict, number),
+    goneUrl,
+  };
+  return { verdict, settlement };
+}
+
+function nextStep(verdict: Verdict, attempts: number): Settlement['next'] {
   switch (verdict.kind) {
     case 'delivered':
-      return { lane, deliveryId, attempt, next: { kind: 'finished', status: 'DELIVERED' }, pause: null };
+      return { kind: 'finished', status: 'DELIVERED' };
     case 'failed':
-      return { lane, deliveryId, attempt, next: { kind: 'finished', status: 'FAILED' }, pause: verdict.pause };
-    case 'retry': {
-      const next = { kind: 'due', attempts: number, delayMs: verdict.delayMs } as const;
-      return { lane, deliveryId, attempt, next, pause: verdict.pause };
-    }
+      return { kind: 'finished', status: 'FAILED' };
+    case 'retry':
+      return { kind: 'due', attempts, delayMs: verdict.delayMs };
   }
 }
 

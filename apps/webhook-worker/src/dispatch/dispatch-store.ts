@@ -4,7 +4,7 @@ import {
   insertAttempts,
   leaseLanes,
   lockHeldLanes,
-  pauseSubscriptions,
+  pauseGoneSubscriptions,
   refreshLanes,
   renewLanes,
   rescheduleDeliveries,
@@ -23,7 +23,8 @@ export interface Settlement {
   /** Null: no attempt was made, and none is counted. */
   attempt: AttemptInput | null;
   next: { kind: 'finished'; status: 'DELIVERED' | 'FAILED' } | { kind: 'due'; attempts: number; delayMs: number };
-  pause: 'GONE' | null;
+  /** The callback URL that said that it is gone: its subscription is paused. Null: it did not. */
+  goneUrl: string | null;
 }
 
 /** All that dispatch needs of storage. Each call is one round trip or one transaction. */
@@ -81,8 +82,10 @@ async function settle(
     );
     if (due.length > 0) await rescheduleDeliveries(transaction, due);
 
-    const gone = current.flatMap(({ lane, pause }) => (pause === 'GONE' ? [lane.subscriptionId] : []));
-    if (gone.length > 0) await pauseSubscriptions(transaction, [...new Set(gone)], 'GONE');
+    const gone = current.flatMap(({ lane, goneUrl }) =>
+      goneUrl === null ? [] : [{ id: lane.subscriptionId, callbackUrl: goneUrl }],
+    );
+    if (gone.length > 0) await pauseGoneSubscriptions(transaction, gone);
 
     const ids = (leases: readonly LaneLease[]): RecordId[] =>
       leases.filter((lane) => held.has(laneKey(lane))).map(({ subscriptionId }) => subscriptionId);

@@ -4,6 +4,7 @@ import type { DueDeliveryRow, LaneLease } from '@deedwire/store';
 
 import { createLoop } from '../loop.ts';
 import { allotSlots } from './allot-slots.ts';
+import { brokenAttempt } from './attempt.ts';
 import { laneKey, type DispatchStore, type Settlement } from './dispatch-store.ts';
 
 /** How long a lane is held without a word from its owner: so long do its deliveries wait when the owner dies. */
@@ -82,9 +83,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const turn = createLoop('dispatch', logger, async () => {
     if (!isTaking) return;
     await lease();
-    const taken = await take();
+    const started = await take();
     // Whatever is under way wakes the next turn when it is written.
-    if (taken === 0 && inFlight.size < concurrency) await planNextTurn();
+    if (started === 0 && inFlight.size < concurrency) await planNextTurn();
   });
 
   async function lease(): Promise<void> {
@@ -101,26 +102,31 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (asked.length === 0) return 0;
     const request = asked.map(({ lane, slots }) => ({ subscriptionId: lane.lease.subscriptionId, slots }));
     const rows = await store.take(request, [...inFlight]);
+    if (!isTaking) return 0;
     const due = Map.groupBy(rows, (row) => row.subscription_id);
+    let started = 0;
     for (const { lane, slots } of asked) {
-      // It may have been given back, or lost, while the store answered: then these are not ours to send.
-      if (!isHeld(lane)) continue;
+      // It may have been given back, lost, or held for too long while the store answered: then these are not ours to send.
+      if (!isHeld(lane) || !canStart(lane)) continue;
       const deliveries = due.get(lane.lease.subscriptionId) ?? [];
       lane.isIdle = deliveries.length < slots;
       for (const delivery of deliveries) start(lane, delivery);
+      started += deliveries.length;
       if (lane.isIdle && lane.inFlight.size === 0) giveBack(lane);
       else moveToEnd(lane);
     }
-    return rows.length;
+    return started;
   }
 
   function dealSlots(): { lane: HeldLane; slots: number }[] {
-    const startable = [...lanes.values()].filter(
-      ({ leaseEndsAtMs }) => leaseEndsAtMs - monotonicMs() > LEASE_LEFT_TO_START_MS,
-    );
+    const startable = [...lanes.values()].filter(canStart);
     const wanted = startable.map((lane) => LANE_CONCURRENCY - lane.inFlight.size);
     const slots = allotSlots(wanted, concurrency - inFlight.size);
     return startable.map((lane, index) => ({ lane, slots: slots[index] ?? 0 })).filter((dealt) => dealt.slots > 0);
+  }
+
+  function canStart(lane: HeldLane): boolean {
+    return lane.leaseEndsAtMs - monotonicMs() > LEASE_LEFT_TO_START_MS;
   }
 
   /** The next slots are dealt to the others first. */
@@ -143,16 +149,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function send(lane: HeldLane, delivery: DueDeliveryRow): Promise<void> {
+    let settlement: Settlement;
     try {
-      // Awaited first: `ended` may be another list by then.
-      const settlement = await attempt(lane.lease, delivery);
-      ended.push({ lane, settlement });
-      settleTimer ??= setTimeout(() => settle.wake(), SETTLE_DELAY_MS);
+      settlement = await attempt(lane.lease, delivery);
     } catch (error) {
-      // A bug. Nothing is written; the delivery stays in flight here, so that it does not spin, and is due again for
-      // whoever owns the lane after this process.
-      logger.error({ err: error, deliveryId: delivery.delivery_id }, 'attempt could not be made');
+      // A bug. It counts like any other failure: the delivery fails alone, after its attempts, and keeps no slot.
+      logger.error({ err: error, deliveryId: delivery.delivery_id, alarm: 'attempt-broken' }, 'attempt not made');
+      settlement = brokenAttempt(lane.lease, delivery);
     }
+    ended.push({ lane, settlement });
+    settleTimer ??= setTimeout(() => settle.wake(), SETTLE_DELAY_MS);
   }
 
   const settle = createLoop('settle', logger, async () => {
@@ -161,7 +167,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     ended = [];
     for (const lane of new Set(batch.map((end) => end.lane))) {
       const batchSize = batch.filter((end) => end.lane === lane).length;
-      const isPaused = batch.some((end) => end.lane === lane && end.settlement.pause !== null);
+      const isPaused = batch.some((end) => end.lane === lane && end.settlement.goneUrl !== null);
       if (isHeld(lane) && (isPaused || (lane.isIdle && lane.inFlight.size === batchSize))) giveBack(lane);
     }
     const released = givenBack;
@@ -216,13 +222,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   });
   const renewTimer = setInterval(() => renew.wake(), RENEW_INTERVAL_MS);
 
+  function stopTaking(): void {
+    isTaking = false;
+    clearTimeout(turnTimer);
+  }
+
   return {
     wake: () => turn.wake(),
-    stopTaking() {
-      isTaking = false;
-      clearTimeout(turnTimer);
-    },
+    stopTaking,
     async drain() {
+      stopTaking();
       await turn.stop();
       await Promise.all(underWay);
       clearInterval(renewTimer);

@@ -1,3 +1,4 @@
+import type { RecordId } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import { selectAccountsWithQueuedEvents, type Store } from '@deedwire/store';
 
@@ -17,21 +18,40 @@ export interface FanOutOptions {
 
 const ACCOUNTS_PER_ROUND = 50;
 
-/** Makes deliveries of events, an account at a time and each for one transaction, so that a long backlog delays no other. */
+/**
+ * Makes deliveries of events, an account at a time and each for one transaction, the accounts in turn: neither a long
+ * backlog nor an account that cannot be worked on delays another.
+ */
 export function createFanOut({ store, gidNamespace, logger, metrics, onDeliveries }: FanOutOptions): Loop {
-  return createLoop('fan-out', logger, async () => {
-    for (;;) {
-      const accountIds = await selectAccountsWithQueuedEvents(store, knownEventVersions, ACCOUNTS_PER_ROUND);
-      let handled = 0;
-      for (const accountId of accountIds) {
-        const { events, deliveries, failed } = await fanOutAccount(store, gidNamespace, accountId);
-        handled += events + failed.length;
-        metrics.eventsFannedOut.inc(events);
-        for (const failure of failed) logger.error({ ...failure, alarm: 'event-not-rendered' }, 'event set aside');
-        if (deliveries > 0) onDeliveries();
-      }
-      // Nothing left, or all of it in the hands of other workers.
-      if (handled === 0) return;
-    }
+  let lastAccountId: RecordId = '0';
+  let isWantedAgain = false;
+
+  async function fanOut(accountId: RecordId): Promise<void> {
+    const { events, deliveries, failed } = await fanOutAccount(store, gidNamespace, accountId);
+    // Nothing, when all of it is in the hands of another worker: that one looks again.
+    if (events + failed.length > 0) isWantedAgain = true;
+    metrics.eventsFannedOut.inc(events);
+    for (const failure of failed) logger.error({ ...failure, alarm: 'event-not-rendered' }, 'event set aside');
+    if (deliveries > 0) onDeliveries();
+  }
+
+  // Once it has begun with the first account it comes to the last, and begins again if there was reason to meanwhile.
+  const loop = createLoop('fan-out', logger, async () => {
+    if (lastAccountId === '0') isWantedAgain = false;
+    const after = lastAccountId;
+    const accountIds = await selectAccountsWithQueuedEvents(store, knownEventVersions, after, ACCOUNTS_PER_ROUND);
+    lastAccountId = accountIds.length < ACCOUNTS_PER_ROUND ? '0' : (accountIds.at(-1) ?? '0');
+    const failures: unknown[] = [];
+    for (const accountId of accountIds) await fanOut(accountId).catch((error: unknown) => failures.push(error));
+    if (lastAccountId !== '0' || isWantedAgain) loop.wake();
+    if (failures.length > 0) throw new AggregateError(failures, `The events of ${failures.length} accounts wait.`);
   });
+
+  return {
+    wake() {
+      isWantedAgain = true;
+      loop.wake();
+    },
+    stop: () => loop.stop(),
+  };
 }

@@ -1,12 +1,9 @@
-import { canCloseReferral, formatGid, formatMatterReference, parseGid } from '@deedwire/domain';
+import { canCloseReferral, formatGid, formatMatterReference, isDeclineReason, parseGid } from '@deedwire/domain';
 import { closeReferral, insertMatter, lockReferral, reserveMatter, type Database } from '@deedwire/store';
 
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { appendEvent } from '../events/append-event.ts';
-
-/** What can be said of why a referral was declined, in characters. */
-const REASON_MAX_LENGTH = 1_000;
 
 /**
  * Converts an open referral into a matter. Reports `referral.converted`.
@@ -46,8 +43,8 @@ export async function declineReferral(
   input: { referralId: string; reason: string | null },
 ): Promise<{ referralId: string; declinedAt: Date }> {
   const { reason } = input;
-  if (reason !== null && (reason.trim() === '' || reason.length > REASON_MAX_LENGTH || reason.includes('\0'))) {
-    throw new RefusedError('INVALID', `The reason must be 1 to ${REASON_MAX_LENGTH} characters and not blank.`);
+  if (reason !== null && !isDeclineReason(reason)) {
+    throw new RefusedError('INVALID', 'The reason must be 1 to 1,000 characters and not blank.');
   }
   const declinedAt = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);

@@ -1,9 +1,11 @@
 import { parseGid, type ReferralStatus } from '@deedwire/domain';
 import {
+  selectAccount,
   selectAttempts,
   selectDeliveries,
   selectDeliveryOfAnyAccount,
   selectReferrals,
+  subscriptionExists,
   type DeliveryStatus,
 } from '@deedwire/store';
 
@@ -24,11 +26,12 @@ export async function listReferralsForOperator(
   request: PageRequest & { partnerId: string; status: ReferralStatus | null },
 ): Promise<Page<Referral>> {
   const accountId = parseAccountGid(context.gidNamespace, 'partner', request.partnerId);
-  if (accountId === null) throw new RefusedError('NOT_FOUND', `There is no partner ${request.partnerId}.`);
+  const account = accountId === null ? null : await selectAccount(context.store, 'partner', accountId);
+  if (account === null) throw new RefusedError('NOT_FOUND', `There is no partner ${request.partnerId}.`);
   return readPage(
     'referrals',
     request,
-    (query) => selectReferrals(context.store, { accountId, status: request.status }, query),
+    (query) => selectReferrals(context.store, { accountId: account.id, status: request.status }, query),
     (row) => toReferral(context.gidNamespace, row),
   );
 }
@@ -45,7 +48,8 @@ export async function listDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const gid = request.subscriptionId;
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
-  if (gid !== null && subscriptionId === null) throw new RefusedError('NOT_FOUND', `There is no subscription ${gid}.`);
+  const exists = subscriptionId !== null && (await subscriptionExists(context.store, subscriptionId));
+  if (gid !== null && !exists) throw new RefusedError('NOT_FOUND', `There is no subscription ${gid}.`);
   const filter = { accountId: null, subscriptionId, status: request.status };
   return readPage(
     'webhookDeliveries',

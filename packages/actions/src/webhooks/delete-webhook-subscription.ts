@@ -6,6 +6,7 @@ import {
   lockLanes,
   lockSubscription,
   markSubscriptionDeleted,
+  selectSubscription,
 } from '@deedwire/store';
 
 import type { ActionContext, Caller } from '../context.ts';
@@ -27,6 +28,8 @@ export async function deleteWebhookSubscription(
   const isDeleted =
     id !== null &&
     (await context.store.transaction(async (transaction) => {
+      // Nobody can hold up the lane of another's.
+      if ((await selectSubscription(transaction, caller.accountId, id)) === null) return false;
       // The lane first: whoever sends locks them in this order, too.
       await lockLanes(transaction, [id]);
       if ((await lockSubscription(transaction, caller.accountId, id)) === null) return false;

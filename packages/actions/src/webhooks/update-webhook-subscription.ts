@@ -35,7 +35,7 @@ export interface UpdateWebhookSubscriptionResult {
 }
 
 interface Change {
-  /** Null: stays. */
+  /** To be verified. Null: stays. */
   callbackUrl: string | null;
   /** Null: stay. */
   eventTypes: SubscribedEventType[] | null;
@@ -54,8 +54,7 @@ export async function updateWebhookSubscription(
   const { change, userErrors } = readChange(context, caller, input, current);
   if (userErrors.length > 0) return refuse(userErrors);
 
-  const isSameUrl = change.callbackUrl === current.callback_url && current.paused_reason !== 'GONE';
-  if (change.callbackUrl !== null && !isSameUrl) {
+  if (change.callbackUrl !== null) {
     const secret = context.secretKeys.decrypt(current.secret_ciphertext, secretAssociatedData(id));
     const verificationError = await verifyCallbackUrl(context, caller, { url: change.callbackUrl, secret });
     if (verificationError !== null) return refuse([verificationError]);
@@ -77,7 +76,9 @@ function readChange(
   const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
   if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
     const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
-    if (url.ok) change.callbackUrl = url.href;
+    // The same URL proves nothing new, unless it was gone. Only one that is verified takes a subscription up again.
+    if (url.ok)
+      change.callbackUrl = url.href === current.callback_url && current.paused_reason !== 'GONE' ? null : url.href;
     else userErrors.push(inputError(url.code, 'callbackUrl', url.message));
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {

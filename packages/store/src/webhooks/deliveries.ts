@@ -59,7 +59,7 @@ export async function selectDeliveries(
     name: `select-deliveries-${filter.accountId !== null}-${filter.subscriptionId !== null}-${filter.status !== null}`,
     text: `
       ${SELECT}
-      where ($1::bigint is null or d.id < $1)
+      where d.id < coalesce($1::bigint, 9223372036854775807)
         ${conditions.join(' ')}
       order by d.id desc
       limit $2`,

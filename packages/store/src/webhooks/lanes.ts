@@ -47,7 +47,8 @@ export async function leaseLanes(
 }
 
 /**
- * Extends leases. Served by webhook_lane_pkey.
+ * Extends leases. The lanes are locked in the order in which fan-out locks them, so that neither waits for the other.
+ * Served by webhook_lane_pkey.
  *
  * @returns those that are still held: a lane that is missing was paused, deleted, or taken over
  */
@@ -59,11 +60,19 @@ export async function renewLanes(
   const statement = {
     name: 'renew-lanes',
     text: `
+      with held as materialized (
+        select l.subscription_id
+        from webhook_lane l
+        join unnest($1::bigint[], $2::bigint[]) as h (subscription_id, fencing_token)
+          on l.subscription_id = h.subscription_id and l.fencing_token = h.fencing_token
+        where l.active and l.leased_until > now()
+        order by l.subscription_id
+        for no key update of l
+      )
       update webhook_lane l
       set leased_until = now() + make_interval(secs => $3)
-      from unnest($1::bigint[], $2::bigint[]) as held (subscription_id, fencing_token)
-      where l.subscription_id = held.subscription_id and l.fencing_token = held.fencing_token
-        and l.active and l.leased_until > now()
+      from held
+      where l.subscription_id = held.subscription_id
       returning l.subscription_id, l.fencing_token`,
   };
   const rows = await database.query<LaneRow>(statement, [

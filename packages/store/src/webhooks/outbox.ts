@@ -32,21 +32,44 @@ const IS_KNOWN = `
       and (t.event_type, t.event_version) not in (select * from unnest($1::text[], $2::text[]))
   )`;
 
-/** Accounts with events to fan out. Served by outbox_event_queued. */
+/**
+ * The next accounts with events to fan out, by id. Steps from account to account, because `distinct` would read the whole
+ * queue of each. Served by outbox_event_queued.
+ *
+ * @param afterId only accounts with a larger id
+ */
 export async function selectAccountsWithQueuedEvents(
   database: Database,
   known: KnownEventVersions,
+  afterId: RecordId,
   limit: number,
 ): Promise<RecordId[]> {
   const statement = {
     name: 'select-accounts-with-queued-events',
     text: `
-      select distinct e.account_id
-      from outbox_event e
-      where e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}
-      limit $3`,
+      with recursive queued (account_id) as (
+        select $3::bigint
+        union all
+        select (
+          select e.account_id
+          from outbox_event e
+          where e.account_id > q.account_id and e.fanned_out_at is null and e.fan_out_failed_at is null
+          order by e.account_id
+          limit 1
+        )
+        from queued q
+        where q.account_id is not null
+      )
+      select q.account_id
+      from queued q
+      where q.account_id > $3 and exists (
+        select
+        from outbox_event e
+        where e.account_id = q.account_id and e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}
+      )
+      limit $4`,
   };
-  const rows = await database.query<{ account_id: RecordId }>(statement, [known.types, known.versions, limit]);
+  const rows = await database.query<{ account_id: RecordId }>(statement, [known.types, known.versions, afterId, limit]);
   return rows.map(({ account_id }) => account_id);
 }
 

@@ -34,6 +34,7 @@ export interface AttemptInput {
   error: string | null;
 }
 
+/** One that is there already was written by a settlement whose answer was lost. Served by webhook_attempt_pkey. */
 export async function insertAttempts(database: Database, attempts: readonly AttemptInput[]): Promise<void> {
   const statement = {
     name: 'insert-attempts',
@@ -42,7 +43,8 @@ export async function insertAttempts(database: Database, attempts: readonly Atte
       select a.delivery_id, a.number, d.interface, a.started_at, a.duration_ms, a.response_status, a.error
       from unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::int[], $5::int[], $6::text[])
         as a (delivery_id, number, started_at, duration_ms, response_status, error)
-      join webhook_delivery d on d.id = a.delivery_id`,
+      join webhook_delivery d on d.id = a.delivery_id
+      on conflict (delivery_id, number) do nothing`,
   };
   await database.query(statement, [
     attempts.map(({ deliveryId }) => deliveryId),

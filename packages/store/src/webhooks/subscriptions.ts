@@ -56,11 +56,20 @@ export async function selectSubscriptions(
     text: `
       select ${COLUMNS}
       from webhook_subscription s
-      where s.account_id = $1 and s.deleted_at is null and ($2::bigint is null or s.id < $2)
+      where s.account_id = $1 and s.deleted_at is null and s.id < coalesce($2::bigint, 9223372036854775807)
       order by s.id desc
       limit $3`,
   };
   return database.query<SubscriptionRow>(statement, [accountId, page.beforeId, page.limit]);
+}
+
+/** Whoever asks: for the operator. Served by webhook_subscription_pkey. Deleted ones do not exist. */
+export async function subscriptionExists(database: Database, id: RecordId): Promise<boolean> {
+  const statement = {
+    name: 'subscription-exists',
+    text: 'select id from webhook_subscription where id = $1 and deleted_at is null',
+  };
+  return (await database.query(statement, [id])).length === 1;
 }
 
 /** Served by webhook_subscription_by_account. */
@@ -201,29 +210,29 @@ export async function resumeSubscription(database: Database, id: RecordId): Prom
 }
 
 /**
- * Pauses subscriptions, and their lanes with them; those that are paused already keep their reason. Served by
- * webhook_subscription_pkey and webhook_lane_pkey.
+ * Pauses subscriptions whose callback URL said that it is gone, and their lanes with them. One that has another URL by now,
+ * or is paused already, stays as it is. Served by webhook_subscription_pkey and webhook_lane_pkey.
  */
-export async function pauseSubscriptions(
+export async function pauseGoneSubscriptions(
   database: Database,
-  ids: readonly RecordId[],
-  reason: PausedReason,
+  gone: readonly { id: RecordId; callbackUrl: string }[],
 ): Promise<void> {
   const statement = {
-    name: 'pause-subscriptions',
+    name: 'pause-gone-subscriptions',
     text: `
       with paused as (
-        update webhook_subscription
-        set paused_reason = $2, paused_at = now()
-        where id = any ($1) and paused_at is null and deleted_at is null
-        returning id
+        update webhook_subscription s
+        set paused_reason = 'GONE', paused_at = now()
+        from unnest($1::bigint[], $2::text[]) as g (id, callback_url)
+        where s.id = g.id and s.callback_url = g.callback_url and s.paused_at is null and s.deleted_at is null
+        returning s.id
       )
       update webhook_lane l
       set active = false
       from paused
       where l.subscription_id = paused.id`,
   };
-  await database.query(statement, [ids, reason]);
+  await database.query(statement, [gone.map(({ id }) => id), gone.map(({ callbackUrl }) => callbackUrl)]);
 }
 
 /** Takes a subscription out of everybody's sight and forgets its secret. Served by webhook_subscription_pkey. */
