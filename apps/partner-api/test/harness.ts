@@ -7,9 +7,9 @@ import {
   type IssuedCredential,
   issueCredential,
 } from '@deedwire/actions';
-import { type InterfaceConfig, startInterfaceService } from '@deedwire/graphql-server';
+import { type InterfaceConfig, type ServedContract, startInterfaceService } from '@deedwire/graphql-server';
 import type { RunningService } from '@deedwire/service-runtime';
-import { createStore, migrate } from '@deedwire/store';
+import { createStore, migrate, type Store } from '@deedwire/store';
 import { createTestDatabase } from '@deedwire/test-postgres';
 import { partnerInterface } from '../src/partner-interface.ts';
 
@@ -21,13 +21,15 @@ export interface Account {
 export interface Harness {
   /** As a login in the app's own group role. */
   databaseUrl: string;
+  /** Sees and may do everything. */
+  superuser: Store;
   /** As the operator acts. */
   operator: ActionContext;
   partner: Account;
   otherPartner: Account;
   lender: Account;
   /** Starts the app in this process. */
-  start(config?: Partial<InterfaceConfig>): Promise<RunningService>;
+  start(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningService>;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function createHarness(): Promise<Harness> {
     prepare: async (url) => void (await migrate(url)),
   });
   const store = createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test-operator' });
+  const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
   const operator: ActionContext = { store, gidNamespace: 'service', notify: () => {} };
   const databaseUrl = await database.urlFor('partner_api');
   const running: RunningService[] = [];
@@ -50,6 +53,7 @@ export async function createHarness(): Promise<Harness> {
 
   return {
     databaseUrl,
+    superuser,
     operator,
     partner: await withKey('partner', await createPartner(operator, { organizationId, name: 'Partner' })),
     otherPartner: await withKey(
@@ -57,9 +61,10 @@ export async function createHarness(): Promise<Harness> {
       await createPartner(operator, { organizationId: otherOrganizationId, name: 'Other partner' }),
     ),
     lender: await withKey('lender', await createLender(operator, { organizationId, name: 'Lender' })),
-    async start(config) {
+    async start(config, contract = partnerInterface.contract) {
       const service = await startInterfaceService({
         ...partnerInterface,
+        contract,
         appVersion: '0.0.0',
         config: {
           PORT: 0,
@@ -80,6 +85,7 @@ export async function createHarness(): Promise<Harness> {
     async close() {
       await Promise.all(running.map((service) => service.stop()));
       await store.close();
+      await superuser.close();
       await database.drop();
     },
   };

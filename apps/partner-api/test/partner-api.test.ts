@@ -1,7 +1,10 @@
 import { convertReferral, createReferralForPartner } from '@deedwire/actions';
+import { serveContract } from '@deedwire/graphql-server';
+import { sdl, versions } from '@deedwire/partner-schema';
 import type { RunningService } from '@deedwire/service-runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, call, createHarness, type Harness } from './harness.ts';
+import { schema20261101 } from '../src/versions/2026-11-01.ts';
 
 let harness: Harness;
 let service: RunningService;
@@ -24,6 +27,23 @@ test('a partner reads itself', async () => {
 test('credentials of the lender interface are refused', async () => {
   const { status, body } = await call(service, harness.lender.credential, '{ partner { id } }');
   expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
+});
+
+test('a schema that is not what was promised is never served', async () => {
+  const sdlOfTomorrow = (version: string) => sdl(version).replace('name: String!', 'name: String');
+  const schemas = new Map([['2026-11-01', schema20261101()]]);
+  const contract = serveContract({ versions, sdl: sdlOfTomorrow }, schemas);
+  const different = await harness.start({}, contract);
+  const ready = async () => {
+    const response = await fetch(`${different.url}/ready`);
+    return { status: response.status, body: await response.json() };
+  };
+  const problems = [
+    'schema version 2026-11-01 differs from its contract: after "type Partner" it has "name: String", the schema has "name: String!"',
+  ];
+  await expect.poll(ready).toEqual({ status: 503, body: { ready: false, problems } });
+  const { status, body } = await call(different, harness.partner.credential, '{ partner { id } }');
+  expect([status, body.errors?.[0]?.extensions.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
 });
 
 describe('referrals', () => {
