@@ -30,7 +30,6 @@ test('credentials of the lender interface are refused', async () => {
 });
 
 test('a schema that is not what was promised is never served', async () => {
-  const sdlOfTomorrow = (version: string) => sdl(version).replace('name: String!', 'name: String');
   const schemas = new Map([['2026-11-01', schema20261101()]]);
   const contract = serveContract({ versions, sdl: sdlOfTomorrow }, schemas);
   const different = await harness.start({}, contract);
@@ -153,6 +152,8 @@ test('requests are counted, without anything that a client sent', async () => {
   expect(text).toContain('process_cpu_seconds_total');
   expect(text).not.toContain(harness.partner.credential.clientId);
 });
+
+const sdlOfTomorrow = (version: string) => sdl(version).replace('name: String!', 'name: String');
 
 interface Page {
   nodes: { id: string; clientName: string }[];
