@@ -30,6 +30,18 @@ async function payloadType(schemaText: string): Promise<string> {
   });
 }
 
+/** Where each version of each event type stands in its life: what a check of changes has to know. */
+function lifecycles() {
+  return Object.fromEntries(
+    webhookEventTypes.map(({ type, versions }) => [
+      type,
+      Object.fromEntries(
+        versions.map(({ version, status, deprecatedOn, sunsetOn }) => [version, { status, deprecatedOn, sunsetOn }]),
+      ),
+    ]),
+  );
+}
+
 /** Every generated file, by its path in this package. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
@@ -39,13 +51,14 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     for (const { version, body } of versions) {
       const schema = jsonSchema(description, `src/${type}/${version}.ts`, body);
       const name = `${schema.title}${version.replaceAll('-', '')}`;
-      imports.push(`import type { ${schema.title} as ${name} } from './${type}/${version}.ts';`);
+      imports.push(`import type { ${schema.title} as ${name} } from './payloads/${type}/${version}.ts';`);
       names.push(name);
       const schemaText = `${JSON.stringify(schema, null, 2)}\n`;
       files.set(`json-schema/${type}/${version}.json`, schemaText);
-      files.set(`src/generated/${type}/${version}.ts`, await payloadType(schemaText));
+      files.set(`src/generated/payloads/${type}/${version}.ts`, await payloadType(schemaText));
     }
   }
+  files.set('versions.json', `${JSON.stringify(lifecycles(), null, 2)}\n`);
   files.set(
     'src/generated/webhook-event.ts',
     `// ${banner}\n\n${imports.join('\n')}\n\n` +

@@ -10,15 +10,19 @@ const root = join(import.meta.dirname, '..');
 
 // Literals: whoever adds, moves or removes a version says so here too.
 test('the versions are these', () => {
-  expect(versions).toEqual([{ version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null }]);
+  expect(versions).toEqual([
+    { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    { version: '2027-02-01', status: 'preview', deprecatedOn: null, sunsetOn: null },
+  ]);
 });
 
 test('the published exports are these', () => {
   expect(packageManifest.publishConfig.exports).toEqual({
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
-    './2026-11-01': { types: './dist/generated/2026-11-01.d.ts', default: './dist/generated/2026-11-01.js' },
-    './2026-11-01.graphql': './versions/2026-11-01.graphql',
-    './2026-11-01.manifest.json': './versions/2026-11-01.manifest.json',
+    // Of each dated version: nothing is to be added here for another.
+    './2*': { types: './dist/generated/2*.d.ts', default: './dist/generated/2*.js' },
+    './2*.graphql': './versions/2*.graphql',
+    './2*.manifest.json': './versions/2*.manifest.json',
   });
 });
 
@@ -34,7 +38,9 @@ test('the workspace sees the same exports', () => {
 test('an unknown version is refused by name', () => {
   for (const version of ['2026-11-02', '', 'toString']) {
     expect(() => sdl(version)).toThrow(UnknownVersionError);
-    expect(() => sdl(version)).toThrow(expect.objectContaining({ code: 'UNKNOWN_VERSION', supported: ['2026-11-01'] }));
+    expect(() => sdl(version)).toThrow(
+      expect.objectContaining({ code: 'UNKNOWN_VERSION', supported: ['2026-11-01', '2027-02-01'] }),
+    );
   }
 });
 
@@ -63,7 +69,7 @@ describe.each(versions)('$version', ({ version }) => {
     for (const { default: first, description } of connections) {
       expect(first).toMatchObject({ literal: { value: String(manifest.pagination.firstDefault) } });
       expect(description).toBe(
-        `How many to return, ${manifest.pagination.firstMinimum} to ${manifest.pagination.firstMaximum}.`,
+        `How many to return, ${manifest.pagination.firstMinimum} to ${manifest.pagination.firstMaximum}. Null counts as ${manifest.pagination.firstDefault}.`,
       );
     }
   });

@@ -16,9 +16,10 @@ test('the versions are these', () => {
 test('the published exports are these', () => {
   expect(packageManifest.publishConfig.exports).toEqual({
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
-    './2026-11-01': { types: './dist/generated/2026-11-01.d.ts', default: './dist/generated/2026-11-01.js' },
-    './2026-11-01.graphql': './versions/2026-11-01.graphql',
-    './2026-11-01.manifest.json': './versions/2026-11-01.manifest.json',
+    // Of each dated version: nothing is to be added here for another.
+    './2*': { types: './dist/generated/2*.d.ts', default: './dist/generated/2*.js' },
+    './2*.graphql': './versions/2*.graphql',
+    './2*.manifest.json': './versions/2*.manifest.json',
   });
 });
 
@@ -63,7 +64,7 @@ describe.each(versions)('$version', ({ version }) => {
     for (const { default: first, description } of connections) {
       expect(first).toMatchObject({ literal: { value: String(manifest.pagination.firstDefault) } });
       expect(description).toBe(
-        `How many to return, ${manifest.pagination.firstMinimum} to ${manifest.pagination.firstMaximum}.`,
+        `How many to return, ${manifest.pagination.firstMinimum} to ${manifest.pagination.firstMaximum}. Null counts as ${manifest.pagination.firstDefault}.`,
       );
     }
   });

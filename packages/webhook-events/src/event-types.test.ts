@@ -13,7 +13,7 @@ describe('the registry', () => {
       ]),
     ).toEqual([
       ['lender.updated', 'lender', '2026-11-01 current null'],
-      ['referral.converted', 'partner', '2026-11-01 current null'],
+      ['referral.converted', 'partner', '2026-11-01 current null,2027-02-01 preview null'],
       ['referral.created', 'partner', '2026-11-01 current null'],
       ['referral.declined', 'partner', '2026-11-01 current null'],
       ['team_member.added', 'lender', '2026-11-01 current null'],
@@ -41,39 +41,10 @@ describe('the registry', () => {
 test('the published exports are these', () => {
   expect(manifest.publishConfig.exports).toEqual({
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
-    './lender.updated/2026-11-01': {
-      types: './dist/generated/lender.updated/2026-11-01.d.ts',
-      default: './dist/generated/lender.updated/2026-11-01.js',
-    },
-    './referral.converted/2026-11-01': {
-      types: './dist/generated/referral.converted/2026-11-01.d.ts',
-      default: './dist/generated/referral.converted/2026-11-01.js',
-    },
-    './referral.created/2026-11-01': {
-      types: './dist/generated/referral.created/2026-11-01.d.ts',
-      default: './dist/generated/referral.created/2026-11-01.js',
-    },
-    './referral.declined/2026-11-01': {
-      types: './dist/generated/referral.declined/2026-11-01.d.ts',
-      default: './dist/generated/referral.declined/2026-11-01.js',
-    },
-    './team_member.added/2026-11-01': {
-      types: './dist/generated/team_member.added/2026-11-01.d.ts',
-      default: './dist/generated/team_member.added/2026-11-01.js',
-    },
-    './team_member.removed/2026-11-01': {
-      types: './dist/generated/team_member.removed/2026-11-01.d.ts',
-      default: './dist/generated/team_member.removed/2026-11-01.js',
-    },
-    './team_member.updated/2026-11-01': {
-      types: './dist/generated/team_member.updated/2026-11-01.d.ts',
-      default: './dist/generated/team_member.updated/2026-11-01.js',
-    },
-    './webhook.test/2026-11-01': {
-      types: './dist/generated/webhook.test/2026-11-01.d.ts',
-      default: './dist/generated/webhook.test/2026-11-01.js',
-    },
     './json-schema/*.json': './json-schema/*.json',
+    './versions.json': './versions.json',
+    // `<event type>/<date>`: nothing is to be added here for another.
+    './*': { types: './dist/generated/payloads/*.d.ts', default: './dist/generated/payloads/*.js' },
   });
 });
 

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { WebhookEvent } from './generated/webhook-event.ts';
 import { body as lenderUpdated20261101 } from './lender.updated/2026-11-01.ts';
 import { body as referralConverted20261101 } from './referral.converted/2026-11-01.ts';
+import { body as referralConverted20270201 } from './referral.converted/2027-02-01.ts';
 import { body as referralCreated20261101 } from './referral.created/2026-11-01.ts';
 import { body as referralDeclined20261101 } from './referral.declined/2026-11-01.ts';
 import { strict } from './strict.ts';
@@ -43,18 +44,14 @@ export interface WebhookEventType {
   readonly versions: readonly WebhookEventVersion[];
 }
 
-function current(
-  version: string,
-  body: z.ZodObject<{ data: z.ZodObject }> & z.ZodType<WebhookEvent>,
-): WebhookEventVersion {
-  return {
-    version,
-    status: 'current',
-    deprecatedOn: null,
-    sunsetOn: null,
-    body,
-    data: strict(body.shape.data),
-  };
+type Body = z.ZodObject<{ data: z.ZodObject }> & z.ZodType<WebhookEvent>;
+
+function preview(version: string, body: Body): WebhookEventVersion {
+  return { version, status: 'preview', deprecatedOn: null, sunsetOn: null, body, data: strict(body.shape.data) };
+}
+
+function current(version: string, body: Body): WebhookEventVersion {
+  return { version, status: 'current', deprecatedOn: null, sunsetOn: null, body, data: strict(body.shape.data) };
 }
 
 /** Every event type, ordered by name. */
@@ -69,7 +66,7 @@ export const webhookEventTypes: readonly WebhookEventType[] = [
     type: 'referral.converted',
     description: 'A referral was converted into a matter.',
     interfaces: ['partner'],
-    versions: [current('2026-11-01', referralConverted20261101)],
+    versions: [current('2026-11-01', referralConverted20261101), preview('2027-02-01', referralConverted20270201)],
   },
   {
     type: 'referral.created',

@@ -1,11 +1,12 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
-import type { LenderUpdated } from './generated/lender.updated/2026-11-01.ts';
-import type { ReferralConverted } from './generated/referral.converted/2026-11-01.ts';
+import type { LenderUpdated } from './generated/payloads/lender.updated/2026-11-01.ts';
+import type { ReferralConverted } from './generated/payloads/referral.converted/2026-11-01.ts';
 import type { WebhookEvent } from './generated/webhook-event.ts';
 import type { body as lenderUpdated } from './lender.updated/2026-11-01.ts';
 import { parseWebhookBody } from './parse-webhook-body.ts';
 import type { body as referralConverted } from './referral.converted/2026-11-01.ts';
+import type { body as referralConverted20270201 } from './referral.converted/2027-02-01.ts';
 import type { body as referralCreated } from './referral.created/2026-11-01.ts';
 import type { body as referralDeclined } from './referral.declined/2026-11-01.ts';
 import type { body as teamMemberAdded } from './team_member.added/2026-11-01.ts';
@@ -71,6 +72,7 @@ test('the generated types are what the schemas return', () => {
     z.infer<
       | typeof lenderUpdated
       | typeof referralConverted
+      | typeof referralConverted20270201
       | typeof referralCreated
       | typeof referralDeclined
       | typeof teamMemberAdded

@@ -45,7 +45,7 @@ function descriptions(schema: DescribedSchema): (string | undefined)[] {
 
 test('the generated files are current', async () => {
   const expected = await generatedFiles();
-  expect([...filesBelow('json-schema'), ...filesBelow('src/generated')].toSorted()).toEqual(
+  expect(['versions.json', ...filesBelow('json-schema'), ...filesBelow('src/generated')].toSorted()).toEqual(
     [...expected.keys()].toSorted(),
   );
   for (const [path, text] of expected) {

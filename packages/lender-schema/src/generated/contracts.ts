@@ -810,4 +810,852 @@ enum DeleteWebhookSubscriptionUserErrorCode {
 }
 `,
   },
+  {
+    version: "2027-02-01",
+    status: "preview",
+    deprecatedOn: null,
+    sunsetOn: null,
+    sdl: `# The contract of the lender interface at 2027-02-01, written by hand. Against 2026-11-01: \`Lender.members\` is a connection.
+
+"""
+What a lender can read. All of it belongs to the lender whose credentials the request carries.
+"""
+type Query {
+  """
+  Your lender organization.
+  """
+  lender: Lender!
+  """
+  The event types of this interface, ordered by name.
+  """
+  webhookEventTypes: [WebhookEventType!]!
+  """
+  One of your subscriptions. Null when you have none with this identifier.
+  """
+  webhookSubscription(
+    """
+    The subscription's global identifier.
+    """
+    id: ID!
+  ): WebhookSubscription
+  """
+  Your subscriptions, newest first.
+  """
+  webhookSubscriptions(
+    """
+    How many to return, 1 to 100. Null counts as 20.
+    """
+    first: Int = 20
+    """
+    A cursor of this list: return what comes after it. Null: from the beginning.
+    """
+    after: String
+  ): WebhookSubscriptionConnection!
+  """
+  One of your deliveries. Null when you have none with this identifier.
+  """
+  webhookDelivery(
+    """
+    The delivery's global identifier.
+    """
+    id: ID!
+  ): WebhookDelivery
+  """
+  Your deliveries, newest first.
+  """
+  webhookDeliveries(
+    """
+    How many to return, 1 to 100. Null counts as 20.
+    """
+    first: Int = 20
+    """
+    A cursor of this list: return what comes after it. Null: from the beginning.
+    """
+    after: String
+    """
+    Only those of this subscription. None when you have no such subscription.
+    """
+    subscriptionId: ID
+    """
+    Only those that stand like this.
+    """
+    status: WebhookDeliveryStatus
+  ): WebhookDeliveryConnection!
+}
+
+"""
+What a lender can change. An operation holds one mutation field.
+"""
+type Mutation {
+  """
+  Verifies a callback URL and subscribes it to events.
+  """
+  createWebhookSubscription(
+    """
+    What to create.
+    """
+    input: CreateWebhookSubscriptionInput!
+  ): CreateWebhookSubscriptionPayload!
+  """
+  Changes the callback URL or the event types of a subscription.
+  """
+  updateWebhookSubscription(
+    """
+    What to change.
+    """
+    input: UpdateWebhookSubscriptionInput!
+  ): UpdateWebhookSubscriptionPayload!
+  """
+  Deletes a subscription with its deliveries. What has not been delivered yet is not sent any more.
+  """
+  deleteWebhookSubscription(
+    """
+    What to delete.
+    """
+    input: DeleteWebhookSubscriptionInput!
+  ): DeleteWebhookSubscriptionPayload!
+}
+
+"""
+A lender organization.
+"""
+type Lender {
+  """
+  The lender's global identifier, \`gid://<namespace>/Lender/<number>\`.
+  """
+  id: ID!
+  """
+  The name of the lender organization.
+  """
+  name: String!
+  """
+  The people who work there, in the order in which they were added.
+  """
+  members(
+    """
+    How many to return, 1 to 100. Null counts as 20.
+    """
+    first: Int = 20
+    """
+    A cursor of this list: return what comes after it. Null: from the beginning.
+    """
+    after: String
+  ): TeamMemberConnection!
+}
+
+"""
+A person who works for a lender.
+"""
+type TeamMember {
+  """
+  The team member's global identifier, \`gid://<namespace>/TeamMember/<number>\`.
+  """
+  id: ID!
+  """
+  The given name.
+  """
+  firstName: String!
+  """
+  The family name.
+  """
+  lastName: String!
+  """
+  The e-mail address.
+  """
+  email: String!
+}
+
+"""
+A page of team members, in the order in which they were added.
+"""
+type TeamMemberConnection {
+  """
+  The team members of this page, each with its cursor.
+  """
+  edges: [TeamMemberEdge!]!
+  """
+  The team members of this page.
+  """
+  nodes: [TeamMember!]!
+  """
+  Where this page ends.
+  """
+  pageInfo: PageInfo!
+}
+
+"""
+A team member and its place in the list.
+"""
+type TeamMemberEdge {
+  """
+  Opaque: pass it as \`after\` to continue behind this team member.
+  """
+  cursor: String!
+  """
+  The team member.
+  """
+  node: TeamMember!
+}
+
+"""
+A moment in UTC as RFC 3339 with milliseconds, for example \`2026-11-01T09:30:00.000Z\`.
+"""
+scalar DateTime
+
+"""
+A calendar day in UTC as RFC 3339 full-date, for example \`2027-11-01\`.
+"""
+scalar Date
+
+"""
+Where a page of a connection ends. Lists are paged forward only.
+"""
+type PageInfo {
+  """
+  The cursor of the last edge of this page, to pass as \`after\` for the next one. Null when the page is empty.
+  """
+  endCursor: String
+  """
+  Whether there is at least one more record after this page.
+  """
+  hasNextPage: Boolean!
+}
+
+"""
+A kind of event that this interface can report. Event types are strings, not an enum, because each is versioned by
+itself, apart from this interface.
+"""
+type WebhookEventType {
+  """
+  The name to subscribe to, for example \`lender.updated\`.
+  """
+  type: String!
+  """
+  What has happened when an event of this type is sent, in one sentence.
+  """
+  description: String!
+  """
+  Every version that can be pinned now, oldest first.
+  """
+  versions: [WebhookEventTypeVersion!]!
+}
+
+"""
+One version of the payload of an event type.
+"""
+type WebhookEventTypeVersion {
+  """
+  The date that names the version, for example \`2026-11-01\`.
+  """
+  version: String!
+  """
+  Where the version stands in its life.
+  """
+  status: WebhookEventVersionStatus!
+  """
+  The day on which subscriptions that still pin this version are paused. Null when no end is planned.
+  """
+  sunsetOn: Date
+}
+
+"""
+Where a version of an event type stands in its life. More values may be added; treat one that you do not know as
+\`CURRENT\`.
+"""
+enum WebhookEventVersionStatus {
+  """
+  Not released: it may still change in a breaking way. Served only to those who name it.
+  """
+  PREVIEW
+  """
+  Released: from now on it only grows.
+  """
+  CURRENT
+  """
+  Released and with an end: move to a newer version before \`sunsetOn\`.
+  """
+  DEPRECATED
+}
+
+"""
+A callback URL of yours and the events that are sent to it.
+"""
+type WebhookSubscription {
+  """
+  The subscription's global identifier, \`gid://<namespace>/WebhookSubscription/<number>\`.
+  """
+  id: ID!
+  """
+  Where the events are sent. It has answered the verification request.
+  """
+  callbackUrl: String!
+  """
+  Whether events are being sent now.
+  """
+  status: WebhookSubscriptionStatus!
+  """
+  Why nothing is sent. Null while the subscription is active.
+  """
+  pausedReason: WebhookPausedReason
+  """
+  When the subscription was paused. Null while it is active.
+  """
+  pausedAt: DateTime
+  """
+  The subscribed event types, ordered by type, each with the payload version that it is pinned to. At most one entry for each type.
+  """
+  eventTypes: [WebhookSubscriptionEventType!]!
+  """
+  When the subscription was created.
+  """
+  createdAt: DateTime!
+}
+
+"""
+An event type of a subscription and the version of its payload.
+"""
+type WebhookSubscriptionEventType {
+  """
+  The name of the event type, for example \`lender.updated\`.
+  """
+  type: String!
+  """
+  The payload version that is sent, for example \`2026-11-01\`.
+  """
+  version: String!
+}
+
+"""
+Whether a subscription is sent events. More values may be added.
+"""
+enum WebhookSubscriptionStatus {
+  """
+  Events are sent as they happen.
+  """
+  ACTIVE
+  """
+  Nothing is sent. Events are kept.
+  """
+  PAUSED
+}
+
+"""
+Why a subscription is paused. More values may be added.
+"""
+enum WebhookPausedReason {
+  """
+  You paused it.
+  """
+  OWNER
+  """
+  The callback URL answered 410 Gone.
+  """
+  GONE
+  """
+  Nothing but failures for 96 hours.
+  """
+  FAILING
+  """
+  A pinned event version reached its end.
+  """
+  VERSION_RETIRED
+}
+
+"""
+A page of subscriptions, newest first.
+"""
+type WebhookSubscriptionConnection {
+  """
+  The subscriptions of this page, each with its cursor.
+  """
+  edges: [WebhookSubscriptionEdge!]!
+  """
+  The subscriptions of this page.
+  """
+  nodes: [WebhookSubscription!]!
+  """
+  Where this page ends.
+  """
+  pageInfo: PageInfo!
+}
+
+"""
+A subscription and its place in the list.
+"""
+type WebhookSubscriptionEdge {
+  """
+  Opaque: pass it as \`after\` to continue behind this subscription.
+  """
+  cursor: String!
+  """
+  The subscription.
+  """
+  node: WebhookSubscription!
+}
+
+"""
+One event on its way to one subscription.
+"""
+type WebhookDelivery {
+  """
+  The delivery's global identifier, \`gid://<namespace>/WebhookDelivery/<number>\`. It is the \`webhook-id\` header of every
+  attempt: deduplicate by it.
+  """
+  id: ID!
+  """
+  Counts the subscription's deliveries from 1 without gaps.
+  """
+  sequence: Int!
+  """
+  How the delivery stands.
+  """
+  status: WebhookDeliveryStatus!
+  """
+  The event that is delivered.
+  """
+  event: WebhookDeliveryEvent!
+  """
+  When the next attempt is due. Null when none is planned.
+  """
+  nextAttemptAt: DateTime
+  """
+  The latest 20 attempts, newest first.
+  """
+  attempts: [WebhookAttempt!]!
+}
+
+"""
+How a delivery stands. More values may be added.
+"""
+enum WebhookDeliveryStatus {
+  """
+  Not acknowledged yet. The next attempt is due at \`nextAttemptAt\`, or comes when the subscription is active again.
+  """
+  PENDING
+  """
+  The callback URL answered with a 2xx status in time.
+  """
+  DELIVERED
+  """
+  Every attempt failed. The event is kept.
+  """
+  FAILED
+  """
+  Retention ended before the delivery succeeded.
+  """
+  EXPIRED
+}
+
+"""
+The event that a delivery carries, without its payload.
+"""
+type WebhookDeliveryEvent {
+  """
+  The event's global identifier, \`gid://<namespace>/WebhookEvent/<number>\`: the \`id\` of the payload.
+  """
+  id: ID!
+  """
+  The name of the event type, for example \`lender.updated\`.
+  """
+  type: String!
+  """
+  The payload version that is sent, for example \`2026-11-01\`.
+  """
+  version: String!
+  """
+  When the event happened.
+  """
+  timestamp: DateTime!
+}
+
+"""
+One request to the callback URL.
+"""
+type WebhookAttempt {
+  """
+  Counts the attempts of the delivery from 1.
+  """
+  number: Int!
+  """
+  When the request was started.
+  """
+  startedAt: DateTime!
+  """
+  How long the attempt took, in milliseconds.
+  """
+  durationMs: Int!
+  """
+  The HTTP status that came back. Null when none did.
+  """
+  responseStatus: Int
+  """
+  Why there was no complete answer. Null when there was one, whatever its status.
+  """
+  error: WebhookAttemptError
+}
+
+"""
+Why an attempt got no complete answer. More values may be added.
+"""
+enum WebhookAttemptError {
+  """
+  The callback URL led to an address that is not publicly reachable.
+  """
+  ADDRESS_FORBIDDEN
+  """
+  The connection was refused, reset or closed.
+  """
+  CONNECTION_FAILED
+  """
+  The host name did not resolve.
+  """
+  DNS_FAILED
+  """
+  What came back is not HTTP, or exceeds its limits.
+  """
+  PROTOCOL_ERROR
+  """
+  No complete answer within 5 seconds.
+  """
+  TIMEOUT
+  """
+  The TLS handshake failed, or the certificate is not valid for the host.
+  """
+  TLS_FAILED
+}
+
+"""
+A page of deliveries, newest first.
+"""
+type WebhookDeliveryConnection {
+  """
+  The deliveries of this page, each with its cursor.
+  """
+  edges: [WebhookDeliveryEdge!]!
+  """
+  The deliveries of this page.
+  """
+  nodes: [WebhookDelivery!]!
+  """
+  Where this page ends.
+  """
+  pageInfo: PageInfo!
+}
+
+"""
+A delivery and its place in the list.
+"""
+type WebhookDeliveryEdge {
+  """
+  Opaque: pass it as \`after\` to continue behind this delivery.
+  """
+  cursor: String!
+  """
+  The delivery.
+  """
+  node: WebhookDelivery!
+}
+
+"""
+An event type to subscribe to.
+"""
+input WebhookSubscriptionEventTypeInput {
+  """
+  The name of the event type, one of \`webhookEventTypes\`.
+  """
+  type: String!
+  """
+  The payload version to pin. The current one when left out.
+  """
+  version: String
+}
+
+"""
+What \`createWebhookSubscription\` takes.
+"""
+input CreateWebhookSubscriptionInput {
+  """
+  Where to send the events: HTTPS, publicly reachable, at most 2,048 characters. It is sent
+  \`{"verification_token": "…"}\` and must answer with the same within 5 seconds.
+  """
+  callbackUrl: String!
+  """
+  The event types to receive: at least one, each at most once.
+  """
+  eventTypes: [WebhookSubscriptionEventTypeInput!]!
+  """
+  The secret that signs deliveries: \`whsec_\` and the base64 of 24 to 64 bytes. One is generated when left out; it is not
+  known to the receiver yet when the verification request arrives.
+  """
+  webhookSecret: String
+  """
+  1 to 64 printable ASCII characters. Within 24 hours the same key with the same input returns the first answer again.
+  """
+  idempotencyKey: String
+}
+
+"""
+What \`createWebhookSubscription\` returns.
+"""
+type CreateWebhookSubscriptionPayload {
+  """
+  The new subscription. Null when there are user errors: then nothing was created.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  The secret that signs deliveries, shown this once. Null when there are user errors.
+  """
+  webhookSecret: String
+  """
+  Why nothing was created. Empty on success.
+  """
+  userErrors: [CreateWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why no subscription was created.
+"""
+type CreateWebhookSubscriptionUserError {
+  """
+  The reason, for programs.
+  """
+  code: CreateWebhookSubscriptionUserErrorCode!
+  """
+  The reason, for people. When verification failed it says what came back.
+  """
+  message: String!
+  """
+  The path of the input field at fault, for example \`["input", "callbackUrl"]\`; the index of a list item is a string, too. Null
+  when no single field is.
+  """
+  field: [String!]
+}
+
+"""
+Why no subscription was created. More values may be added.
+"""
+enum CreateWebhookSubscriptionUserErrorCode {
+  """
+  The callback URL leads to an address that is not publicly reachable, or is not HTTPS.
+  """
+  CALLBACK_URL_FORBIDDEN
+  """
+  The callback URL is not a URL that can be called.
+  """
+  CALLBACK_URL_INVALID
+  """
+  No event type was named, or one was named twice.
+  """
+  EVENT_TYPES_INVALID
+  """
+  This interface has no such event type.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  The event type has no such version, or it is retired.
+  """
+  EVENT_VERSION_UNKNOWN
+  """
+  A request with this idempotency key is still being worked on.
+  """
+  IDEMPOTENCY_IN_PROGRESS
+  """
+  The idempotency key is not 1 to 64 printable ASCII characters.
+  """
+  IDEMPOTENCY_KEY_INVALID
+  """
+  The idempotency key was used before with another input.
+  """
+  IDEMPOTENCY_KEY_REUSED
+  """
+  There are 20 subscriptions already, or there were 20 verification requests within a minute.
+  """
+  LIMIT_REACHED
+  """
+  The answer did not hold the verification token that was sent.
+  """
+  VERIFICATION_MISMATCH
+  """
+  The callback URL answered with a redirect. Redirects are not followed.
+  """
+  VERIFICATION_REDIRECT
+  """
+  The callback URL answered with a status other than 2xx.
+  """
+  VERIFICATION_STATUS
+  """
+  The callback URL did not answer completely within 5 seconds.
+  """
+  VERIFICATION_TIMEOUT
+  """
+  The callback URL could not be connected to.
+  """
+  VERIFICATION_UNREACHABLE
+  """
+  The secret is not \`whsec_\` and the base64 of 24 to 64 bytes.
+  """
+  WEBHOOK_SECRET_INVALID
+}
+
+"""
+What \`updateWebhookSubscription\` takes. A field that is left out, or null, stays as it is.
+"""
+input UpdateWebhookSubscriptionInput {
+  """
+  The subscription to change.
+  """
+  id: ID!
+  """
+  The new callback URL. It is verified as at creation. A subscription that is paused because its URL was \`GONE\` becomes
+  active again.
+  """
+  callbackUrl: String
+  """
+  The event types to receive from now on, in place of all the present ones: at least one, each at most once. A type that
+  is kept without naming a version keeps its pin. Events that happened before keep the version they had.
+  """
+  eventTypes: [WebhookSubscriptionEventTypeInput!]
+}
+
+"""
+What \`updateWebhookSubscription\` returns.
+"""
+type UpdateWebhookSubscriptionPayload {
+  """
+  The subscription after the change. Null when there are user errors: then nothing was changed.
+  """
+  webhookSubscription: WebhookSubscription
+  """
+  Why nothing was changed. Empty on success.
+  """
+  userErrors: [UpdateWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why a subscription was not changed.
+"""
+type UpdateWebhookSubscriptionUserError {
+  """
+  The reason, for programs.
+  """
+  code: UpdateWebhookSubscriptionUserErrorCode!
+  """
+  The reason, for people. When verification failed it says what came back.
+  """
+  message: String!
+  """
+  The path of the input field at fault, for example \`["input", "callbackUrl"]\`; the index of a list item is a string, too. Null
+  when no single field is.
+  """
+  field: [String!]
+}
+
+"""
+Why a subscription was not changed. More values may be added.
+"""
+enum UpdateWebhookSubscriptionUserErrorCode {
+  """
+  The callback URL leads to an address that is not publicly reachable, or is not HTTPS.
+  """
+  CALLBACK_URL_FORBIDDEN
+  """
+  The callback URL is not a URL that can be called.
+  """
+  CALLBACK_URL_INVALID
+  """
+  No event type was named, or one was named twice.
+  """
+  EVENT_TYPES_INVALID
+  """
+  This interface has no such event type.
+  """
+  EVENT_TYPE_UNKNOWN
+  """
+  The event type has no such version, or it is retired.
+  """
+  EVENT_VERSION_UNKNOWN
+  """
+  There were 20 verification requests within a minute.
+  """
+  LIMIT_REACHED
+  """
+  You have no such subscription.
+  """
+  NOT_FOUND
+  """
+  The answer did not hold the verification token that was sent.
+  """
+  VERIFICATION_MISMATCH
+  """
+  The callback URL answered with a redirect. Redirects are not followed.
+  """
+  VERIFICATION_REDIRECT
+  """
+  The callback URL answered with a status other than 2xx.
+  """
+  VERIFICATION_STATUS
+  """
+  The callback URL did not answer completely within 5 seconds.
+  """
+  VERIFICATION_TIMEOUT
+  """
+  The callback URL could not be connected to.
+  """
+  VERIFICATION_UNREACHABLE
+}
+
+"""
+What \`deleteWebhookSubscription\` takes.
+"""
+input DeleteWebhookSubscriptionInput {
+  """
+  The subscription to delete.
+  """
+  id: ID!
+}
+
+"""
+What \`deleteWebhookSubscription\` returns.
+"""
+type DeleteWebhookSubscriptionPayload {
+  """
+  The identifier of the subscription that was deleted. Null when there are user errors.
+  """
+  deletedWebhookSubscriptionId: ID
+  """
+  Why nothing was deleted. Empty on success.
+  """
+  userErrors: [DeleteWebhookSubscriptionUserError!]!
+}
+
+"""
+A reason why a subscription was not deleted.
+"""
+type DeleteWebhookSubscriptionUserError {
+  """
+  The reason, for programs.
+  """
+  code: DeleteWebhookSubscriptionUserErrorCode!
+  """
+  The reason, for people.
+  """
+  message: String!
+  """
+  The path of the input field at fault, for example \`["input", "id"]\`; the index of a list item is a string, too. Null
+  when no single field is.
+  """
+  field: [String!]
+}
+
+"""
+Why a subscription was not deleted. More values may be added.
+"""
+enum DeleteWebhookSubscriptionUserErrorCode {
+  """
+  You have no such subscription.
+  """
+  NOT_FOUND
+}
+`,
+  },
 ];
