@@ -1,11 +1,18 @@
 import { serveContract } from '@deedwire/graphql-server';
 import { sdl, versions } from '@deedwire/lender-schema';
 import { schema20261101 } from './versions/2026-11-01.ts';
+import { schema20270201 } from './versions/2027-02-01.ts';
 
 export const lenderInterface = {
   name: 'lender-api',
   interfaceName: 'lender',
   path: '/lenders/graphql',
   /** Every version that is served, bound to what is promised for it. */
-  contract: serveContract({ versions, sdl }, new Map([['2026-11-01', schema20261101()]])),
+  contract: serveContract(
+    { versions, sdl },
+    new Map([
+      ['2026-11-01', schema20261101()],
+      ['2027-02-01', schema20270201()],
+    ]),
+  ),
 } as const;

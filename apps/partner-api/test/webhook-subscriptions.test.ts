@@ -44,7 +44,10 @@ test('the event types of the interface are listed', async () => {
   expect(body.data?.webhookEventTypes).toContainEqual({
     type: 'referral.converted',
     description: expect.any(String),
-    versions: [{ version: '2026-11-01', status: 'CURRENT', sunsetOn: null }],
+    versions: [
+      { version: '2026-11-01', status: 'CURRENT', sunsetOn: null },
+      { version: '2027-02-01', status: 'PREVIEW', sunsetOn: null },
+    ],
   });
   expect(JSON.stringify(body)).not.toContain('team_member');
 });

@@ -1,4 +1,5 @@
 export { listTeamMembers } from './accounts/list-team-members.ts';
+export { pageTeamMembers } from './accounts/page-team-members.ts';
 export { readLender } from './accounts/read-lender.ts';
 export { readPartner } from './accounts/read-partner.ts';
 export type { Lender, Partner, TeamMember } from './accounts/records.ts';

@@ -9,9 +9,9 @@ const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'r
   readPage(
     list,
     request,
-    async ({ beforeId, limit }) =>
+    async ({ behindId, limit }) =>
       ids
-        .filter((id) => beforeId === null || Number(id) < Number(beforeId))
+        .filter((id) => behindId === null || Number(id) < Number(behindId))
         .slice(0, limit)
         .map((id) => ({ id })),
     ({ id }) => id,

@@ -5,7 +5,7 @@ import type { PageQuery } from '@deedwire/store';
 
 import { InvalidArgumentError } from './errors.ts';
 
-/** One page of a list that is paged forward only, newest first. */
+/** One page of a list that is paged forward only. */
 export interface Page<Node> {
   edges: { cursor: string; node: Node }[];
   /** The cursor of the last edge. Null when there is none. */
@@ -17,12 +17,12 @@ export interface Page<Node> {
 export interface PageRequest {
   /** 1 to 100. Null or undefined: 20. */
   first?: number | null | undefined;
-  /** A cursor of the same list. Null or undefined: from the newest. */
+  /** A cursor of the same list. Null or undefined: from its beginning. */
   after?: string | null | undefined;
 }
 
 /** The lists that have cursors. A cursor of one is not accepted by another. */
-export type ListName = 'referrals' | 'webhookDeliveries' | 'webhookSubscriptions';
+export type ListName = 'members' | 'referrals' | 'webhookDeliveries' | 'webhookSubscriptions';
 
 const FIRST_DEFAULT = 20;
 const FIRST_MAX = 100;
@@ -30,7 +30,7 @@ const FIRST_MAX = 100;
 /**
  * Reads a page of a list.
  *
- * @param select returns records with ids below `beforeId`, newest first, at most `limit`
+ * @param select returns the records behind `behindId` in the order of the list, at most `limit`
  * @throws InvalidArgumentError for a `first` out of bounds, or an `after` that is not a cursor of this list
  */
 export async function readPage<Row extends { id: RecordId }, Node>(
@@ -44,7 +44,7 @@ export async function readPage<Row extends { id: RecordId }, Node>(
     throw new InvalidArgumentError(`\`first\` must be 1 to ${FIRST_MAX}; it is ${first}.`);
   }
   const after = request.after ?? null;
-  const rows = await select({ beforeId: after === null ? null : readCursor(list, after), limit: first + 1 });
+  const rows = await select({ behindId: after === null ? null : readCursor(list, after), limit: first + 1 });
   const edges = rows.slice(0, first).map((row) => ({ cursor: formatCursor(list, row.id), node: toNode(row) }));
   return { edges, endCursor: edges.at(-1)?.cursor ?? null, hasNextPage: rows.length > first };
 }

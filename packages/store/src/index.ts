@@ -52,6 +52,7 @@ export {
   isTeamMemberEmailTaken,
   lockTeamMember,
   selectTeamMembers,
+  selectTeamMembersPage,
   updateTeamMember,
   type TeamMemberRow,
 } from './team-members.ts';

@@ -80,7 +80,7 @@ export async function selectReferrals(
       order by r.id desc
       limit $3`,
   };
-  const values = [filter.accountId, page.beforeId, page.limit];
+  const values = [filter.accountId, page.behindId, page.limit];
   return database.query<ReferralRow>(statement, filter.status === null ? values : [...values, filter.status]);
 }
 

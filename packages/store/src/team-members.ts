@@ -1,5 +1,6 @@
 import type { RecordId, TeamMemberDetails } from '@deedwire/domain';
 
+import type { PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 export interface TeamMemberRow {
@@ -21,6 +22,24 @@ export async function selectTeamMembers(database: Database, accountId: RecordId)
       order by id`,
   };
   return database.query<TeamMemberRow>(statement, [accountId]);
+}
+
+/** A page of them, in the order in which they were added. Served by team_member_by_account. */
+export async function selectTeamMembersPage(
+  database: Database,
+  accountId: RecordId,
+  page: PageQuery,
+): Promise<TeamMemberRow[]> {
+  const statement = {
+    name: 'select-team-members-page',
+    text: `
+      select id, account_id, first_name, last_name, email
+      from team_member
+      where account_id = $1 and id > coalesce($2::bigint, 0)
+      order by id
+      limit $3`,
+  };
+  return database.query<TeamMemberRow>(statement, [accountId, page.behindId, page.limit]);
 }
 
 /** Served by team_member_by_account. */

@@ -1,21 +1,19 @@
-import { type Lender, listTeamMembers, readLender } from '@deedwire/actions';
-import type { InterfaceSchemaBuilder } from '@deedwire/graphql-server';
-import type { TeamMemberRef } from './team-member.ts';
+import { type Lender, readLender } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 
-/** `Lender` and `Query.lender`. */
-export function addLender(builder: InterfaceSchemaBuilder, TeamMember: TeamMemberRef): void {
+export type LenderRef = ObjectTypeRef<Lender>;
+
+/** `Lender`, without its members, and `Query.lender`. */
+export function addLender(builder: InterfaceSchemaBuilder): LenderRef {
   const LenderType = builder.objectRef<Lender>('Lender').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
       name: t.exposeString('name'),
-      members: t.field({
-        type: [TeamMember],
-        resolve: (_, _args, { actions, caller }) => listTeamMembers(actions, caller),
-      }),
     }),
   });
 
   builder.queryField('lender', (t) =>
     t.field({ type: LenderType, resolve: (_, _args, { actions, caller }) => readLender(actions, caller) }),
   );
+  return LenderType;
 }

@@ -1,3 +1,4 @@
+import { listTeamMembers } from '@deedwire/actions';
 import { addConnections, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addLender } from '../schema/lender.ts';
@@ -7,7 +8,10 @@ export function schema20261101(): GraphQLSchema {
   const builder = createSchemaBuilder();
   const connectionOf = addConnections(builder);
   const TeamMember = addTeamMember(builder);
-  addLender(builder, TeamMember);
+  const Lender = addLender(builder);
+  builder.objectField(Lender, 'members', (t) =>
+    t.field({ type: [TeamMember], resolve: (_, _args, { actions, caller }) => listTeamMembers(actions, caller) }),
+  );
   addWebhooks(builder, connectionOf);
   return builder.toSchema();
 }

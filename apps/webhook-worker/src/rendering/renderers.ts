@@ -2,6 +2,7 @@ import type { EventSnapshots } from '@deedwire/actions';
 
 import * as lenderUpdated20261101 from './lender.updated/2026-11-01.ts';
 import * as referralConverted20261101 from './referral.converted/2026-11-01.ts';
+import * as referralConverted20270201 from './referral.converted/2027-02-01.ts';
 import * as referralCreated20261101 from './referral.created/2026-11-01.ts';
 import * as referralDeclined20261101 from './referral.declined/2026-11-01.ts';
 import * as teamMemberAdded20261101 from './team_member.added/2026-11-01.ts';
@@ -17,7 +18,10 @@ type Renderers = { [Type in keyof EventSnapshots]: Readonly<Record<string, Rende
 /** How each version of each event type is made. A new version is one more file and one more line. */
 export const renderers: Renderers = {
   'lender.updated': { '2026-11-01': lenderUpdated20261101.render },
-  'referral.converted': { '2026-11-01': referralConverted20261101.render },
+  'referral.converted': {
+    '2026-11-01': referralConverted20261101.render,
+    '2027-02-01': referralConverted20270201.render,
+  },
   'referral.created': { '2026-11-01': referralCreated20261101.render },
   'referral.declined': { '2026-11-01': referralDeclined20261101.render },
   'team_member.added': { '2026-11-01': teamMemberAdded20261101.render },

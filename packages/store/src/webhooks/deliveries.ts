@@ -46,7 +46,7 @@ export async function selectDeliveries(
   page: PageQuery,
 ): Promise<DeliveryRow[]> {
   const conditions: string[] = [];
-  const values: unknown[] = [page.beforeId, page.limit];
+  const values: unknown[] = [page.behindId, page.limit];
   for (const [column, value] of [
     ['account_id', filter.accountId],
     ['subscription_id', filter.subscriptionId],

@@ -60,7 +60,7 @@ export async function selectSubscriptions(
       order by s.id desc
       limit $3`,
   };
-  return database.query<SubscriptionRow>(statement, [accountId, page.beforeId, page.limit]);
+  return database.query<SubscriptionRow>(statement, [accountId, page.behindId, page.limit]);
 }
 
 /** Whoever asks: for the operator. Served by webhook_subscription_pkey. Deleted ones do not exist. */

@@ -1,0 +1,22 @@
+import { pageTeamMembers } from '@deedwire/actions';
+import { addConnections, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import type { GraphQLSchema } from 'graphql';
+import { addLender } from '../schema/lender.ts';
+import { addTeamMember } from '../schema/team-member.ts';
+
+export function schema20270201(): GraphQLSchema {
+  const builder = createSchemaBuilder();
+  const connectionOf = addConnections(builder);
+  const TeamMember = addTeamMember(builder);
+  const Lender = addLender(builder);
+  const TeamMemberConnection = connectionOf('TeamMember', TeamMember);
+  builder.objectField(Lender, 'members', (t) =>
+    t.field({
+      type: TeamMemberConnection,
+      args: { first: t.arg.int({ defaultValue: 20 }), after: t.arg.string() },
+      resolve: (_, page, { actions, caller }) => pageTeamMembers(actions, caller, page),
+    }),
+  );
+  addWebhooks(builder, connectionOf);
+  return builder.toSchema();
+}
