@@ -1,0 +1,122 @@
+import { createCipheriv, randomBytes } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import {
+  createSecretKeyRing,
+  parseSecretKeys,
+  SecretKeysInvalidError,
+  SecretUnreadableError,
+} from './secret-key-ring.ts';
+
+const SECRET = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0';
+const RECORD = 'webhook-subscription:1';
+const oldKey = randomBytes(32);
+const newKey = randomBytes(32);
+const ring = createSecretKeyRing(new Map([['k1', oldKey]]));
+
+test('what is encrypted is decrypted, and never looks the same twice', () => {
+  const first = ring.encrypt(SECRET, RECORD);
+  const second = ring.encrypt(SECRET, RECORD);
+  expect(ring.decrypt(first, RECORD)).toBe(SECRET);
+  expect(ring.decrypt(second, RECORD)).toBe(SECRET);
+  expect(first.equals(second)).toBe(false);
+  expect(first.includes(SECRET)).toBe(false);
+});
+
+test('the layout is pinned: what is stored must open under later builds', () => {
+  const iv = Buffer.alloc(12, 7);
+  const cipher = createCipheriv('aes-256-gcm', oldKey, iv, { authTagLength: 16 });
+  cipher.setAAD(Buffer.from(RECORD));
+  const encrypted = Buffer.concat([cipher.update(SECRET), cipher.final()]);
+  const stored = Buffer.concat([Buffer.of(2), Buffer.from('k1'), iv, cipher.getAuthTag(), encrypted]);
+  expect(ring.decrypt(stored, RECORD)).toBe(SECRET);
+});
+
+test('a ciphertext does not open for another record', () => {
+  const ciphertext = ring.encrypt(SECRET, RECORD);
+  expect(() => ring.decrypt(ciphertext, 'webhook-subscription:2')).toThrow(SecretUnreadableError);
+});
+
+test('no byte can be altered', () => {
+  const ciphertext = ring.encrypt(SECRET, RECORD);
+  for (const index of ciphertext.keys()) {
+    const altered = Buffer.from(ciphertext);
+    altered[index] = (altered[index] ?? 0) ^ 1;
+    expect(() => ring.decrypt(altered, RECORD), `byte ${index}`).toThrow(SecretUnreadableError);
+  }
+});
+
+test('none can be cut off, down to nothing', () => {
+  const ciphertext = ring.encrypt(SECRET, RECORD);
+  for (let length = 0; length < ciphertext.length; length += 1) {
+    expect(() => ring.decrypt(ciphertext.subarray(0, length), RECORD), `${length} bytes`).toThrow(
+      SecretUnreadableError,
+    );
+  }
+});
+
+test('a tag of 4 bytes, which Node would accept by itself, is none', () => {
+  const ciphertext = ring.encrypt('', RECORD);
+  const tagStart = ciphertext.length - 16;
+  expect(() => ring.decrypt(ciphertext.subarray(0, tagStart + 4), RECORD)).toThrow(SecretUnreadableError);
+  const padded = Buffer.concat([ciphertext.subarray(0, tagStart + 4), Buffer.alloc(12)]);
+  expect(() => ring.decrypt(padded, RECORD)).toThrow(SecretUnreadableError);
+});
+
+test('a key that is not in the ring is named, so that somebody can put it there', () => {
+  const other = createSecretKeyRing(new Map([['k2', newKey]]));
+  expect(() => other.decrypt(ring.encrypt(SECRET, RECORD), RECORD)).toThrow("no key 'k1'");
+});
+
+test('the first key encrypts, all decrypt', () => {
+  const both = createSecretKeyRing(
+    new Map([
+      ['k2', newKey],
+      ['k1', oldKey],
+    ]),
+  );
+  expect(both.decrypt(ring.encrypt(SECRET, RECORD), RECORD)).toBe(SECRET);
+  const ciphertext = both.encrypt(SECRET, RECORD);
+  expect(createSecretKeyRing(new Map([['k2', newKey]])).decrypt(ciphertext, RECORD)).toBe(SECRET);
+  expect(() => ring.decrypt(ciphertext, RECORD)).toThrow(SecretUnreadableError);
+});
+
+test('another key under the same id does not open', () => {
+  const other = createSecretKeyRing(new Map([['k1', newKey]]));
+  expect(() => other.decrypt(ring.encrypt(SECRET, RECORD), RECORD)).toThrow(SecretUnreadableError);
+});
+
+test('a ring without a key is refused', () => {
+  expect(() => createSecretKeyRing(new Map())).toThrow('at least one key');
+});
+
+describe('parseSecretKeys', () => {
+  const a = oldKey.toString('base64');
+  const b = newKey.toString('base64');
+
+  test('keeps the order', () => {
+    expect([...parseSecretKeys(`new:${b}, old_1-A:${a}`)]).toEqual([
+      ['new', newKey],
+      ['old_1-A', oldKey],
+    ]);
+  });
+
+  test.each([
+    ['', 'Key 1'],
+    [a, 'Key 1'],
+    [`:${a}`, 'Key 1'],
+    [`k:${a},`, 'Key 2'],
+    [`k:${a},l:${randomBytes(31).toString('base64')}`, 'Key 2'],
+    [`k:${randomBytes(33).toString('base64')}`, 'Key 1'],
+    [`k:${oldKey.toString('hex')}`, 'Key 1'],
+    [`k l:${a}`, 'Key 1'],
+    [`${'k'.repeat(33)}:${a}`, 'Key 1'],
+    [`k:${a},k:${b}`, "'k' stands twice"],
+  ])('%s is refused, without repeating a key', (text, message) => {
+    const parse = () => parseSecretKeys(text);
+    expect(parse).toThrow(SecretKeysInvalidError);
+    expect(parse).toThrow(message);
+    expect(parse).not.toThrow(a.slice(0, 8));
+  });
+});

@@ -1,0 +1,116 @@
+import type { TestDatabase } from '@deedwire/test-postgres';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import {
+  countOutboxAlarms,
+  createStore,
+  insertOutboxEvent,
+  markEventFailed,
+  selectAccountsWithQueuedEvents,
+  selectQueuedEvents,
+  tryLockFanOut,
+  type Store,
+} from '../src/index.ts';
+import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
+import { fanOut, KNOWN, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
+
+let database: TestDatabase;
+let store: Store;
+let superuser: Connection;
+let account: Account;
+
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  superuser = await connect(database.databaseUrl);
+  account = await seedAccount(store, 'partner');
+});
+
+afterEach(async () => {
+  await Promise.all([store.close(), superuser.close()]);
+  await database.drop();
+});
+
+const queued = () => selectQueuedEvents(store, KNOWN, account.id, 100);
+const accounts = (after = '0', limit = 50) => selectAccountsWithQueuedEvents(store, KNOWN, after, limit);
+
+test('sequences have no gaps, however many fan out at the same time', async () => {
+  const ids = [await seedSubscription(store, account), await seedSubscription(store, account)];
+  await seedEvents(store, account, 60);
+  const worker = async (): Promise<void> => {
+    while ((await queued()).length > 0) {
+      await store.transaction(async (transaction) => {
+        if (await tryLockFanOut(transaction, account.id)) await fanOut(transaction, account, 7);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+  const rows = await superuser.run(
+    `select subscription_id, count(*)::int, min(sequence), max(sequence), count(distinct event_id)::int as events
+     from webhook_delivery group by subscription_id order by subscription_id`,
+  );
+  expect(rows).toEqual(ids.map((id) => ({ subscription_id: id, count: 60, min: '1', max: '60', events: 60 })));
+  expect(await superuser.run('select distinct last_sequence from webhook_lane')).toEqual([{ last_sequence: '60' }]);
+});
+
+test('an account is fanned out by one transaction at a time', async () => {
+  const other = await seedAccount(store, 'partner');
+  await store.transaction(async (first) => {
+    expect(await tryLockFanOut(first, account.id)).toBe(true);
+    await store.transaction(async (second) => {
+      expect(await tryLockFanOut(second, account.id)).toBe(false);
+      expect(await tryLockFanOut(second, other.id)).toBe(true);
+    });
+  });
+  await store.transaction(async (third) => expect(await tryLockFanOut(third, account.id)).toBe(true));
+});
+
+test('accounts come in turn, by id, each once, and only with something to do', async () => {
+  const others = [await seedAccount(store, 'lender'), await seedAccount(store, 'partner')];
+  const all = [account, ...others];
+  for (const each of all) await seedEvents(store, each, 3);
+  await seedAccount(store, 'partner');
+  const ids = all.map(({ id }) => id);
+  expect(await accounts()).toEqual(ids);
+  expect(await accounts('0', 2)).toEqual(ids.slice(0, 2));
+  expect(await accounts(ids[1])).toEqual(ids.slice(2));
+  expect(await accounts(ids[2])).toEqual([]);
+  await store.transaction((transaction) => fanOut(transaction, account));
+  expect(await accounts()).toEqual(ids.slice(1));
+});
+
+test('an event of an unknown type stays queued, is counted, and does not hold up the others', async () => {
+  const snapshot = { accountId: account.id, interfaceName: account.interfaceName, snapshot: {} };
+  await insertOutboxEvent(store, { ...snapshot, type: 'referral.vanished' });
+  expect(await accounts()).toEqual([]);
+  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 1, failed: 0 });
+  await seedEvents(store, account, 1);
+  expect(await accounts()).toEqual([account.id]);
+  expect(await queued()).toMatchObject([{ event_type: 'referral.created' }]);
+  expect(
+    await selectQueuedEvents(store, { types: ['referral.vanished'], versions: ['2026-11-01'] }, account.id, 100),
+  ).toMatchObject([{ event_type: 'referral.vanished' }]);
+});
+
+test('an event of which somebody pins an unknown version stays queued as a whole', async () => {
+  const id = await seedSubscription(store, account);
+  await seedSubscription(store, account);
+  await superuser.run(
+    `update webhook_subscription_event_type set event_version = '2099-01-01' where subscription_id = $1`,
+    [id],
+  );
+  await seedEvents(store, account, 1);
+  expect(await queued()).toEqual([]);
+  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 1, failed: 0 });
+  await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
+  expect(await queued()).toHaveLength(1);
+  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 0, failed: 0 });
+});
+
+test('an event that was set aside is not taken again, and counted', async () => {
+  await seedEvents(store, account, 2);
+  const [event] = await queued();
+  await markEventFailed(store, event?.id ?? '', 'why');
+  expect(await queued()).toHaveLength(1);
+  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 0, failed: 1 });
+});

@@ -1,0 +1,301 @@
+import type { TestDatabase } from '@deedwire/test-postgres';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import {
+  createStore,
+  finishDeliveries,
+  insertAttempts,
+  leaseLanes,
+  lockHeldLanes,
+  refreshLanes,
+  renewLanes,
+  rescheduleDeliveries,
+  selectDueDeliveries,
+  selectNextLaneDue,
+  type LaneLease,
+  type Store,
+} from '../src/index.ts';
+import { untilBlocked } from './support/blocked.ts';
+import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
+import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
+
+let database: TestDatabase;
+let store: Store;
+/** Moves time, and looks on. */
+let superuser: Connection;
+let account: Account;
+
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  superuser = await connect(database.databaseUrl);
+  account = await seedAccount(store, 'partner');
+});
+
+afterEach(async () => {
+  await Promise.all([store.close(), superuser.close()]);
+  await database.drop();
+});
+
+const lease = (owner: string, limit = 10) => leaseLanes(store, { owner, forSeconds: 15, limit });
+const passTime = (seconds: number) =>
+  superuser.run(
+    `update webhook_lane set due_at = due_at - make_interval(secs => $1), leased_until = leased_until - make_interval(secs => $1)`,
+    [seconds],
+  );
+const lanes = () =>
+  superuser.run(
+    `select subscription_id, owner, fencing_token, due_at is not null as due from webhook_lane order by subscription_id`,
+  );
+
+/** Subscriptions, and deliveries that are due to each. */
+async function seed(subscriptions: number, events: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < subscriptions; index += 1) ids.push(await seedSubscription(store, account));
+  await seedEvents(store, account, events);
+  if (events > 0) await store.transaction((transaction) => fanOut(transaction, account));
+  return ids;
+}
+
+const take = (lease_: LaneLease | undefined, slots: number, inFlight: string[] = []) =>
+  selectDueDeliveries(store, [{ subscriptionId: lease_?.subscriptionId ?? '0', slots }], inFlight);
+
+test('a lane is leased to one owner at a time, under a new token for each', async () => {
+  const [subscriptionId = ''] = await seed(1, 1);
+  expect(await lease('a')).toEqual([{ subscriptionId, fencingToken: '1' }]);
+  expect(await lease('b')).toEqual([]);
+  await passTime(16);
+  expect(await lease('b')).toEqual([{ subscriptionId, fencingToken: '2' }]);
+});
+
+test('only lanes with something due are leased, the longest due first, at most so many', async () => {
+  const [first = '', second = '', third = '', paused = ''] = await seed(4, 1);
+  await superuser.run(`update webhook_lane set due_at = now() - interval '2 minutes' where subscription_id = $1`, [
+    second,
+  ]);
+  await superuser.run(`update webhook_lane set due_at = now() - interval '1 minute' where subscription_id = $1`, [
+    first,
+  ]);
+  await superuser.run(`update webhook_lane set due_at = now() + interval '1 minute' where subscription_id = $1`, [
+    third,
+  ]);
+  await superuser.run(`update webhook_lane set active = false where subscription_id = $1`, [paused]);
+  expect(await lease('a', 1)).toMatchObject([{ subscriptionId: second }]);
+  expect(await lease('a')).toMatchObject([{ subscriptionId: first }]);
+  expect(await lease('a')).toEqual([]);
+});
+
+test('many at once lease each lane once', async () => {
+  const ids = await seed(12, 1);
+  const leased = await Promise.all(Array.from({ length: 6 }, (_, index) => lease(`owner-${index}`, 5)));
+  const subscriptionIds = leased.flat().map(({ subscriptionId }) => subscriptionId);
+  expect(subscriptionIds.toSorted()).toEqual(ids.toSorted());
+});
+
+test('a lease is renewed for who holds it: not under an old token, not once it ran out, not while paused', async () => {
+  await seed(1, 1);
+  const [old] = await lease('a');
+  if (old === undefined) throw new Error('No lease.');
+  await passTime(10);
+  expect(await renewLanes(store, [old], 15)).toEqual([old]);
+  await passTime(10);
+  expect(await lease('b')).toEqual([]);
+  await passTime(6);
+  expect(await renewLanes(store, [old], 15)).toEqual([]);
+  const [current] = await lease('b');
+  if (current === undefined) throw new Error('No lease.');
+  expect(await renewLanes(store, [old, current], 15)).toEqual([current]);
+  await superuser.run('update webhook_lane set active = false');
+  expect(await renewLanes(store, [current], 15)).toEqual([]);
+});
+
+test('renewal locks lanes in the order in which fan-out locks them', async () => {
+  const ids = await seed(3, 1);
+  const held = await lease('a');
+  // The last of them is locked elsewhere: whoever comes in order holds the first ones meanwhile.
+  await superuser.run('begin');
+  await superuser.run('select from webhook_lane where subscription_id = $1 for no key update', [ids[2]]);
+  const observer = await connect(database.databaseUrl);
+  const renewal = renewLanes(store, held.toReversed(), 15);
+  await untilBlocked(observer);
+  const free = await observer.run('select subscription_id from webhook_lane for no key update skip locked');
+  expect(free).toEqual([]);
+  await superuser.run('commit');
+  expect(await renewal).toHaveLength(3);
+  await observer.close();
+});
+
+test('what is settled under an old token finds no lane', async () => {
+  await seed(2, 1);
+  const old = await lease('a');
+  await passTime(16);
+  const current = await lease('b');
+  expect(await store.transaction((transaction) => lockHeldLanes(transaction, [...old, ...current]))).toEqual(
+    current.toSorted((a, b) => Number(a.subscriptionId) - Number(b.subscriptionId)),
+  );
+  expect(await store.transaction((transaction) => lockHeldLanes(transaction, old))).toEqual([]);
+});
+
+test('a former owner may still write while nobody else has taken the lane', async () => {
+  await seed(1, 1);
+  const held = await lease('a');
+  await passTime(60);
+  expect(await store.transaction((transaction) => lockHeldLanes(transaction, held))).toEqual(held);
+});
+
+test('what is in flight is not taken again, and no more than the slots', async () => {
+  await seed(1, 5);
+  const [held] = await lease('a');
+  const first = await take(held, 2);
+  expect(first.map(({ sequence }) => sequence)).toEqual(['1', '2']);
+  const second = await take(
+    held,
+    2,
+    first.map(({ delivery_id }) => delivery_id),
+  );
+  expect(second.map(({ sequence }) => sequence)).toEqual(['3', '4']);
+  expect(
+    await take(
+      held,
+      16,
+      [...first, ...second].map(({ delivery_id }) => delivery_id),
+    ),
+  ).toHaveLength(1);
+});
+
+test('each lane is asked for its own number', async () => {
+  const [a = '', b = ''] = await seed(2, 5);
+  const rows = await selectDueDeliveries(
+    store,
+    [
+      { subscriptionId: a, slots: 1 },
+      { subscriptionId: b, slots: 4 },
+    ],
+    [],
+  );
+  expect(rows.filter((row) => row.subscription_id === a)).toHaveLength(1);
+  expect(rows.filter((row) => row.subscription_id === b)).toHaveLength(4);
+});
+
+test('nothing is taken that is not due, or of a paused or deleted subscription', async () => {
+  const [subscriptionId] = await seed(1, 3);
+  const [held] = await lease('a');
+  await superuser.run(`update webhook_pending_delivery set due_at = now() + interval '1 minute' where delivery_id = 1`);
+  expect(await take(held, 16)).toHaveLength(2);
+  await superuser.run(`update webhook_subscription set paused_at = now(), paused_reason = 'OWNER' where id = $1`, [
+    subscriptionId,
+  ]);
+  expect(await take(held, 16)).toEqual([]);
+  await superuser.run(
+    `update webhook_subscription set paused_at = null, paused_reason = null, deleted_at = now() where id = $1`,
+    [subscriptionId],
+  );
+  expect(await take(held, 16)).toEqual([]);
+});
+
+test('a settled lane is due when its next delivery is, and free once it is given back', async () => {
+  const [subscriptionId = ''] = await seed(1, 2);
+  const [held] = await lease('a');
+  const [one, two] = await take(held, 2);
+  await store.transaction(async (transaction) => {
+    await finishDeliveries(transaction, [{ id: one?.delivery_id ?? '', status: 'DELIVERED' }]);
+    await rescheduleDeliveries(transaction, [{ id: two?.delivery_id ?? '', attempts: 1, delayMs: 60_000 }]);
+    await refreshLanes(transaction, [subscriptionId], []);
+  });
+  expect(await lanes()).toMatchObject([{ owner: 'a', due: true }]);
+  expect(await superuser.run('select delivery_id, attempts from webhook_pending_delivery')).toEqual([
+    { delivery_id: two?.delivery_id, attempts: 1 },
+  ]);
+  await store.transaction((transaction) => refreshLanes(transaction, [subscriptionId], [subscriptionId]));
+  expect(await lanes()).toMatchObject([{ owner: null, due: true, fencing_token: '1' }]);
+  expect(await lease('b')).toEqual([]);
+  const dueInMs = await selectNextLaneDue(store);
+  expect(dueInMs).toBeGreaterThan(30_000);
+  expect(dueInMs).toBeLessThanOrEqual(60_000);
+
+  await store.transaction(async (transaction) => {
+    await finishDeliveries(transaction, [{ id: two?.delivery_id ?? '', status: 'FAILED' }]);
+    await refreshLanes(transaction, [subscriptionId], []);
+  });
+  expect(await lanes()).toMatchObject([{ due: false }]);
+  expect(await selectNextLaneDue(store)).toBeNull();
+});
+
+test('a lane that somebody holds is next due when its lease ends', async () => {
+  await seed(1, 1);
+  expect(await selectNextLaneDue(store)).toBeLessThanOrEqual(0);
+  await lease('a');
+  const dueInMs = await selectNextLaneDue(store);
+  expect(dueInMs).toBeGreaterThan(5_000);
+  expect(dueInMs).toBeLessThanOrEqual(15_000);
+});
+
+test('an attempt that is there already, because the answer to its commit was lost, is left as it is', async () => {
+  await seed(1, 1);
+  const attempt = { number: 1, startedAt: new Date(), durationMs: 7, responseStatus: 200, error: null };
+  await insertAttempts(store, [{ deliveryId: '1', ...attempt }]);
+  await insertAttempts(store, [
+    { deliveryId: '1', ...attempt, durationMs: 8 },
+    { deliveryId: '1', ...attempt, number: 2 },
+  ]);
+  expect(await superuser.run('select number, duration_ms from webhook_attempt order by number')).toEqual([
+    { number: 1, duration_ms: 7 },
+    { number: 2, duration_ms: 7 },
+  ]);
+});
+
+test('no wake-up is lost when fan-out commits while settling waits for the lane', async () => {
+  const [subscriptionId = ''] = await seed(1, 1);
+  const [held] = await lease('a');
+  const [delivery] = await take(held, 1);
+  if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');
+
+  // Fan-out holds the lane, its new delivery not yet committed.
+  await seedEvents(store, account, 1);
+  const mayCommit = Promise.withResolvers<void>();
+  const hasInserted = Promise.withResolvers<void>();
+  const fanningOut = store.transaction(async (transaction) => {
+    await fanOut(transaction, account);
+    hasInserted.resolve();
+    await mayCommit.promise;
+  });
+  await hasInserted.promise;
+
+  // Settling ends the lane's only other delivery and gives the lane back. It waits for fan-out.
+  const settling = store.transaction(async (transaction) => {
+    const locked = await lockHeldLanes(transaction, [held]);
+    await finishDeliveries(transaction, [{ id: delivery.delivery_id, status: 'DELIVERED' }]);
+    await refreshLanes(transaction, [subscriptionId], [subscriptionId]);
+    return locked;
+  });
+  await untilBlocked(superuser);
+  mayCommit.resolve();
+  await fanningOut;
+  expect(await settling).toEqual([held]);
+
+  expect(await lease('b')).toEqual([{ subscriptionId, fencingToken: '2' }]);
+  expect(await take({ subscriptionId, fencingToken: '2' }, 16)).toMatchObject([{ sequence: '2' }]);
+});
+
+test('no wake-up is lost when settling commits while fan-out waits for the lane', async () => {
+  const [subscriptionId = ''] = await seed(1, 1);
+  const [held] = await lease('a');
+  const [delivery] = await take(held, 1);
+  if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');
+  await seedEvents(store, account, 1);
+  const mayCommit = Promise.withResolvers<void>();
+  const hasRefreshed = Promise.withResolvers<void>();
+  const settling = store.transaction(async (transaction) => {
+    await lockHeldLanes(transaction, [held]);
+    await finishDeliveries(transaction, [{ id: delivery.delivery_id, status: 'DELIVERED' }]);
+    await refreshLanes(transaction, [subscriptionId], [subscriptionId]);
+    hasRefreshed.resolve();
+    await mayCommit.promise;
+  });
+  await hasRefreshed.promise;
+  const fanningOut = store.transaction((transaction) => fanOut(transaction, account));
+  await untilBlocked(superuser);
+  mayCommit.resolve();
+  await Promise.all([settling, fanningOut]);
+  expect(await lease('b')).toEqual([{ subscriptionId, fencingToken: '2' }]);
+});

@@ -1,0 +1,78 @@
+import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createStore, migrate, MigrationChangedError, pendingMigrations, StoreUnavailableError } from '../src/index.ts';
+import { connect, type Connection } from './support/database.ts';
+
+const ALL = ['0001-accounts-and-credentials', '0002-webhooks'];
+
+let database: TestDatabase;
+let connection: Connection;
+
+beforeEach(async () => {
+  database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  connection = await connect(database.databaseUrl);
+});
+
+afterEach(async () => {
+  await connection.close();
+  await database.drop();
+});
+
+async function pending(databaseUrl = database.databaseUrl): Promise<string[]> {
+  const store = createStore({ databaseUrl, applicationName: 'test' });
+  try {
+    return await pendingMigrations(store);
+  } finally {
+    await store.close();
+  }
+}
+
+test('what is pending is known before and after', async () => {
+  expect(await pending()).toEqual(ALL);
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: ALL });
+  expect(await pending()).toEqual([]);
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+});
+
+test('of twenty at once each migration is applied by one', async () => {
+  const results = await Promise.all(Array.from({ length: 20 }, () => migrate(database.databaseUrl)));
+  expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(ALL);
+  expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([{ count: ALL.length }]);
+});
+
+test('a migration that was edited since is refused, and nothing is changed', async () => {
+  await migrate(database.databaseUrl);
+  await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [ALL[0]]);
+  await connection.run('delete from schema_migration where name = $1', [ALL[1]]);
+  await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationChangedError);
+  await expect(migrate(database.databaseUrl)).rejects.toThrow(/0001-accounts-and-credentials has been edited/);
+  await expect(pending()).rejects.toThrow(MigrationChangedError);
+  expect(await connection.run('select name from schema_migration')).toEqual([{ name: ALL[0] }]);
+});
+
+test('migrations of a later build are fine', async () => {
+  await migrate(database.databaseUrl);
+  await connection.run(`insert into schema_migration (name, checksum) values ('9999-later', 'x')`);
+  expect(await pending()).toEqual([]);
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+});
+
+test('a migration that fails leaves nothing behind, and is applied by the next try', async () => {
+  await connection.run('create table webhook_lane (in_the_way int)');
+  await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_lane" already exists');
+  expect(await pending()).toEqual([ALL[1]]);
+  expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
+  await connection.run('drop table webhook_lane');
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: [ALL[1]] });
+});
+
+test("while the first is being applied an app's login finds everything pending, not an error", async () => {
+  await migrate(database.databaseUrl);
+  await connection.run('revoke select on schema_migration from lender_api');
+  expect(await pending(await database.urlFor('lender_api'))).toEqual(ALL);
+});
+
+test('a server that is not there is unavailable', async () => {
+  await expect(migrate('postgres://nobody@127.0.0.1:1/none')).rejects.toThrow(StoreUnavailableError);
+});

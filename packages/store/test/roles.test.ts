@@ -1,0 +1,275 @@
+import type { DatabaseRole, TestDatabase } from '@deedwire/test-postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createStore, insertApiClient, insertApiKey, type Database, type Store } from '../src/index.ts';
+import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
+import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
+
+// Every table whose rows belong to one interface.
+const BY_INTERFACE = [
+  'api_client',
+  'api_key',
+  'idempotency_key',
+  'outbox_event',
+  'webhook_attempt',
+  'webhook_delivery',
+  'webhook_handshake_count',
+  'webhook_lane',
+  'webhook_payload',
+  'webhook_pending_delivery',
+  'webhook_subscription',
+  'webhook_subscription_event_type',
+];
+
+let database: TestDatabase;
+let superuser: Store;
+const logins = new Map<DatabaseRole, Connection>();
+const login = (role: DatabaseRole): Connection => {
+  const connection = logins.get(role);
+  if (connection === undefined) throw new Error(`No login for ${role}.`);
+  return connection;
+};
+
+async function fillEveryTable(transaction: Database, account: Account): Promise<void> {
+  const { id: accountId, interfaceName } = account;
+  const client = await insertApiClient(transaction, { accountId, interfaceName, clientId: `client-${accountId}` });
+  const key = { keyId: `key-${accountId}`, apiClientId: client.id, interfaceName, keyHash: Buffer.alloc(32) };
+  await insertApiKey(transaction, key);
+  await seedSubscription(transaction, account);
+  await seedEvents(transaction, account, 1);
+  await fanOut(transaction, account);
+  const fill = (name: string, text: string) => transaction.query({ name, text }, [accountId, interfaceName]);
+  await fill(
+    'fill-attempts',
+    `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms)
+     select id, 1, $2, now(), 1 from webhook_delivery where account_id = $1`,
+  );
+  await fill(
+    'fill-handshakes',
+    `insert into webhook_handshake_count (account_id, interface, minute, handshakes) values ($1, $2, now(), 1)`,
+  );
+  await fill(
+    'fill-idempotency-keys',
+    `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+     values ($1, $2, 'm', 'k', '', gen_random_uuid(), now())`,
+  );
+}
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  for (const interfaceName of ['lender', 'partner'] as const) {
+    const account = await seedAccount(superuser, interfaceName);
+    await superuser.transaction((transaction) => fillEveryTable(transaction, account));
+  }
+  for (const role of ['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const) {
+    logins.set(role, await connect(await database.urlFor(role)));
+  }
+});
+
+afterAll(async () => {
+  for (const connection of logins.values()) await connection.close();
+  await superuser.close();
+  await database.drop();
+});
+
+test('row-level security is on for every table whose rows belong to one interface', async () => {
+  const rows = await superuser.query<{ name: string; secured: boolean }>(
+    {
+      name: 'secured-tables',
+      text: `
+        select c.relname as name, c.relrowsecurity as secured
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attname = 'interface'
+        where c.relkind = 'r' and c.relname <> 'account'
+        order by c.relname`,
+    },
+    [],
+  );
+  expect(rows).toEqual(BY_INTERFACE.map((name) => ({ name, secured: true })));
+});
+
+test.each([
+  ['lender_api', 'lender'],
+  ['partner_api', 'partner'],
+] as const)('%s sees no row of the other interface, in any table', async (role, own) => {
+  const unreadable: string[] = [];
+  for (const table of BY_INTERFACE) {
+    const all = await superuser.query({ name: `all-${table}`, text: `select interface from ${table}` }, []);
+    expect(all, table).toHaveLength(2);
+    const seen = await login(role)
+      .run(`select interface from ${table}`)
+      .catch(() => unreadable.push(table));
+    if (Array.isArray(seen)) expect(seen, table).toEqual([{ interface: own }]);
+  }
+  expect(unreadable).toEqual(['webhook_payload']);
+});
+
+test.each([
+  ['webhook_subscription', `update webhook_subscription set callback_url = 'https://b.test/' returning interface`],
+  ['webhook_lane', 'update webhook_lane set active = false returning interface'],
+  ['webhook_lane, deleting', 'delete from webhook_lane returning interface'],
+  ['webhook_pending_delivery, deleting', 'delete from webhook_pending_delivery returning interface'],
+  ['idempotency_key, deleting', 'delete from idempotency_key returning interface'],
+  ['api_key', 'update api_key set last_used_at = now() returning interface'],
+])('an API changes rows of its own interface only: %s', async (_, statement) => {
+  const api = login('partner_api');
+  await api.run('begin');
+  expect(await api.run(statement)).toEqual([{ interface: 'partner' }]);
+  await api.run('rollback');
+});
+
+test('an API writes no row of the other interface, nor moves one there', async () => {
+  const [lender] = await superuser.query<{ id: string }>(
+    { name: 'lender', text: `select id from account where interface = 'lender'` },
+    [],
+  );
+  const api = login('partner_api');
+  const forged = api.run(
+    `insert into outbox_event (account_id, interface, event_type, snapshot) values ($1, 'lender', 'lender.updated', '{}')`,
+    [lender?.id],
+  );
+  await expect(forged).rejects.toThrow('violates row-level security policy');
+  // As its own interface's: the foreign key holds account and interface together.
+  const mislabelled = api.run(
+    `insert into outbox_event (account_id, interface, event_type, snapshot) values ($1, 'partner', 'lender.updated', '{}')`,
+    [lender?.id],
+  );
+  await expect(mislabelled).rejects.toThrow('violates foreign key constraint');
+  await expect(api.run(`update webhook_lane set interface = 'lender'`)).rejects.toThrow(
+    'violates row-level security policy',
+  );
+});
+
+test.each<[DatabaseRole, string]>([
+  ['lender_api', 'select * from referral'],
+  ['lender_api', 'select * from matter'],
+  ['lender_api', 'update team_member set email = null'],
+  ['lender_api', 'select * from organization'],
+  ['lender_api', 'select body from webhook_payload'],
+  ['partner_api', 'select * from team_member'],
+  ['partner_api', `update referral set status = 'CONVERTED'`],
+  ['partner_api', 'insert into matter (referral_id, reference) values (1, $$M$$)'],
+  ['partner_api', 'update api_key set revoked_at = null'],
+  ['partner_api', `insert into api_key (key_id) values ('k')`],
+  ['partner_api', `update account set name = 'x'`],
+  ['webhook_worker', 'select * from referral'],
+  ['webhook_worker', 'select * from team_member'],
+  ['webhook_worker', 'select * from account'],
+  ['webhook_worker', 'select * from api_key'],
+  ['webhook_worker', 'select * from idempotency_key'],
+  ['webhook_worker', `update webhook_subscription set callback_url = 'https://b.test/'`],
+  ['webhook_worker', `update webhook_subscription set secret_ciphertext = ''`],
+  ['webhook_worker', `insert into outbox_event (account_id) values (1)`],
+  ['operator', 'select body from webhook_payload'],
+  ['operator', 'update webhook_subscription set paused_at = now()'],
+  ['operator', 'delete from webhook_delivery'],
+  ['operator', 'delete from api_key'],
+  ['operator', 'delete from referral'],
+  ...(['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const).flatMap(
+    (role): [DatabaseRole, string][] => [
+      [role, `insert into schema_migration (name, checksum) values ('x', 'x')`],
+      [role, 'create table x ()'],
+    ],
+  ),
+])('%s may not: %s', async (role, statement) => {
+  await expect(login(role).run(statement)).rejects.toThrow('permission denied');
+});
+
+// A change of what an app may do is a change of this list.
+test('what each app may do, in full', async () => {
+  const rows = await superuser.query<{ role: string; grant: string }>(
+    {
+      name: 'grants',
+      text: `
+        with grants as (
+          select c.relname, null::name as attname, x.grantee, x.privilege_type
+          from pg_class c, aclexplode(c.relacl) x
+          where c.relnamespace = 'public'::regnamespace
+          union all
+          select c.relname, a.attname, x.grantee, x.privilege_type
+          from pg_attribute a join pg_class c on c.oid = a.attrelid, aclexplode(a.attacl) x
+          where c.relnamespace = 'public'::regnamespace
+        ),
+        lines as (
+          select r.rolname,
+            g.relname || ': ' || string_agg(
+              lower(g.privilege_type) || coalesce('(' || g.attname || ')', ''), ' ' order by g.privilege_type, g.attname
+            ) as line
+          from grants g join pg_roles r on r.oid = g.grantee
+          where r.rolname in ('lender_api', 'partner_api', 'webhook_worker', 'operator')
+          group by r.rolname, g.relname
+        )
+        select rolname as role, string_agg(line, e'\\n' order by line) as grant from lines group by rolname order by rolname`,
+    },
+    [],
+  );
+  expect(Object.fromEntries(rows.map(({ role, grant }) => [role, grant.split('\n')]))).toMatchInlineSnapshot(`
+    {
+      "lender_api": [
+        "account: select",
+        "api_client: select",
+        "api_key: select update(last_used_at)",
+        "idempotency_key: delete insert select update",
+        "outbox_event: insert select",
+        "schema_migration: select",
+        "team_member: select",
+        "webhook_attempt: select",
+        "webhook_delivery: select",
+        "webhook_handshake_count: delete insert select update",
+        "webhook_lane: delete insert select update",
+        "webhook_pending_delivery: delete select",
+        "webhook_subscription: insert select update",
+        "webhook_subscription_event_type: delete insert select update",
+        "webhook_subscription_id_seq: usage",
+      ],
+      "operator": [
+        "account: insert select update",
+        "api_client: insert select update",
+        "api_key: insert select update",
+        "matter: insert select",
+        "matter_id_seq: usage",
+        "organization: insert select",
+        "outbox_event: insert select",
+        "referral: insert select update",
+        "schema_migration: select",
+        "team_member: delete insert select update",
+        "webhook_attempt: select",
+        "webhook_delivery: select",
+        "webhook_lane: select",
+        "webhook_pending_delivery: select",
+        "webhook_subscription: select",
+        "webhook_subscription_event_type: select",
+      ],
+      "partner_api": [
+        "account: select",
+        "api_client: select",
+        "api_key: select update(last_used_at)",
+        "idempotency_key: delete insert select update",
+        "matter: select",
+        "outbox_event: insert select",
+        "referral: insert select",
+        "schema_migration: select",
+        "webhook_attempt: select",
+        "webhook_delivery: select",
+        "webhook_handshake_count: delete insert select update",
+        "webhook_lane: delete insert select update",
+        "webhook_pending_delivery: delete select",
+        "webhook_subscription: insert select update",
+        "webhook_subscription_event_type: delete insert select update",
+        "webhook_subscription_id_seq: usage",
+      ],
+      "webhook_worker": [
+        "outbox_event: select update",
+        "schema_migration: select",
+        "webhook_attempt: insert select",
+        "webhook_delivery: insert select update",
+        "webhook_lane: select update",
+        "webhook_payload: insert select",
+        "webhook_pending_delivery: delete insert select update",
+        "webhook_subscription: select update(paused_at) update(paused_reason)",
+        "webhook_subscription_event_type: select",
+      ],
+    }
+  `);
+});

@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Connection } from './database.ts';
+
+/** Resolves as soon as so many sessions of the database wait for a lock. */
+export async function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  for (;;) {
+    const rows = await observer.run(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length >= sessions) return;
+    if (performance.now() > endMs) throw new Error(`${rows.length} sessions wait for a lock, not ${sessions}.`);
+    await sleep(5);
+  }
+}

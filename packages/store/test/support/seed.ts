@@ -1,0 +1,75 @@
+import {
+  insertAccount,
+  insertDeliveries,
+  insertOrganization,
+  insertOutboxEvent,
+  insertPayloads,
+  insertSubscription,
+  insertSubscriptionEventTypes,
+  lockLanes,
+  markEventsFannedOut,
+  reserveSubscriptionId,
+  selectQueuedEvents,
+  type Database,
+} from '../../src/index.ts';
+
+export const EVENT = { type: 'referral.created', version: '2026-11-01' };
+export const KNOWN = { types: [EVENT.type], versions: [EVENT.version] };
+
+export interface Account {
+  id: string;
+  interfaceName: 'lender' | 'partner';
+}
+
+export async function seedAccount(database: Database, interfaceName: 'lender' | 'partner'): Promise<Account> {
+  const { id: organizationId } = await insertOrganization(database, 'Test');
+  const { id } = await insertAccount(database, { interfaceName, organizationId, name: 'Test' });
+  return { id, interfaceName };
+}
+
+export async function seedSubscription(database: Database, account: Account): Promise<string> {
+  const id = await reserveSubscriptionId(database);
+  const { id: accountId, interfaceName } = account;
+  const secretCiphertext = Buffer.from('not one');
+  await insertSubscription(database, {
+    id,
+    accountId,
+    interfaceName,
+    callbackUrl: 'https://a.test/',
+    secretCiphertext,
+  });
+  await insertSubscriptionEventTypes(database, { id, interfaceName }, [EVENT]);
+  return id;
+}
+
+export async function seedEvents(database: Database, account: Account, count: number): Promise<void> {
+  const event = { accountId: account.id, interfaceName: account.interfaceName, type: EVENT.type, snapshot: {} };
+  for (let index = 0; index < count; index += 1) await insertOutboxEvent(database, event);
+}
+
+/** What the worker does with the waiting events of an account, inside a transaction. Returns the deliveries made. */
+export async function fanOut(transaction: Database, account: Account, limit = 100): Promise<number> {
+  const events = await selectQueuedEvents(transaction, KNOWN, account.id, limit);
+  const sequences = await lockLanes(
+    transaction,
+    events.flatMap(({ subscriptions }) => subscriptions.map(({ id }) => id)),
+  );
+  const deliveries = events.flatMap((event) =>
+    event.subscriptions.map(({ id, version }) => {
+      const sequence = (sequences.get(id) ?? 0n) + 1n;
+      sequences.set(id, sequence);
+      return { subscriptionId: id, eventId: event.id, version, sequence };
+    }),
+  );
+  const body = Buffer.from('{}');
+  await insertPayloads(
+    transaction,
+    events.map((event) => ({ eventId: event.id, version: EVENT.version, interfaceName: account.interfaceName, body })),
+  );
+  await insertDeliveries(transaction, account, deliveries);
+  await markEventsFannedOut(
+    transaction,
+    events.map(({ id }) => id),
+  );
+  return deliveries.length;
+}
