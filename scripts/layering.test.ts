@@ -25,7 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
   'service-runtime': [],
   store: ['domain'],
   'webhook-sender': ['webhook-signing'],
-  actions: ['domain', 'auth', 'store', 'webhook-events', 'webhook-sender', 'webhook-signing'],
+  actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender'],
   'graphql-server': layers0to2,
   'lender-api': layers0to3,
   'partner-api': layers0to3,

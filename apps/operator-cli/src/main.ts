@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { addClientCommands } from './commands/client.ts';
 import { addCredentialCommands } from './commands/credential.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDeliveryCommands } from './commands/delivery.ts';
@@ -20,6 +21,7 @@ addOrganizationCommands(program);
 addLenderCommands(program);
 addMemberCommands(program);
 addPartnerCommands(program);
+addClientCommands(program);
 addCredentialCommands(program);
 addReferralCommands(program);
 addDeliveryCommands(program);

@@ -22,17 +22,13 @@ async function operate(...commandArguments: string[]): Promise<Record<string, un
   return JSON.parse(result.stdout);
 }
 
-async function createPartner(): Promise<string> {
+const createPartner = (): Promise<string> => createAccount('partner');
+const createLender = (): Promise<string> => createAccount('lender');
+
+async function createAccount(noun: 'lender' | 'partner'): Promise<string> {
   const organization = await operate('organization', 'create', '--name', 'Harbour');
-  const partner = await operate(
-    'partner',
-    'create',
-    '--organization',
-    String(organization['id']),
-    '--name',
-    'Keystone',
-  );
-  return String(partner['id']);
+  const account = await operate(noun, 'create', '--organization', String(organization['id']), '--name', 'Keystone');
+  return String(account['id']);
 }
 
 describe('the whole of what the staff does', () => {
@@ -86,6 +82,35 @@ describe('the whole of what the staff does', () => {
     expect(revoked.stdout).toMatch(new RegExp(`^The key ${keyId} is revoked since 20\\S+Z\n$`));
     const [first] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
     expect(first).toMatchObject({ keyId, revokedAt: expect.any(String) });
+  });
+
+  test('a new client is pinned to the current version, or to one that is chosen, and the pin can be moved', async () => {
+    const account = ['--interface', 'lender', '--account', await createLender()];
+    const { clientId } = await operate('credential', 'issue', ...account);
+    await operate('credential', 'issue', ...account, '--schema-version', '2027-02-01');
+    const pins = async () => {
+      const { stdout } = await runOperator(env, 'credential', 'list', ...account, '--json');
+      return JSON.parse(stdout).map(({ schemaVersion }: { schemaVersion: string }) => schemaVersion);
+    };
+    expect(await pins()).toEqual(['2026-11-01', '2027-02-01']);
+    expect(await operate('client', 'pin', String(clientId), '--schema-version', '2027-02-01')).toEqual({
+      clientId,
+      schemaVersion: '2027-02-01',
+      previousSchemaVersion: '2026-11-01',
+    });
+    expect(await pins()).toEqual(['2027-02-01', '2027-02-01']);
+
+    const versions = 'The lender interface has no version 1999-01-01. It has: 2026-11-01, 2027-02-01.';
+    for (const refused of [
+      await runOperator(env, 'client', 'pin', String(clientId), '--schema-version', '1999-01-01'),
+      await runOperator(env, 'credential', 'issue', ...account, '--schema-version', '1999-01-01'),
+    ]) {
+      expect(refused).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${versions}\n` });
+    }
+    const another = ['credential', 'issue', ...account, '--client', String(clientId), '--schema-version', '2026-11-01'];
+    expect((await runOperator(env, ...another)).stderr).toContain('is pinned already');
+    const nobody = await runOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
+    expect(nobody).toMatchObject({ exitCode: 1, stderr: 'error: There is no client lender_nobody.\n' });
   });
 
   test('a referral is converted once, another declined, both listed', async () => {

@@ -20,6 +20,7 @@ export {
   type IssuedCredential,
 } from './operator/credentials.ts';
 export { listDeliveries, listReferralsForOperator, showDelivery } from './operator/lists.ts';
+export { pinClient } from './operator/pin-client.ts';
 export { updateLender } from './operator/update-lender.ts';
 export type { Page, PageRequest } from './page.ts';
 export {

@@ -16,6 +16,6 @@ export interface StoredApiKey {
   /** The value of the organization id header. */
   organizationId: string;
   interfaceName: InterfaceName;
-  /** The schema version pinned on the client. Null: none. */
-  schemaVersion: string | null;
+  /** The schema version pinned on the client: it counts when a request names none. */
+  schemaVersion: string;
 }

@@ -74,7 +74,7 @@ export const stored: StoredApiKey = {
   accountId: '2',
   organizationId: 'org-1',
   interfaceName: 'lender',
-  schemaVersion: null,
+  schemaVersion: '2026-01-01',
 };
 
 const findStored = async (): Promise<StoredApiKey | null> => stored;

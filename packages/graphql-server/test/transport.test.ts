@@ -224,19 +224,18 @@ test('before the service is ready every operation is 503', async () => {
 
 describe('schema versions', () => {
   test.each([
-    ['the newest current one by default', undefined, null, '2026-01-01'],
     ['the pinned one', undefined, '2025-01-01', '2025-01-01'],
     ['the one in the header', '2025-01-01', '2026-01-01', '2025-01-01'],
-    ['a preview that is named', '2027-01-01', null, '2027-01-01'],
+    ['a preview that is named', '2027-01-01', '2026-01-01', '2027-01-01'],
   ])('%s', async (_, header, pinned, version) => {
     const answer = await served(header, pinned);
     expect([answer.summary, answer.headers.get('x-service-schema-version')]).toEqual(['200', version]);
   });
 
   test.each([
-    ['an unknown one', '2026-01-02', null],
-    ['an empty one', '', null],
-    ['two at once', '2026-01-01, 2025-01-01', null],
+    ['an unknown one', '2026-01-02', '2026-01-01'],
+    ['an empty one', '', '2026-01-01'],
+    ['two at once', '2026-01-01, 2025-01-01', '2026-01-01'],
     ['a pinned one that is retired', undefined, '2024-01-01'],
   ])('%s is 400, with those that are served', async (_, header, pinned) => {
     const answer = await served(header, pinned);
@@ -462,7 +461,7 @@ async function raw(bytes: string): Promise<string> {
   return answer;
 }
 
-async function served(version: string | undefined, pinned: string | null): Promise<Answered> {
+async function served(version: string | undefined, pinned: string): Promise<Answered> {
   server.answerKeys(async () => ({ ...stored, schemaVersion: pinned }));
   const answer = await send(hello, {
     headers: { ...headers, ...(version !== undefined && { 'X-Service-Schema-Version': version }) },

@@ -78,8 +78,8 @@ create table api_client (
   interface interface_name not null,
   -- What the client sends as X-Service-Client-Id.
   client_id text not null unique,
-  -- The interface version that counts when a request names none. Null: the interface's current one.
-  schema_version text,
+  -- The interface version that counts when a request names none. Always one: what is not pinned would move by itself.
+  schema_version text not null,
   created_at timestamptz(3) not null default now(),
   foreign key (account_id, interface) references account (id, interface)
 );

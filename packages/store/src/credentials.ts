@@ -15,7 +15,7 @@ export interface ApiKeyRow {
   account_id: RecordId;
   organization_id: RecordId;
   interface: InterfaceName;
-  schema_version: string | null;
+  schema_version: string;
 }
 
 /** Served by api_key_pkey. Row-level security lets an API see its own interface's keys only. */
@@ -51,27 +51,48 @@ export async function selectApiKeys(database: Database, accountId: RecordId): Pr
 
 export async function insertApiClient(
   database: Database,
-  client: { accountId: RecordId; interfaceName: InterfaceName; clientId: string },
+  client: { accountId: RecordId; interfaceName: InterfaceName; clientId: string; schemaVersion: string },
 ): Promise<{ id: RecordId }> {
   const statement = {
     name: 'insert-api-client',
-    text: 'insert into api_client (account_id, interface, client_id) values ($1, $2, $3) returning id',
+    text: `
+      insert into api_client (account_id, interface, client_id, schema_version)
+      values ($1, $2, $3, $4)
+      returning id`,
   };
   return onlyRow(
-    await database.query<{ id: RecordId }>(statement, [client.accountId, client.interfaceName, client.clientId]),
+    await database.query<{ id: RecordId }>(statement, [
+      client.accountId,
+      client.interfaceName,
+      client.clientId,
+      client.schemaVersion,
+    ]),
   );
 }
 
+export interface ApiClientRow {
+  id: RecordId;
+  account_id: RecordId;
+  interface: InterfaceName;
+  schema_version: string;
+}
+
 /** Holds a client until the transaction ends, so that its keys can be counted. Served by api_client_client_id_key. */
-export async function lockApiClient(
-  database: Database,
-  clientId: string,
-): Promise<{ id: RecordId; account_id: RecordId } | null> {
+export async function lockApiClient(database: Database, clientId: string): Promise<ApiClientRow | null> {
   const statement = {
     name: 'lock-api-client',
-    text: 'select id, account_id from api_client where client_id = $1 for no key update',
+    text: 'select id, account_id, interface, schema_version from api_client where client_id = $1 for no key update',
   };
-  return firstRow(await database.query<{ id: RecordId; account_id: RecordId }>(statement, [clientId]));
+  return firstRow(await database.query<ApiClientRow>(statement, [clientId]));
+}
+
+/** Moves the pin. Served by api_client_pkey. */
+export async function updateApiClientVersion(database: Database, id: RecordId, schemaVersion: string): Promise<void> {
+  const statement = {
+    name: 'update-api-client-version',
+    text: 'update api_client set schema_version = $2 where id = $1',
+  };
+  await database.query(statement, [id, schemaVersion]);
 }
 
 /** Keys that are neither revoked nor expired. Served by api_key_by_client. */

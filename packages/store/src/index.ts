@@ -15,6 +15,7 @@ export {
   revokeApiKey,
   selectApiKey,
   selectApiKeys,
+  updateApiClientVersion,
   updateApiKeyLastUse,
   type ApiKeyRow,
 } from './credentials.ts';

@@ -32,7 +32,12 @@ const login = (role: DatabaseRole): Connection => {
 
 async function fillEveryTable(transaction: Database, account: Account): Promise<void> {
   const { id: accountId, interfaceName } = account;
-  const client = await insertApiClient(transaction, { accountId, interfaceName, clientId: `client-${accountId}` });
+  const client = await insertApiClient(transaction, {
+    accountId,
+    interfaceName,
+    clientId: `client-${accountId}`,
+    schemaVersion: '2026-11-01',
+  });
   const key = { keyId: `key-${accountId}`, apiClientId: client.id, interfaceName, keyHash: Buffer.alloc(32) };
   await insertApiKey(transaction, key);
   await seedSubscription(transaction, account);

@@ -17,8 +17,14 @@ export function addCredentialCommands(program: Command): void {
     .addOption(interfaceOption())
     .requiredOption('--account <gid>', 'the lender or partner')
     .option('--client <id>', 'one more key for this client; without it, a new client')
-    .action(async (options: AccountOptions & { client?: string }) => {
-      const input = { interfaceName: options.interface, accountId: options.account, clientId: options.client ?? null };
+    .option('--schema-version <date>', 'the version that the new client is pinned to; without it, the current one')
+    .action(async (options: AccountOptions & { client?: string; schemaVersion?: string }) => {
+      const input = {
+        interfaceName: options.interface,
+        accountId: options.account,
+        clientId: options.client ?? null,
+        schemaVersion: options.schemaVersion ?? null,
+      };
       const issued = await withContext((context) => issueCredential(context, input));
       print(options, issued, ({ clientId, apiKey, organizationId }) =>
         [
@@ -39,6 +45,7 @@ export function addCredentialCommands(program: Command): void {
       print(options, listed, (credentials) =>
         formatTable(credentials, {
           client: (row) => row.clientId,
+          version: (row) => row.schemaVersion,
           key: (row) => row.keyId,
           created: (row) => row.createdAt,
           expires: (row) => row.expiresAt,

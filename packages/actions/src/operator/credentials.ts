@@ -16,6 +16,7 @@ import {
 
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
+import { checkInterfaceVersion, currentInterfaceVersion } from '../interface-versions.ts';
 import { parseAccountGid } from './account-gid.ts';
 
 /** What a client sends with each request. The key is shown this once. */
@@ -28,6 +29,8 @@ export interface IssuedCredential {
 /** A key without its secret. */
 export interface Credential {
   clientId: string;
+  /** The interface version that the client is pinned to. */
+  schemaVersion: string;
   keyId: string;
   createdAt: Date;
   /** Null: it does not expire. */
@@ -44,23 +47,26 @@ const LIVE_KEYS_PER_CLIENT = 5;
  * Issues an API key.
  *
  * @param input.clientId gives this client of the account one more key; null makes a new client
- * @throws RefusedError `NOT_FOUND`; `LIMIT_REACHED` when the client has 5 live keys
+ * @param input.schemaVersion the version that a new client is pinned to; null or undefined: the current one
+ * @throws RefusedError `NOT_FOUND`; `LIMIT_REACHED` when the client has 5 live keys; `INVALID` for a version that is unknown,
+ * or named for a client that has its pin
  */
 export async function issueCredential(
   context: ActionContext,
-  input: { interfaceName: InterfaceName; accountId: string; clientId: string | null },
+  input: { interfaceName: InterfaceName; accountId: string; clientId: string | null; schemaVersion?: string | null },
 ): Promise<IssuedCredential> {
   const { interfaceName } = input;
   const id = parseAccountGid(context.gidNamespace, interfaceName, input.accountId);
   const account = id === null ? null : await selectAccount(context.store, interfaceName, id);
   if (account === null) throw new RefusedError('NOT_FOUND', `There is no ${interfaceName} ${input.accountId}.`);
 
+  const schemaVersion = chooseVersion(input);
   const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
   const clientId = input.clientId ?? `${interfaceName}_${randomBytes(12).toString('hex')}`;
   await context.store.transaction(async (transaction) => {
     const apiClientId =
       input.clientId === null
-        ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId })).id
+        ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
         : await findClientForAnotherKey(transaction, account.id, input.clientId);
     await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash });
   });
@@ -69,6 +75,20 @@ export async function issueCredential(
     apiKey,
     organizationId: formatGid(context.gidNamespace, 'Organization', account.organization_id),
   };
+}
+
+function chooseVersion(input: {
+  interfaceName: InterfaceName;
+  clientId: string | null;
+  schemaVersion?: string | null;
+}): string {
+  const { interfaceName, clientId, schemaVersion = null } = input;
+  if (schemaVersion === null) return currentInterfaceVersion(interfaceName);
+  if (clientId !== null) {
+    throw new RefusedError('INVALID', `Client ${clientId} is pinned already. Move its pin instead.`);
+  }
+  checkInterfaceVersion(interfaceName, schemaVersion);
+  return schemaVersion;
 }
 
 async function findClientForAnotherKey(transaction: Database, accountId: string, clientId: string): Promise<string> {
@@ -114,6 +134,7 @@ export async function revokeCredential(
 function toCredential(row: ApiKeyRow): Credential {
   return {
     clientId: row.client_id,
+    schemaVersion: row.schema_version,
     keyId: row.key_id,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -1,0 +1,29 @@
+import type { InterfaceName } from '@deedwire/domain';
+import { versions as lenderVersions } from '@deedwire/lender-schema';
+import { versions as partnerVersions } from '@deedwire/partner-schema';
+
+import { RefusedError } from './errors.ts';
+
+const VERSIONS = { lender: lenderVersions, partner: partnerVersions };
+
+/** The version that a client is pinned to when nobody chooses one: the newest that is released and has no end. */
+export function currentInterfaceVersion(interfaceName: InterfaceName): string {
+  const current = VERSIONS[interfaceName].findLast(({ status }) => status === 'current');
+  if (current === undefined) throw new Error(`The ${interfaceName} interface has no current version.`);
+  return current.version;
+}
+
+/**
+ * Checks that a client can be pinned to a version.
+ *
+ * @throws RefusedError `INVALID` for one that is unknown or retired
+ */
+export function checkInterfaceVersion(interfaceName: InterfaceName, version: string): void {
+  const served = VERSIONS[interfaceName].filter(({ status }) => status !== 'retired').map((known) => known.version);
+  if (!served.includes(version)) {
+    throw new RefusedError(
+      'INVALID',
+      `The ${interfaceName} interface has no version ${version}. It has: ${served.join(', ')}.`,
+    );
+  }
+}
