@@ -1,6 +1,6 @@
 import type { RecordId, ReferralDetails, ReferralStatus } from '@deedwire/domain';
 
-import type { PageQuery } from './page-query.ts';
+import { readsPage, type PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A referral with the matter that it was converted into. The matter's columns are null unless it was. */
@@ -74,10 +74,7 @@ export async function selectReferrals(
         r.closed_at, m.id as matter_id, m.reference as matter_reference, m.opened_at as matter_opened_at
       from referral r
       left join matter m on m.referral_id = r.id
-      where r.account_id = $1
-        and r.id < coalesce($2::bigint, 9223372036854775807)
-        ${filter.status === null ? '' : 'and r.status = $4'}
-      order by r.id desc
+      where ${filter.status === null ? '' : 'r.status = $4 and'} ${readsPage(['r.account_id', '$1'], 'r.id', '$2')}
       limit $3`,
   };
   const values = [filter.accountId, page.behindId, page.limit];

@@ -48,7 +48,7 @@ function compareApplications(
 ): void {
   const before = from.map(printApplication);
   const after = to.map(printApplication);
-  if (before.toSorted().join(' ') === after.toSorted().join(' ')) return;
+  if (JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted())) return;
   const message = `It was ${describe(name, before)}, is ${describe(name, after)}.`;
   for (const rule of rulesFor(comparison, name, from, to, position)) comparison.found(rule, coordinate, message);
 }

@@ -1,6 +1,6 @@
 import { ownMember, type JsonValue } from '../json/json-value.ts';
 import { listMember } from './conjunction.ts';
-import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 /** Whether null is valid, in whichever notation: decided by evaluating the schemas for it, as a validator does. */
 export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): boolean {
@@ -22,12 +22,8 @@ export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): b
   }
 
   function evaluate(schema: Schema): boolean {
-    const target = document.target(schema, '$ref');
-    if (target !== null && !target.every(acceptsOne)) return false;
-    if (target !== null && document.refHidesSiblings) return true;
-    for (const keyword of ['$dynamicRef', '$recursiveRef'] as const) {
-      if (!(document.target(schema, keyword) ?? []).every(acceptsOne)) return false;
-    }
+    if (!referenceKeywords.every((keyword) => (document.target(schema, keyword) ?? []).every(acceptsOne))) return false;
+    if (document.refHidesSiblings && Object.hasOwn(schema, '$ref')) return true;
     return (
       allowedByValue(schema) &&
       listMember(schema, 'allOf').every(accepts) &&

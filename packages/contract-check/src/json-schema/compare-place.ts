@@ -67,7 +67,7 @@ function compareExclusivity(comparison: Comparison, path: string, from: Alternat
   if (now && (!before || to.list.length > from.list.length)) {
     comparison.found('exclusive', path, 'What fits several of the alternatives is refused.');
   }
-  if (before && !to.exclusive && overlaps(comparison.to, to)) {
+  if (before && (!now || to.list.length < from.list.length)) {
     comparison.found('notExclusive', path, 'What fits several of the alternatives is not refused any more.');
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 /** Branches of an `anyOf` or `oneOf`. */
 export interface Choice {
@@ -24,7 +24,7 @@ export function conjunctionOf(document: SchemaDocument, start: readonly Schema[]
     if (seen.has(schema)) continue;
     seen.add(schema);
     const next: Schema[] = [];
-    for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef'] as const) {
+    for (const keyword of referenceKeywords) {
       next.push(...(document.target(schema, keyword) ?? []));
     }
     if (!(document.refHidesSiblings && Object.hasOwn(schema, '$ref'))) {

@@ -44,7 +44,6 @@ export function likeness(from: Features, to: Features): number | null {
     if (isDisjoint(values, now)) return null;
     score += 100;
   }
-  if (from.print === to.print) score += 1000;
   if (from.titles !== '' && from.titles === to.titles) score += 10;
   const shared = [...from.properties].filter((name) => to.properties.has(name)).length;
   return score + (2 * shared) / Math.max(1, from.properties.size + to.properties.size);

@@ -23,13 +23,19 @@ export interface SchemaDocument {
   readonly root: readonly Schema[];
   /** Up to draft 7 a `$ref` hides what stands beside it. */
   readonly refHidesSiblings: boolean;
-  /** Null without a reference. Throws an InputError when there is nothing at the other end, or it is in another file. */
-  target(schema: Schema, keyword: '$ref' | '$dynamicRef' | '$recursiveRef'): readonly Schema[] | null;
+  /** Null without a reference. */
+  target(schema: Schema, keyword: ReferenceKeyword): readonly Schema[] | null;
 }
 
+export const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'] as const;
+
+type ReferenceKeyword = (typeof referenceKeywords)[number];
+
+/** Throws an InputError; also when a reference leads nowhere, or to another file. */
 export function readSchemaDocument(document: JsonDocument): SchemaDocument {
   const places = new Map<Schema, { pointer: string; resource: Resource }>();
   const resources = new Map<string, Resource>();
+  const targets = new Map<Schema, Map<string, readonly Schema[]>>();
 
   function fail(pointer: string, problem: string): never {
     throw new InputError(document.file, document.lineOf(pointer), `${pointer === '' ? 'the schema' : pointer} ${problem}`);
@@ -94,20 +100,28 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
     return schemas(value);
   }
 
+  function target(schema: Schema, keyword: ReferenceKeyword): readonly Schema[] | null {
+    const reference = ownMember(schema, keyword);
+    if (typeof reference !== 'string') return null;
+    const own = targets.get(schema) ?? new Map<string, readonly Schema[]>();
+    const found = own.get(keyword) ?? resolve(schema, reference);
+    targets.set(schema, own.set(keyword, found));
+    return found;
+  }
+
   if (typeof document.value !== 'boolean' && !isJsonObject(document.value)) {
     fail('', 'is not a schema: an object, true or false is expected');
   }
   walk(document.value, '', null);
+  // Every reference must lead somewhere, used or not. What one leads to can be a new place: the walk goes on.
+  for (const schema of places.keys()) for (const keyword of referenceKeywords) target(schema, keyword);
   const dialect = isJsonObject(document.value) ? ownMember(document.value, '$schema') : undefined;
 
   return {
     file: document.file,
     root: schemas(document.value),
     refHidesSiblings: typeof dialect === 'string' && /draft-0[3-7]/.test(dialect),
-    target(schema, keyword) {
-      const reference = ownMember(schema, keyword);
-      return typeof reference === 'string' ? resolve(schema, reference) : null;
-    },
+    target,
   };
 }
 

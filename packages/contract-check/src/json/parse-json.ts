@@ -22,8 +22,25 @@ const otherToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/
  * Reads JSON (RFC 8259) as `JSON.parse` does, and besides refuses duplicate names, which `JSON.parse` lets pass silently,
  * and tells the line of every value. Throws an InputError.
  */
-export function parseJson({ file, text }: SourceText): JsonDocument {
-  const offsets = new Map<string, number>();
+export function parseJson(source: SourceText): JsonDocument {
+  return {
+    file: source.file,
+    value: read(source, null),
+    lineOf(pointer) {
+      // Places are asked for when something is wrong. Reading again costs less than remembering them all.
+      let line: number | null = null;
+      read(source, (place, offset) => {
+        if (place === pointer) line = lineAt(source.text, offset);
+      });
+      return line;
+    },
+  };
+}
+
+/** Tells the JSON Pointer and the offset of each value, when asked to. */
+type Visit = (pointer: string, offset: number) => void;
+
+function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
   let at = 0;
 
   function fail(problem: string, offset = at): never {
@@ -56,6 +73,10 @@ export function parseJson({ file, text }: SourceText): JsonDocument {
     return value;
   }
 
+  function pointerTo(pointer: string, key: string | number): string {
+    return visit === null ? '' : childPointer(pointer, key);
+  }
+
   /** Calls `readOne` for each member up to `end`; the opening bracket is still ahead. */
   function readMembers(end: ']' | '}', readOne: () => void): void {
     at += 1;
@@ -77,7 +98,7 @@ export function parseJson({ file, text }: SourceText): JsonDocument {
 
   function readArray(pointer: string, depth: number): JsonValue[] {
     const values: JsonValue[] = [];
-    readMembers(']', () => values.push(readValue(childPointer(pointer, values.length), depth + 1)));
+    readMembers(']', () => values.push(readValue(pointerTo(pointer, values.length), depth + 1)));
     return values;
   }
 
@@ -90,7 +111,7 @@ export function parseJson({ file, text }: SourceText): JsonDocument {
       skipWhitespace();
       if (text[at] !== ':') fail(`":" is expected, not ${describeNext()}`);
       at += 1;
-      members.set(name, readValue(childPointer(pointer, name), depth + 1));
+      members.set(name, readValue(pointerTo(pointer, name), depth + 1));
     });
     // Not by assignment: a member named `__proto__` is a member.
     return Object.fromEntries(members);
@@ -99,7 +120,7 @@ export function parseJson({ file, text }: SourceText): JsonDocument {
   function readValue(pointer: string, depth: number): JsonValue {
     if (depth > maxDepth) fail(`is nested deeper than ${maxDepth} levels`);
     skipWhitespace();
-    offsets.set(pointer, at);
+    visit?.(pointer, at);
     const first = text[at];
     if (first === '{') return readObject(pointer, depth);
     if (first === '[') return readArray(pointer, depth);
@@ -115,15 +136,7 @@ export function parseJson({ file, text }: SourceText): JsonDocument {
   const value = readValue('', 0);
   skipWhitespace();
   if (at < text.length) fail(`the end of the file is expected, not ${describeNext()}`);
-
-  return {
-    file,
-    value,
-    lineOf(pointer) {
-      const offset = offsets.get(pointer);
-      return offset === undefined ? null : lineAt(text, offset);
-    },
-  };
+  return value;
 }
 
 function lineAt(text: string, offset: number): number {

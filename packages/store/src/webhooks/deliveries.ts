@@ -1,6 +1,6 @@
 import type { RecordId } from '@deedwire/domain';
 
-import type { PageQuery } from '../page-query.ts';
+import { readsPage, type PageQuery } from '../page-query.ts';
 import { firstRow, type Database } from '../store.ts';
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
@@ -36,7 +36,7 @@ export async function selectDelivery(
 }
 
 /**
- * Newest first. Served by webhook_delivery_by_account or, for one subscription, by webhook_delivery_by_subscription.
+ * Newest first. Served by webhook_delivery_by_account; for one subscription, the planner chooses between its indexes.
  *
  * @param filter null where it does not matter
  */
@@ -45,23 +45,21 @@ export async function selectDeliveries(
   filter: { accountId: RecordId | null; subscriptionId: RecordId | null; status: DeliveryStatus | null },
   page: PageQuery,
 ): Promise<DeliveryRow[]> {
-  const conditions: string[] = [];
   const values: unknown[] = [page.behindId, page.limit];
-  for (const [column, value] of [
-    ['account_id', filter.accountId],
-    ['subscription_id', filter.subscriptionId],
-    ['status', filter.status],
-  ] as const) {
-    if (value !== null) conditions.push(`and d.${column} = $${values.push(value)}`);
-  }
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const status = filter.status === null ? '' : `d.status = ${parameter(filter.status)} and`;
+  const subscription =
+    filter.subscriptionId === null ? '' : `d.subscription_id = ${parameter(filter.subscriptionId)} and`;
+  const list =
+    filter.accountId === null
+      ? 'd.id < coalesce($1::bigint, 9223372036854775807) order by d.id desc'
+      : readsPage(['d.account_id', parameter(filter.accountId)], 'd.id', '$1');
   const statement = {
-    // A plan of its own for each combination of filters.
+    // A statement of its own for each combination of filters.
     name: `select-deliveries-${filter.accountId !== null}-${filter.subscriptionId !== null}-${filter.status !== null}`,
     text: `
       ${SELECT}
-      where d.id < coalesce($1::bigint, 9223372036854775807)
-        ${conditions.join(' ')}
-      order by d.id desc
+      where ${status} ${subscription} ${list}
       limit $2`,
   };
   return database.query<DeliveryRow>(statement, values);

@@ -19,7 +19,8 @@ export function toLease(row: LaneRow): LaneLease {
 
 /**
  * Takes free lanes with something due, the longest due first. Materialized: as a subquery it could run again for each row,
- * and lock more than `limit`. Served by webhook_lane_due.
+ * and lock more than `limit`. An array, because a join would read every lane once the plan is a generic one. Served by
+ * webhook_lane_due and webhook_lane_pkey.
  */
 export async function leaseLanes(
   database: Database,
@@ -38,8 +39,7 @@ export async function leaseLanes(
       )
       update webhook_lane l
       set owner = $1, leased_until = now() + make_interval(secs => $2), fencing_token = l.fencing_token + 1
-      from due
-      where l.subscription_id = due.subscription_id
+      where l.subscription_id = any (array(select subscription_id from due))
       returning l.subscription_id, l.fencing_token`,
   };
   const rows = await database.query<LaneRow>(statement, [lease.owner, lease.forSeconds, lease.limit]);

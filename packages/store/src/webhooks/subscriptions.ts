@@ -1,6 +1,6 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
 
-import type { PageQuery } from '../page-query.ts';
+import { readsPage, type PageQuery } from '../page-query.ts';
 import { firstRow, onlyRow, type Database } from '../store.ts';
 
 export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
@@ -56,8 +56,7 @@ export async function selectSubscriptions(
     text: `
       select ${COLUMNS}
       from webhook_subscription s
-      where s.account_id = $1 and s.deleted_at is null and s.id < coalesce($2::bigint, 9223372036854775807)
-      order by s.id desc
+      where s.deleted_at is null and ${readsPage(['s.account_id', '$1'], 's.id', '$2')}
       limit $3`,
   };
   return database.query<SubscriptionRow>(statement, [accountId, page.behindId, page.limit]);

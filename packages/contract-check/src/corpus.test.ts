@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Report } from './change.ts';
+import { compareGraphql } from './graphql/compare-graphql.ts';
+import { graphqlRules } from './graphql/rules.ts';
+import { compareJsonSchemas } from './json-schema/compare-json-schema.ts';
+import type { Direction } from './json-schema/comparison.ts';
+import { jsonSchemaRules } from './json-schema/rules.ts';
+import type { JsonValue } from './json/json-value.ts';
+import { compareManifests } from './manifest/compare-manifests.ts';
+import { manifestRules } from './manifest/rules.ts';
+import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
+
+interface Case {
+  /** Absent: nothing is different. */
+  rule?: string;
+  what: string;
+  reason: string;
+  closedOutputs?: boolean;
+}
+interface GraphqlCase extends Case {
+  from: string;
+  to: string;
+  verdict: Verdict;
+  directives?: Record<string, Verdict>;
+}
+interface JsonSchemaCase extends Case {
+  from: JsonValue;
+  to: JsonValue;
+  producer: Verdict;
+  consumer: Verdict;
+}
+interface ManifestCase extends Case {
+  from: JsonValue;
+  to: JsonValue;
+  verdict: Verdict;
+  /** Coordinates that existed; absent: all did. */
+  existing?: string[];
+}
+
+/** A case in one direction: what is expected, and what comes out. */
+interface Outcome {
+  name: string;
+  expected: Verdict;
+  why: string | undefined;
+  report: Report;
+}
+
+function readCorpus<T>(name: string): T[] {
+  const cases: T[] = JSON.parse(readFileSync(new URL(`../corpus/${name}.json`, import.meta.url), 'utf8'));
+  return cases;
+}
+
+const asText = (file: string, value: JsonValue) => ({ file, text: JSON.stringify(value) });
+
+const graphqlCases = readCorpus<GraphqlCase>('graphql');
+const jsonSchemaCases = readCorpus<JsonSchemaCase>('json-schema');
+const manifestCases = readCorpus<ManifestCase>('manifest');
+
+const graphqlOutcomes = graphqlCases.map(
+  ({ what, verdict, rule, from, to, closedOutputs = false, directives = {} }) => ({
+    name: what,
+    expected: verdict,
+    why: ruleNamed(graphqlRules, rule)?.why,
+    report: compareGraphql({ file: 'from', text: from }, { file: 'to', text: to }, { closedOutputs, directives }),
+  }),
+);
+
+const jsonSchemaOutcomes = jsonSchemaCases.flatMap((each) =>
+  (['producer', 'consumer', 'both'] satisfies Direction[]).map((direction): Outcome => {
+    const rule = ruleNamed(jsonSchemaRules, each.rule);
+    return {
+      name: `${each.what} (${direction})`,
+      expected: direction === 'both' ? largerVerdict(each.producer, each.consumer) : each[direction],
+      why: direction === 'both' ? undefined : rule?.[direction].why,
+      report: compareJsonSchemas(asText('from', each.from), asText('to', each.to), {
+        direction,
+        closedOutputs: each.closedOutputs ?? false,
+      }),
+    };
+  }),
+);
+
+const manifestOutcomes = manifestCases.map(({ what, verdict, rule, from, to, existing }) => ({
+  name: what,
+  expected: verdict,
+  why: ruleNamed(manifestRules, rule)?.why,
+  report: compareManifests(asText('from', from), asText('to', to), {
+    existed: (coordinate) => existing?.includes(coordinate) ?? true,
+  }),
+}));
+
+function ruleNamed<T>(rules: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
+  if (name === undefined) return undefined;
+  const rule = rules[name];
+  if (rule === undefined) throw new Error(`there is no rule ${name}`);
+  return rule;
+}
+
+function named(cases: Case[]): Set<string | undefined> {
+  return new Set(cases.map(({ rule }) => rule));
+}
+
+describe.each([
+  ['graphql', graphqlOutcomes],
+  ['json-schema', jsonSchemaOutcomes],
+  ['manifest', manifestOutcomes],
+])('%s', (_, outcomes) => {
+  test.each(outcomes)('$expected: $name', ({ expected, why, report }) => {
+    expect({ verdict: report.verdict, changes: report.changes }).toMatchObject({ verdict: expected });
+    expect(report.changes.length === 0).toBe(expected === 'none');
+    expect(why === undefined || report.changes.some((change) => change.why === why)).toBe(true);
+  });
+});
+
+test('no verdict of the corpus is too small, and none is too large', () => {
+  const all: Outcome[] = [...graphqlOutcomes, ...jsonSchemaOutcomes, ...manifestOutcomes];
+  const tooSmall = all.filter(({ report, expected }) => compareVerdicts(report.verdict, expected) < 0);
+  const tooLarge = all.filter(({ report, expected }) => compareVerdicts(report.verdict, expected) > 0);
+  expect(graphqlCases.length + jsonSchemaCases.length + manifestCases.length).toBeGreaterThan(390);
+  expect(tooSmall).toEqual([]);
+  expect(tooLarge).toEqual([]);
+});
+
+test('every rule is in the corpus', () => {
+  expect(Object.keys(graphqlRules).filter((rule) => !named(graphqlCases).has(rule))).toEqual([]);
+  expect(Object.keys(jsonSchemaRules).filter((rule) => !named(jsonSchemaCases).has(rule))).toEqual([]);
+  expect(Object.keys(manifestRules).filter((rule) => !named(manifestCases).has(rule))).toEqual([]);
+});
+
+test('every case says why, and no two are the same', () => {
+  const all: Case[] = [...graphqlCases, ...jsonSchemaCases, ...manifestCases];
+  expect(all.filter(({ reason }) => reason.length < 5)).toEqual([]);
+  const texts = all.map((each) => JSON.stringify({ ...each, what: '', reason: '', rule: '' }));
+  expect(texts.filter((text, i) => texts.indexOf(text) !== i)).toEqual([]);
+});

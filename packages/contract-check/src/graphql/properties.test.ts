@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { Kind, parse, print, visit } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { Report } from '../change.ts';
+import { InputError } from '../input-error.ts';
+import { compareVerdicts, type Verdict } from '../verdict.ts';
+import { compareGraphql } from './compare-graphql.ts';
+
+interface SingleCase {
+  from: string;
+  to: string;
+  verdict: Verdict;
+  closedOutputs?: boolean;
+  directives?: object;
+}
+
+const allCases: SingleCase[] = JSON.parse(readFileSync(new URL('../../corpus/graphql.json', import.meta.url), 'utf8'));
+
+/** Those that can stand side by side in one schema: not about the schema as a whole, or a directive known by its name. */
+const cases = allCases.filter(
+  ({ from, to, closedOutputs, directives }) =>
+    !/schema|Mutation|Subscription|@cost/.test(from + to) && closedOutputs === undefined && directives === undefined,
+);
+
+function compare(from: string, to: string): Report {
+  return compareGraphql({ file: 'from', text: from }, { file: 'to', text: to });
+}
+
+/** The definitions of a case with names of their own, its query type under a field of the whole. */
+function partOf(sdl: string, index: number): string {
+  const document = parse(sdl);
+  const own = new Set(document.definitions.flatMap((node) => ('name' in node ? [node.name?.value] : [])));
+  const renamed = visit(document, {
+    Name(node, _key, parent) {
+      const isMember = parent !== undefined && 'kind' in parent && memberKinds.has(parent.kind);
+      return own.has(node.value) && !isMember ? { ...node, value: `${node.value}_${index}` } : undefined;
+    },
+  });
+  return print(renamed);
+}
+
+/** What has a name inside a type: it may be spelt as a type is. */
+const memberKinds: ReadonlySet<string> = new Set([
+  Kind.FIELD_DEFINITION,
+  Kind.INPUT_VALUE_DEFINITION,
+  Kind.ENUM_VALUE_DEFINITION,
+  Kind.ARGUMENT,
+]);
+
+function whole(parts: readonly string[]): string {
+  const fields = parts.map((_, i) => `part${i}: Query_${i}`).join(' ');
+  return [`type Query { ${fields} }`, ...parts.map(partOf)].join('\n');
+}
+
+describe('GraphQL', () => {
+  test('a schema against itself is none', () => {
+    for (const { from, to } of allCases) {
+      expect(compare(from, from)).toEqual({ verdict: 'none', changes: [] });
+      expect(compare(to, to)).toEqual({ verdict: 'none', changes: [] });
+    }
+  });
+
+  test('a composed change is never smaller than its parts', () => {
+    const some = fc.uniqueArray(fc.constantFrom(...cases), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(some, (parts) => {
+        const before = whole(parts.map(({ from }) => from));
+        const composed = compare(before, whole(parts.map(({ to }) => to))).verdict;
+        for (const [i, part] of parts.entries()) {
+          const single = compare(before, whole(parts.map(({ from, to }, j) => (i === j ? to : from)))).verdict;
+          expect([single, part.from]).toEqual([part.verdict, part.from]);
+          expect(compareVerdicts(composed, single)).toBeGreaterThanOrEqual(0);
+        }
+      }),
+    );
+  });
+
+  test('any text has a report or an InputError that names the file', () => {
+    const words = fc.constantFrom(...cases.flatMap(({ from, to }) => [...from.split(/\b/), ...to.split(/\b/)]));
+    const broken = fc
+      .tuple(fc.constantFrom(...cases), fc.nat(), fc.nat(20), words)
+      .map(([{ from }, at, length, word]) => {
+        const start = at % from.length;
+        return from.slice(0, start) + word + from.slice(start + length);
+      });
+    fc.assert(
+      fc.property(fc.oneof(broken, fc.string(), fc.string({ unit: 'binary' })), broken, (from, to) => {
+        let message = '';
+        try {
+          compare(from, to);
+        } catch (error) {
+          message = error instanceof InputError ? error.message : `not an InputError: ${String(error)}`;
+        }
+        expect(message).toMatch(/^$|^(?:from|to):/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { compareGraphql } from './compare-graphql.ts';
+
+const valid = 'type Query { a: String }';
+const read = (text: string) => compareGraphql({ file: 'a.graphql', text: valid }, { file: 'b.graphql', text });
+
+describe('what is not a schema', () => {
+  test.each([
+    ['', 'b.graphql:1: is empty: a schema is expected'],
+    [' \n\t', 'b.graphql:1: is empty: a schema is expected'],
+    ['type Query {\n  a: String\n', 'b.graphql:3: Syntax Error: Expected Name, found <EOF>.'],
+    ['type Query {\n  a: \n}', 'b.graphql:3: Syntax Error: Expected Name, found "}".'],
+    ['type Query {\n  a: Foo\n}', 'b.graphql:2: Unknown type "Foo".'],
+    [
+      'type Query {\n  a: Int\n}\n# Query\ntype Query {\n  b: Int\n}',
+      'b.graphql:5: There can be only one type named "Query".',
+    ],
+    ['type Query {\n  a: Int\n  a: Int\n}', 'b.graphql:3: Field "Query.a" can only be defined once.'],
+    ['type Query {\n  a: Int @unknown\n}', 'b.graphql:2: Unknown directive "@unknown".'],
+    [
+      'type Query {\n  a: Int\n}\ntype A implements B {\n  x: Int\n}\ninterface B {\n  y: Int\n}',
+      'b.graphql:8: Interface field B.y expected',
+    ],
+    ['type A {\n  a: Int\n}', 'b.graphql: Query root type must be provided.'],
+    ['query {\n  a\n}', 'b.graphql:1: an operation, where a schema is expected'],
+    [`type Query {\n  a: ${'['.repeat(100_000)}Int${']'.repeat(100_000)}\n}`, 'b.graphql: is nested too deeply'],
+    ['\u0000', 'b.graphql:1: Syntax Error: Unexpected character: U+0000.'],
+  ])('%#', (text, message) => {
+    expect(() => read(text)).toThrow(message);
+  });
+});
+
+test('names of the prototype are names', () => {
+  const sdl = 'type constructor { toString: Int } type Query { hasOwnProperty: constructor valueOf: Int }';
+  const { changes } = compareGraphql({ file: 'a', text: sdl }, { file: 'b', text: sdl.replace('valueOf: Int', '') });
+  expect(changes.map(({ coordinate }) => coordinate)).toEqual(['Query.valueOf']);
+});
+
+test('10,000 types', () => {
+  const types = Array.from(
+    { length: 10_000 },
+    (_, i) => `type T${i} { id: ID! name: String next(first: Int = 1): [T${(i + 1) % 10_000}!]! }`,
+  );
+  const from = `type Query { t: T0 }\n${types.join('\n')}`;
+  const started = performance.now();
+  const report = compareGraphql(
+    { file: 'a', text: from },
+    { file: 'b', text: from.replaceAll('name: String', 'name: String!') },
+  );
+  expect(report.changes).toHaveLength(10_000);
+  // Measured 1 s; the bound only tells linear from quadratic.
+  expect(performance.now() - started).toBeLessThan(15_000);
+});

@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Report } from '../change.ts';
+import { InputError } from '../input-error.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { compareVerdicts, type Verdict } from '../verdict.ts';
+import { compareJsonSchemas } from './compare-json-schema.ts';
+import type { Direction } from './comparison.ts';
+
+const directions: Direction[] = ['producer', 'consumer', 'both'];
+
+function compareTexts(from: string, to: string, direction: Direction): Report {
+  return compareJsonSchemas({ file: 'from', text: from }, { file: 'to', text: to }, { direction });
+}
+
+function compare(from: JsonValue, to: JsonValue, direction: Direction): Report {
+  return compareTexts(JSON.stringify(from), JSON.stringify(to), direction);
+}
+
+const definitionNames = ['A', 'B', 'C'] as const;
+
+/** Schemas with references into `$defs`, circular ones among them. */
+const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom<JsonValue>(true, {}, { type: 'string' }, { type: 'integer' }, { type: ['string', 'null'] }, { type: 'boolean' }),
+    fc.record({ type: fc.constant('string') }, { requiredKeys: ['type'] }),
+    fc.record(
+      { type: fc.constant('string'), maxLength: fc.nat(3), minLength: fc.nat(2), pattern: fc.constantFrom('^a', 'b$') },
+      { requiredKeys: ['type'] },
+    ),
+    fc.record(
+      { type: fc.constantFrom('number', 'integer'), maximum: fc.nat(3), exclusiveMinimum: fc.nat(2), multipleOf: fc.constantFrom(1, 2) },
+      { requiredKeys: ['type'] },
+    ),
+    fc.record({ enum: fc.uniqueArray(fc.constantFrom('a', 'b', 1, null), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ const: fc.constantFrom('a', 1, null) }),
+    fc.constantFrom(...definitionNames).map((name) => ({ $ref: `#/$defs/${name}` })),
+    fc.record(
+      {
+        type: fc.constant('object'),
+        properties: fc.dictionary(fc.constantFrom('a', 'b'), tie('schema'), { maxKeys: 2 }),
+        required: fc.uniqueArray(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+        additionalProperties: fc.oneof(fc.boolean(), tie('schema')),
+      },
+      { requiredKeys: ['type', 'properties'] },
+    ),
+    fc.record(
+      { type: fc.constant('array'), items: tie('schema'), prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }), maxItems: fc.nat(2) },
+      { requiredKeys: ['type'] },
+    ),
+    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
+    fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
+    fc.record({ not: tie('schema') }),
+  ),
+}));
+
+/** A definition that is a bare reference could lead to itself and mean nothing. */
+const definition = schema.map(
+  (each): JsonValue => (JSON.stringify(each).includes('$ref') ? { type: 'object', properties: { a: each } } : each),
+);
+
+/** A root and three definitions. */
+type Parts = readonly [root: JsonValue, ...definitions: JsonValue[]];
+
+const parts = fc.tuple(schema, definition, definition, definition);
+
+function documentOf([root, ...definitions]: Parts): JsonObject {
+  return { allOf: [root], $defs: Object.fromEntries(definitions.map((each, i) => [definitionNames[i], each])) };
+}
+
+const document = parts.map(documentOf);
+
+/** Two documents that have parts in common: what a change looks like. */
+const change = fc
+  .tuple(parts, parts, fc.tuple(fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean()))
+  .map(([from, other, kept]): [JsonObject, JsonObject] => {
+    const [root, ...definitions] = from.map((part, i) => (kept[i] === true ? part : (other[i] ?? true)));
+    return [documentOf(from), documentOf([root ?? true, ...definitions])];
+  });
+
+function renamed(each: JsonObject): JsonObject {
+  return JSON.parse(
+    JSON.stringify(each)
+      .replaceAll(/#\/\$defs\/(\w)/g, '#/$defs/renamed$1')
+      .replaceAll(/"([ABC])":/g, '"renamed$1":'),
+  );
+}
+
+describe('JSON Schema', () => {
+  test('a schema against itself is none', () => {
+    fc.assert(
+      fc.property(document, fc.constantFrom(...directions), (each, direction) => {
+        expect(compare(each, each, direction)).toEqual({ verdict: 'none', changes: [] });
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('renaming definitions changes nothing', () => {
+    fc.assert(
+      fc.property(change, fc.constantFrom(...directions), ([from, to], direction) => {
+        expect(compare(from, renamed(from), direction).changes).toEqual([]);
+        expect(compare(renamed(from), to, direction)).toEqual(compare(from, to, direction));
+        expect(compare(from, renamed(to), direction)).toEqual(compare(from, to, direction));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('both is never smaller than one direction, and is one of them', () => {
+    fc.assert(
+      fc.property(change, ([from, to]) => {
+        const [producer, consumer, both] = directions.map((direction) => compare(from, to, direction).verdict);
+        expect([producer, consumer]).toContain(both);
+        expect([producer, consumer].every((each) => compareVerdicts(each ?? 'none', both ?? 'none') <= 0)).toBe(true);
+      }),
+    );
+  });
+
+  test('a composed change is never smaller than its parts', () => {
+    const cases = readCases().filter(({ from, to }) => !/"\$(?:ref|id|schema)"/.test(JSON.stringify([from, to])));
+    const some = fc.uniqueArray(fc.constantFrom(...cases), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(some, fc.constantFrom('producer' as const, 'consumer' as const), (composition, direction) => {
+        const before = objectOf(composition.map(({ from }) => from));
+        const composed = compare(before, objectOf(composition.map(({ to }) => to)), direction).verdict;
+        for (const [i, part] of composition.entries()) {
+          const alone = objectOf(composition.map(({ from, to }, j) => (i === j ? to : from)));
+          const single = compare(before, alone, direction).verdict;
+          expect(single).toBe(part[direction]);
+          expect(compareVerdicts(composed, single)).toBeGreaterThanOrEqual(0);
+        }
+      }),
+    );
+  });
+
+  test('any JSON has a report or an InputError that names the file and the line', () => {
+    const keyword = fc.constantFrom('type', 'enum', 'properties', 'items', '$ref', '$defs', 'anyOf', 'not', 'required', 'maximum', 'if', 'then');
+    const value = fc.oneof(fc.jsonValue(), fc.dictionary(keyword, fc.oneof(fc.jsonValue(), schema)));
+    fc.assert(
+      fc.property(value, value, fc.constantFrom(...directions), (from, to, direction) => {
+        let message = '';
+        try {
+          compareTexts(JSON.stringify(from), JSON.stringify(to), direction);
+        } catch (error) {
+          message = error instanceof InputError ? error.message : `not an InputError: ${String(error)}`;
+        }
+        expect(message).toMatch(/^$|^(?:from|to):1: /);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/**
+ * The judge of judges: a validator. What is not called major must not refuse, in its direction, a value that was valid;
+ * leaving out the rules by which a contract is open.
+ */
+describe('against a validator', () => {
+  const additions = /^The property was added\.$|can be here too\.$/;
+
+  const value = fc.letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 2 },
+      fc.constantFrom<JsonValue>('a', 'b', 'ab', '', 'abcd', 0, 1, 2, 3, 1.5, 4, null, true),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { maxKeys: 3 }),
+    ),
+  })).value;
+
+  test.each(['consumer', 'producer'] as const)('what is not major for a %s keeps values valid', (direction) => {
+    fc.assert(
+      fc.property(change, fc.array(value, { minLength: 20, maxLength: 40 }), ([from, to], values) => {
+        const { verdict, changes } = compare(from, to, direction);
+        fc.pre(verdict !== 'major' && !changes.some(({ message }) => additions.test(message)));
+        const ajv = new Ajv2020({ strict: false });
+        const [old, now] = [ajv.compile(from), ajv.compile(to)];
+        const [given, asked] = direction === 'consumer' ? [old, now] : [now, old];
+        expect(values.filter((each) => given(each) && !asked(each))).toEqual([]);
+      }),
+      { numRuns: 250, maxSkipsPerRun: 200 },
+    );
+  });
+});
+
+interface SingleCase {
+  from: JsonValue;
+  to: JsonValue;
+  producer: Verdict;
+  consumer: Verdict;
+  closedOutputs?: boolean;
+}
+
+function readCases(): SingleCase[] {
+  const cases: SingleCase[] = JSON.parse(readFileSync(new URL('../../corpus/json-schema.json', import.meta.url), 'utf8'));
+  return cases.filter(({ closedOutputs }) => closedOutputs !== true);
+}
+
+function objectOf(schemas: readonly JsonValue[]): JsonObject {
+  return { type: 'object', properties: Object.fromEntries(schemas.map((each, i) => [`part${i}`, each])) };
+}
