@@ -1,3 +1,4 @@
+import { retiredEventVersions } from '@deedwire/actions';
 import type { Logger } from '@deedwire/service-runtime';
 import {
   createListener,
@@ -18,9 +19,11 @@ import { createDispatchStore } from './dispatch/dispatch-store.ts';
 import { createDispatcher, LEASE_SECONDS } from './dispatch/dispatcher.ts';
 import { createFanOut } from './fan-out/fan-out.ts';
 import { createWorkerMetrics } from './metrics.ts';
+import { createRetirement } from './retirement.ts';
 
 const APPLICATION_NAME = 'deedwire-webhook-worker';
-const ALARM_INTERVAL_MS = 30_000;
+// How often to look for what nobody tells of: alarms, and versions that have come to their end.
+const WATCH_INTERVAL_MS = 30_000;
 
 /** The parts of the worker, to be started and stopped by a service. */
 export interface Worker {
@@ -64,10 +67,17 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
       notifier.notify();
     },
   });
-  const alarms = createAlarms({ store, logger, metrics });
+  const watches = [
+    createAlarms({ store, logger, metrics }),
+    createRetirement({ store, logger, retiredVersions: () => retiredEventVersions(new Date()) }),
+  ];
   const wake = (): void => {
     fanOut.wake();
     dispatcher.wake();
+  };
+
+  const watch = (): void => {
+    for (const loop of watches) loop.wake();
   };
 
   let work: { stop(): Promise<void> } | null = null;
@@ -80,13 +90,13 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     });
     const { POLL_INTERVAL_MS: pollIntervalMs } = config;
     const pollTimer = pollIntervalMs > 0 ? setInterval(wake, pollIntervalMs) : undefined;
-    const alarmTimer = setInterval(() => alarms.wake(), ALARM_INTERVAL_MS);
-    alarms.wake();
+    const watchTimer = setInterval(watch, WATCH_INTERVAL_MS);
+    watch();
     wake();
     return {
       async stop() {
         clearInterval(pollTimer);
-        clearInterval(alarmTimer);
+        clearInterval(watchTimer);
         await listener.close();
       },
     };
@@ -101,7 +111,7 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     stopTakingWork: () => dispatcher.stopTaking(),
     async drain() {
       await work?.stop();
-      await Promise.all([fanOut.stop(), alarms.stop()]);
+      await Promise.all([fanOut, ...watches].map((loop) => loop.stop()));
       // What cannot be written now is sent again by whoever takes the lanes over.
       await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'drained without the database'));
       // The lanes that were given back are there for others now.

@@ -43,6 +43,7 @@ export {
   deleteWebhookSubscription,
   type DeleteWebhookSubscriptionResult,
 } from './webhooks/delete-webhook-subscription.ts';
+export { retiredEventVersions } from './webhooks/event-versions.ts';
 export { findWebhookDelivery } from './webhooks/find-webhook-delivery.ts';
 export { findWebhookSubscription } from './webhooks/find-webhook-subscription.ts';
 export { listWebhookAttempts } from './webhooks/list-webhook-attempts.ts';

@@ -25,6 +25,7 @@ create table webhook_subscription_event_type (
   event_version text not null,
   primary key (subscription_id, event_type)
 );
+create index webhook_subscription_event_type_by_version on webhook_subscription_event_type (event_type, event_version);
 
 -- One row for each minute in which an account had callback URLs verified, to bound how often we call on its behalf.
 create table webhook_handshake_count (

@@ -92,10 +92,12 @@ export {
   selectAccountsWithQueuedEvents,
   selectQueuedEvents,
   tryLockFanOut,
+  type EventVersionRef,
   type KnownEventVersions,
   type OutboxAlarms,
   type QueuedEventRow,
 } from './webhooks/outbox.ts';
+export { pauseRetiredSubscriptions, selectSubscriptionsPinning } from './webhooks/retired-versions.ts';
 export {
   finishDeliveries,
   insertAttempts,

@@ -35,7 +35,11 @@ export interface Harness {
   /** Starts a worker and waits until it works. */
   startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
   stopWorker(worker: Worker): Promise<void>;
-  subscribe(url: string, eventTypes: string[]): Promise<{ id: string; secret: string }>;
+  /** An event type without a version is pinned to the current one. */
+  subscribe(
+    url: string,
+    eventTypes: (string | { type: string; version: string })[],
+  ): Promise<{ id: string; secret: string }>;
   /** Creates referrals of the partner, one after the other. */
   refer(count: number): Promise<string[]>;
   convert(referralId: string): Promise<void>;
@@ -128,7 +132,7 @@ export async function createHarness(): Promise<Harness> {
     async subscribe(url, eventTypes) {
       const result = await createWebhookSubscription(api, partner, {
         callbackUrl: url,
-        eventTypes: eventTypes.map((type) => ({ type })),
+        eventTypes: eventTypes.map((eventType) => (typeof eventType === 'string' ? { type: eventType } : eventType)),
       });
       if (result.webhookSubscription === null || result.webhookSecret === null) {
         throw new Error(JSON.stringify(result.userErrors));

@@ -2,6 +2,7 @@ import type { InterfaceName } from '@deedwire/domain';
 import { currentVersion, findEventType } from '@deedwire/webhook-events';
 
 import type { UserError } from '../user-error.ts';
+import { isRetired } from './event-versions.ts';
 import type { SubscribedEventType } from './records.ts';
 
 /** The user errors about a list of event types. */
@@ -23,6 +24,7 @@ export function chooseEventTypes(
   interfaceName: InterfaceName,
   choices: readonly EventTypeChoice[],
   pinned: readonly SubscribedEventType[],
+  now: Date,
 ): { eventTypes: SubscribedEventType[]; userErrors: UserError<EventTypesErrorCode>[] } {
   const pins = new Map(pinned.map(({ type, version }) => [type, version]));
   const eventTypes = new Map<string, string>();
@@ -48,7 +50,7 @@ export function chooseEventTypes(
       continue;
     }
     const chosen = version ?? pins.get(type) ?? currentVersion(type);
-    const available = eventType.versions.filter(({ status }) => status !== 'retired').map((known) => known.version);
+    const available = eventType.versions.filter((known) => !isRetired(known, now)).map((known) => known.version);
     // A pin that is kept may be retired: only choosing one is refused.
     if (version !== null && version !== undefined && !available.includes(version)) {
       const message = `${quote(type)} has no version ${quote(version)}. It has: ${available.join(', ')}.`;

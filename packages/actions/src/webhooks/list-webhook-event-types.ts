@@ -1,6 +1,7 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
 
 import type { Caller } from '../context.ts';
+import { isRetired } from './event-versions.ts';
 
 /** Mirrors `WebhookEventType`. */
 export interface SubscribableEventType {
@@ -18,15 +19,16 @@ export interface SubscribableEventType {
 const STATUSES = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
 
 /** The event types of the caller's interface, ordered by name. */
-export function listWebhookEventTypes(caller: Caller): SubscribableEventType[] {
+export function listWebhookEventTypes(caller: Caller, now = new Date()): SubscribableEventType[] {
   return webhookEventTypes
     .filter(({ interfaces }) => interfaces.includes(caller.interfaceName))
     .toSorted((a, b) => (a.type < b.type ? -1 : 1))
     .map(({ type, description, versions }) => ({
       type,
       description,
-      versions: versions.flatMap(({ version, status, sunsetOn }) =>
-        status === 'retired' ? [] : [{ version, status: STATUSES[status], sunsetOn }],
-      ),
+      versions: versions.flatMap((known) => {
+        const { version, status, sunsetOn } = known;
+        return status === 'retired' || isRetired(known, now) ? [] : [{ version, status: STATUSES[status], sunsetOn }];
+      }),
     }));
 }

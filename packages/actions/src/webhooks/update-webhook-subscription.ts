@@ -14,6 +14,7 @@ import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
+import { retiredEventVersions } from './event-versions.ts';
 import { toWebhookSubscription, type SubscribedEventType, type WebhookSubscription } from './records.ts';
 import { secretAssociatedData } from './secret-data.ts';
 import { verifyCallbackUrl, type VerificationErrorCode } from './verify-callback-url.ts';
@@ -82,7 +83,7 @@ function readChange(
     else userErrors.push(inputError(url.code, 'callbackUrl', url.message));
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {
-    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.event_types);
+    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.event_types, new Date());
     change.eventTypes = choice.eventTypes;
     userErrors.push(...choice.userErrors);
   }
@@ -108,9 +109,15 @@ async function save(
     if (change.eventTypes !== null) {
       await deleteSubscriptionEventTypes(transaction, id);
       await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
+      const isRetiredPin = retiredEventVersions(new Date()).some((retired) => isPinned(retired, change.eventTypes));
+      if (locked.paused_reason === 'VERSION_RETIRED' && !isRetiredPin) await resumeSubscription(transaction, id);
     }
     return selectSubscription(transaction, caller.accountId, id);
   });
+}
+
+function isPinned(version: SubscribedEventType, eventTypes: readonly SubscribedEventType[] | null): boolean {
+  return eventTypes?.some((pin) => pin.type === version.type && pin.version === version.version) ?? false;
 }
 
 const NOT_FOUND = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');

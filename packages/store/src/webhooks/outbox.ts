@@ -14,6 +14,12 @@ export async function insertOutboxEvent(
   await database.query(statement, [event.accountId, event.interfaceName, event.type, JSON.stringify(event.snapshot)]);
 }
 
+/** One version of one event type. */
+export interface EventVersionRef {
+  type: string;
+  version: string;
+}
+
 /** The event types and versions that a worker can render. */
 export interface KnownEventVersions {
   types: readonly string[];
@@ -21,7 +27,8 @@ export interface KnownEventVersions {
 }
 
 // Leaves alone an event whose type, or whose version pinned by some subscription, this build does not know: a newer worker
-// takes it. `$1` and `$2` are the known types and versions, side by side.
+// takes it. A subscription that is paused because its version is retired holds nothing up. `$1` and `$2` are the known types
+// and versions, side by side.
 const IS_KNOWN = `
   e.event_type = any ($1::text[])
   and not exists (
@@ -29,6 +36,7 @@ const IS_KNOWN = `
     from webhook_subscription s
     join webhook_subscription_event_type t on t.subscription_id = s.id and t.event_type = e.event_type
     where s.account_id = e.account_id and s.deleted_at is null
+      and s.paused_reason is distinct from 'VERSION_RETIRED'
       and (t.event_type, t.event_version) not in (select * from unnest($1::text[], $2::text[]))
   )`;
 
@@ -110,6 +118,7 @@ export async function selectQueuedEvents(
           from webhook_subscription s
           join webhook_subscription_event_type t on t.subscription_id = s.id
           where s.account_id = e.account_id and s.deleted_at is null and t.event_type = e.event_type
+            and (t.event_type, t.event_version) in (select * from unnest($1::text[], $2::text[]))
         ) as subscriptions
       from outbox_event e
       where e.account_id = $3 and e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}

@@ -1,0 +1,30 @@
+import type { Logger } from '@deedwire/service-runtime';
+import {
+  lockLanes,
+  pauseRetiredSubscriptions,
+  selectSubscriptionsPinning,
+  type EventVersionRef,
+  type Store,
+} from '@deedwire/store';
+
+import { createLoop, type Loop } from './loop.ts';
+
+/** Pauses the subscriptions that pin a version of an event which has come to its end. */
+export function createRetirement(options: {
+  store: Store;
+  logger: Logger;
+  retiredVersions: () => readonly EventVersionRef[];
+}): Loop {
+  const { store, logger, retiredVersions } = options;
+  return createLoop('retirement', logger, async () => {
+    const retired = retiredVersions();
+    if (retired.length === 0) return;
+    const subscriptionIds = await selectSubscriptionsPinning(store, retired);
+    if (subscriptionIds.length === 0) return;
+    await store.transaction(async (transaction) => {
+      await lockLanes(transaction, subscriptionIds);
+      await pauseRetiredSubscriptions(transaction, subscriptionIds);
+    });
+    logger.warn({ subscriptionIds }, 'subscriptions paused: a version that they pin is retired');
+  });
+}

@@ -1,0 +1,114 @@
+import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
+import { createLogger } from '@deedwire/service-runtime';
+import { createStore } from '@deedwire/store';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createRetirement } from '../src/retirement.ts';
+import { eventually } from './support/eventually.ts';
+import { createHarness, type Harness } from './support/harness.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+
+let harness: Harness;
+let older: Receiver;
+let newer: Receiver;
+
+beforeEach(async () => {
+  [harness, older, newer] = await Promise.all([createHarness(), startReceiver(), startReceiver()]);
+});
+
+afterEach(async () => {
+  await harness.close();
+  await Promise.all([older.close(), newer.close()]);
+});
+
+const PREVIEW = { type: 'referral.converted', version: '2027-02-01' };
+
+test('two subscriptions receive one event at two versions, side by side', async () => {
+  await harness.startWorker();
+  const first = await harness.subscribe(older.url, ['referral.converted']);
+  const second = await harness.subscribe(newer.url, [PREVIEW]);
+  const [referralId = ''] = await harness.refer(1);
+  await harness.convert(referralId);
+  await Promise.all([older.waitFor(1), newer.waitFor(1)]);
+
+  const [flat, nested] = [older, newer].map(({ requests }) => JSON.parse(String(requests[0]?.body)));
+  expect(flat).toMatchObject({ version: '2026-11-01', data: { referralId, matterId: expect.any(String) } });
+  expect(nested).toEqual({
+    id: flat.id,
+    type: 'referral.converted',
+    version: '2027-02-01',
+    timestamp: flat.timestamp,
+    data: {
+      referral: { id: referralId, status: 'CONVERTED', externalReference: null },
+      matter: { id: flat.data.matterId, reference: expect.stringMatching(/^M-/), openedAt: expect.any(String) },
+    },
+  });
+  for (const [receiver, { secret }] of [
+    [older, first],
+    [newer, second],
+  ] as const) {
+    const { headers = {}, body = '' } = receiver.requests[0] ?? {};
+    expect(verifyWebhook({ headers, body, secret }).id).toMatch(/WebhookDelivery/);
+  }
+});
+
+test('an event that was fanned out before its pin changed keeps its bytes', async () => {
+  older.answer = (response) => response.writeHead(500).end();
+  await harness.startWorker();
+  const { id } = await harness.subscribe(older.url, ['referral.converted']);
+  const [referralId = '', later = ''] = await harness.refer(2);
+  await harness.convert(referralId);
+  await older.waitFor(1);
+  const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, { id, eventTypes: [PREVIEW] });
+  expect(userErrors).toEqual([]);
+  older.answer = (response) => response.writeHead(200).end();
+  await harness.convert(later);
+  await older.waitFor(3);
+  const [first, second, retried] = older.requests;
+  expect(JSON.parse(String(second?.body))).toMatchObject({ version: '2027-02-01' });
+  expect(retried?.headers).toMatchObject({
+    'x-service-webhook-event-version': '2026-11-01',
+    'x-service-webhook-attempt': '2',
+  });
+  expect(retried?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+});
+
+test('whoever still pins a version at its end is paused, alone, and active again at another version', async () => {
+  const { id } = await harness.subscribe(older.url, ['referral.converted']);
+  const { id: otherId } = await harness.subscribe(newer.url, [PREVIEW]);
+  const store = createStore({ databaseUrl: await harness.database.urlFor('webhook_worker'), applicationName: 'test' });
+  const retirement = createRetirement({
+    store,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    retiredVersions: () => [{ type: 'referral.converted', version: '2026-11-01' }],
+  });
+  try {
+    retirement.wake();
+    await eventually(async () => {
+      expect(await findWebhookSubscription(harness.api, harness.partner, id)).toMatchObject({
+        status: 'PAUSED',
+        pausedReason: 'VERSION_RETIRED',
+        pausedAt: expect.any(Date),
+      });
+    });
+  } finally {
+    await retirement.stop();
+    await store.close();
+  }
+  expect(await findWebhookSubscription(harness.api, harness.partner, otherId)).toMatchObject({ status: 'ACTIVE' });
+
+  await harness.startWorker();
+  const [referralId = ''] = await harness.refer(1);
+  await harness.convert(referralId);
+  await newer.waitFor(1);
+  expect(older.requests).toEqual([]);
+  const { webhookSubscription } = await updateWebhookSubscription(harness.api, harness.partner, {
+    id,
+    eventTypes: [PREVIEW],
+  });
+  expect(webhookSubscription).toMatchObject({ status: 'ACTIVE', pausedReason: null });
+  // What was kept meanwhile comes as it was rendered then.
+  await older.waitFor(1);
+  expect(JSON.parse(String(older.requests[0]?.body))).toMatchObject({ version: '2026-11-01' });
+});

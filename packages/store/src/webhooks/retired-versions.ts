@@ -1,0 +1,47 @@
+import type { RecordId } from '@deedwire/domain';
+
+import type { Database } from '../store.ts';
+import type { EventVersionRef } from './outbox.ts';
+
+/** Active subscriptions that pin one of these versions. Served by webhook_subscription_event_type_by_version. */
+export async function selectSubscriptionsPinning(
+  database: Database,
+  versions: readonly EventVersionRef[],
+): Promise<RecordId[]> {
+  const statement = {
+    name: 'select-subscriptions-pinning',
+    text: `
+      select distinct s.id
+      from unnest($1::text[], $2::text[]) as v (event_type, event_version)
+      join webhook_subscription_event_type t on t.event_type = v.event_type and t.event_version = v.event_version
+      join webhook_subscription s on s.id = t.subscription_id
+      where s.paused_at is null and s.deleted_at is null`,
+  };
+  const rows = await database.query<{ id: RecordId }>(statement, [
+    versions.map(({ type }) => type),
+    versions.map(({ version }) => version),
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Pauses subscriptions that pin a version which has come to its end, and their lanes with them, which must be locked. One
+ * that is paused already keeps its reason. Served by webhook_subscription_pkey and webhook_lane_pkey.
+ */
+export async function pauseRetiredSubscriptions(database: Database, ids: readonly RecordId[]): Promise<void> {
+  const statement = {
+    name: 'pause-retired-subscriptions',
+    text: `
+      with paused as (
+        update webhook_subscription
+        set paused_reason = 'VERSION_RETIRED', paused_at = now()
+        where id = any ($1) and paused_at is null and deleted_at is null
+        returning id
+      )
+      update webhook_lane l
+      set active = false
+      from paused
+      where l.subscription_id = paused.id`,
+  };
+  await database.query(statement, [ids]);
+}
