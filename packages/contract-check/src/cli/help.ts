@@ -49,7 +49,8 @@ ${output}
 `,
   manifest: `Usage: contract-check manifest --from OLD.json --to NEW.json [options]
 
-Compares two manifests: what a contract promises beside its schema. manifest.schema.json in this package is their format.
+Compares two manifests: what a contract promises beside its schema. Their format is manifest.schema.json, in this
+package.
 
 Options:
 ${files}
@@ -57,9 +58,9 @@ ${output}
 `,
   workspace: `Usage: contract-check workspace [options]
 
-Compares every contract package of a workspace with its last release, and the bump that this needs with the one that the
-pending changesets declare. A contract package holds versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json;
-what was last released is in its folder released/.
+Compares every contract package of a workspace with its last release, and the bump that this needs with the one that
+the pending changesets declare. A contract package holds versions/*.graphql, versions/*.manifest.json or
+json-schema/**/*.json; what was last released is in its folder released/.
 
 Options:
   --root DIR           the workspace (default: the current folder)

@@ -22,7 +22,7 @@ function renderPackage(report: PackageReport): string[] {
 
 function heading({ name, baseline, verdict, declared }: PackageReport): string {
   if (baseline === null) return `${name}: nothing is released yet, so every change is allowed`;
-  return `${name}, against ${baseline}: needs ${verdict}, declared is ${declared}`;
+  return `${name}: verdict ${verdict}, declared is ${declared} (compared with ${baseline})`;
 }
 
 function byFile(changes: readonly ContractChange[]): Map<string, ContractChange[]> {

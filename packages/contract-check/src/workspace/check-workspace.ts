@@ -90,7 +90,7 @@ function problemsOf(name: string, changes: readonly ContractChange[], declared: 
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
   const problems: Problem[] = [...broken].map((file) => ({
     code: 'released-version-broken',
-    message: `${file} is released: what it promised stays, whatever the bump.`,
+    message: `what ${file} has released stays as promised, whatever the bump.`,
     remedy: keepReleased(name, file),
   }));
   // A larger bump is no remedy for what breaks a released version: it does not count here.

@@ -1,0 +1,337 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { create } from 'tar';
+import { afterEach, describe, expect, test } from 'vitest';
+import { run } from '../cli/run.ts';
+import { checkWorkspace } from './check-workspace.ts';
+
+const sdl = `type Query {
+  "The ledger."
+  ledger: Ledger!
+  entries(first: Int = 20): [Entry!]!
+}
+
+type Ledger {
+  id: ID!
+  name: String!
+}
+
+type Entry {
+  id: ID!
+  kind: EntryKind!
+}
+
+enum EntryKind {
+  DEBIT
+  CREDIT
+}
+`;
+
+const manifest = `{
+  "errors": {
+    "NOT_FOUND": { "status": { "application/json": 404 } },
+    "RATE_LIMITED": { "status": { "application/json": 429 } }
+  },
+  "requestHeaders": { "X-Api-Key": { "required": true }, "X-Version": { "required": false } },
+  "responseHeaders": { "Retry-After": { "sent": [429, 503] } },
+  "limits": { "queryDepth": 10 },
+  "pagination": { "firstMaximum": 100 }
+}
+`;
+
+const event = `{
+  "type": "object",
+  "properties": {
+    "entryId": { "type": "string" },
+    "amount": { "type": "integer", "minimum": 0 }
+  },
+  "required": ["entryId", "amount"]
+}
+`;
+
+const apiVersions = `{
+  "2026-01-01": { "status": "deprecated", "deprecatedOn": "2026-06-01", "sunsetOn": "2027-06-01" },
+  "2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null },
+  "2027-01-01": { "status": "preview", "deprecatedOn": null, "sunsetOn": null }
+}
+`;
+
+/** A workspace with an API in three versions and one event, all released. Path → text. */
+const released: Readonly<Record<string, string>> = {
+  'package.json': '{ "name": "books", "private": true }',
+  '.changeset/README.md': 'Not a changeset.',
+  'packages/ledger-api/package.json': '{ "name": "@books/ledger-api", "version": "1.0.0" }',
+  'packages/ledger-api/versions.json': apiVersions,
+  ...Object.fromEntries(
+    ['2026-01-01', '2026-06-01', '2027-01-01'].flatMap((version) => [
+      [`packages/ledger-api/versions/${version}.graphql`, sdl],
+      [`packages/ledger-api/versions/${version}.manifest.json`, manifest],
+    ]),
+  ),
+  'packages/ledger-events/package.json': '{ "name": "@books/ledger-events", "version": "1.0.0" }',
+  'packages/ledger-events/json-schema/entry.posted/2026-01-01.json': event,
+  'packages/ledger-events/fixtures/package.json': '{ "name": "not-a-package-of-its-own" }',
+  'packages/ledger-events/fixtures/versions/2026-01-01.graphql': 'broken',
+  'packages/no-contract/package.json': '{ "name": "@books/no-contract" }',
+};
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function write(root: string, files: Readonly<Record<string, string | null>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    if (text === null) rmSync(file);
+    else writeFileSync(file, text);
+  }
+}
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-check-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A workspace of which everything is released as it is. */
+function workspace(): string {
+  const root = emptyFolder();
+  write(root, released);
+  for (const name of ['ledger-api', 'ledger-events']) {
+    const folder = join(root, 'packages', name);
+    for (const part of ['versions', 'versions.json', 'json-schema']) {
+      const from = join(folder, part);
+      if (Object.keys(released).some((path) => join(root, path).startsWith(from))) {
+        cpSync(from, join(folder, 'released', part), { recursive: true });
+      }
+    }
+  }
+  return root;
+}
+
+function edit(root: string, path: string, from: string, to: string): void {
+  const file = join(root, path);
+  const text = readFileSync(file, 'utf8');
+  if (!text.includes(from)) throw new Error(`${path} does not hold ${from}`);
+  writeFileSync(file, text.replace(from, to));
+}
+
+const api = 'packages/ledger-api';
+const events = 'packages/ledger-events';
+
+describe('one line, and what is said about it', () => {
+  test.each([
+    ['SDL: a field is removed', `${api}/versions/2026-06-01.graphql`, '  name: String!\n', ''],
+    ['SDL: a field becomes nullable', `${api}/versions/2026-06-01.graphql`, 'name: String!', 'name: String'],
+    ['SDL: an enum value is removed, in a deprecated version', `${api}/versions/2026-01-01.graphql`, '  DEBIT\n', ''],
+    [
+      'event: a property is not required any more',
+      `${events}/json-schema/entry.posted/2026-01-01.json`,
+      '"entryId", ',
+      '',
+    ],
+    ['event: a bound is loosened', `${events}/json-schema/entry.posted/2026-01-01.json`, ', "minimum": 0', ''],
+    [
+      'manifest: an error code is removed',
+      `${api}/versions/2026-06-01.manifest.json`,
+      '    "NOT_FOUND": { "status": { "application/json": 404 } },\n',
+      '',
+    ],
+    ['manifest: a status is changed', `${api}/versions/2026-06-01.manifest.json`, '404', '410'],
+    ['manifest: a limit is lowered', `${api}/versions/2026-06-01.manifest.json`, '"queryDepth": 10', '"queryDepth": 8'],
+    [
+      'manifest: the largest page is lowered',
+      `${api}/versions/2026-06-01.manifest.json`,
+      '"firstMaximum": 100',
+      '"firstMaximum": 50',
+    ],
+    [
+      'manifest: a header becomes required',
+      `${api}/versions/2026-06-01.manifest.json`,
+      '"X-Version": { "required": false }',
+      '"X-Version": { "required": true }',
+    ],
+    [
+      'SDL: an addition without a changeset',
+      `${api}/versions/2026-06-01.graphql`,
+      '  CREDIT\n',
+      '  CREDIT\n  REVERSAL\n',
+    ],
+    ['SDL: a description without a changeset', `${api}/versions/2026-06-01.graphql`, '"The ledger."', '"Your ledger."'],
+    ['SDL: a preview is broken without a changeset', `${api}/versions/2027-01-01.graphql`, '  name: String!\n', ''],
+    ['versions: the sunset moves closer', `${api}/versions.json`, '2027-06-01', '2027-01-01'],
+    ['versions: a released version becomes a preview', `${api}/versions.json`, '"current"', '"preview"'],
+  ])('%s', (_, path, from, to) => {
+    const root = workspace();
+    edit(root, path, from, to);
+    const outcome = run(['workspace', '--root', root]);
+    expect({ exitCode: outcome.exitCode, stderr: outcome.stderr }).toEqual({ exitCode: 1, stderr: '' });
+    expect(outcome.stdout).toMatchSnapshot();
+  });
+});
+
+describe('what is allowed', () => {
+  test('nothing is different', () => {
+    const { exitCode, stdout } = run(['workspace', '--root', workspace()]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatchSnapshot();
+  });
+
+  test('an addition that a changeset declares', () => {
+    const root = workspace();
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    write(root, { '.changeset/brave-cats.md': '---\n"@books/ledger-api": minor\n---\n\nEntries can be reversals.\n' });
+    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a new version under a minor, its preview broken later', () => {
+    const root = workspace();
+    write(root, {
+      [`${api}/versions/2027-06-01.graphql`]: sdl.replace('  name: String!\n', ''),
+      '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
+    });
+    edit(root, `${api}/versions/2027-01-01.graphql`, '  name: String!\n', '');
+    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a version is retired under a major, not under a minor', () => {
+    const root = workspace();
+    write(root, {
+      [`${api}/versions/2026-01-01.graphql`]: null,
+      [`${api}/versions/2026-01-01.manifest.json`]: null,
+      '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
+    });
+    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 1 });
+    write(root, { '.changeset/a.md': "---\n'@books/ledger-api': major\n---\n" });
+    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a limit that comes with a new field, as its manifest says', () => {
+    const root = workspace();
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '  name: String!\n  notes: [String!]!\n');
+    const limits = '"notes": { "value": 50, "introducedWith": "Ledger.notes" }, "queryDepth": 10';
+    edit(root, `${api}/versions/2026-06-01.manifest.json`, '"queryDepth": 10', limits);
+    expect(checkWorkspace({ root }).verdict).toBe('minor');
+  });
+
+  test('anything, before the first release', () => {
+    const root = emptyFolder();
+    write(root, released);
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
+    const { exitCode, stdout } = run(['workspace', '--root', root]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('@books/ledger-api: nothing is released yet, so every change is allowed');
+  });
+});
+
+describe('a broken released version', () => {
+  test.each(['patch', 'minor', 'major'])('is refused under a %s too', (bump) => {
+    const root = workspace();
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
+    write(root, { '.changeset/a.md': `---\n"@books/ledger-api": ${bump}\n---\n` });
+    const report = checkWorkspace({ root });
+    expect(report.packages[0]?.problems.map(({ code }) => code)).toEqual(['released-version-broken']);
+    expect(report.verdict).toBe('major');
+  });
+});
+
+describe('baselines', () => {
+  test('released/ may leave out the folders versions and json-schema', () => {
+    const root = workspace();
+    cpSync(join(root, api, 'released/versions'), join(root, api, 'released'), { recursive: true });
+    rmSync(join(root, api, 'released/versions'), { recursive: true });
+    cpSync(join(root, events, 'released/json-schema'), join(root, events, 'released'), { recursive: true });
+    rmSync(join(root, events, 'released/json-schema'), { recursive: true });
+    expect(checkWorkspace({ root })).toMatchObject({ verdict: 'none', changes: [] });
+    edit(root, `${events}/json-schema/entry.posted/2026-01-01.json`, '"entryId", ', '');
+    edit(root, `${api}/versions/2026-06-01.manifest.json`, '404', '410');
+    expect(checkWorkspace({ root }).changes.map(({ file }) => file)).toEqual([
+      'versions/2026-06-01.manifest.json',
+      'json-schema/entry.posted/2026-01-01.json',
+    ]);
+  });
+
+  test('a folder and a tarball, with the bump that the versions made', () => {
+    const before = emptyFolder();
+    write(before, released);
+    const root = workspace();
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    const tarball = join(before, 'ledger-api.tgz');
+    cpSync(join(before, api), join(before, 'package'), { recursive: true });
+    create({ file: tarball, gzip: true, sync: true, cwd: before }, ['package']);
+    rmSync(join(before, 'package'), { recursive: true });
+
+    for (const baseline of [before, tarball, join(before, api)]) {
+      const report = () => checkWorkspace({ root, baselines: [baseline] }).packages[0];
+      expect(report()).toMatchObject({ verdict: 'minor', declared: 'none', problems: [{ code: 'bump-too-small' }] });
+      edit(root, `${api}/package.json`, '1.0.0', '1.1.0');
+      expect(report()).toMatchObject({ verdict: 'minor', declared: 'minor', problems: [] });
+      edit(root, `${api}/package.json`, '1.1.0', '1.0.0');
+    }
+  });
+});
+
+function stderr(...args: string[]): string {
+  return run(['workspace', ...args]).stderr;
+}
+
+describe('what cannot be read', () => {
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'an SDL file',
+      { [`${api}/versions/2026-06-01.graphql`]: 'type Query {\n  a: Foo\n}' },
+      '2026-06-01.graphql:2: Unknown type "Foo".',
+    ],
+    [
+      'a manifest',
+      { [`${api}/versions/2026-06-01.manifest.json`]: '{\n"limits": { "a": "x" } }' },
+      '2026-06-01.manifest.json:2: /limits/a must be number',
+    ],
+    [
+      'an event',
+      { [`${events}/json-schema/entry.posted/2026-01-01.json`]: '{' },
+      '2026-01-01.json:1: a string is expected',
+    ],
+    [
+      'versions.json',
+      { [`${api}/versions.json`]: '{\n"2026-01-01": { "status": "old" } }' },
+      'versions.json:2: /2026-01-01/status is not one of',
+    ],
+    ['a package.json', { [`${api}/package.json`]: '{' }, 'package.json:1: '],
+    [
+      'settings',
+      { [`${api}/package.json`]: '{ "name": "a", "contractCheck": { "direction": "up" } }' },
+      '/contractCheck/direction is not producer',
+    ],
+    ['a changeset without front matter', { '.changeset/a.md': 'Hello' }, 'a.md:1: is not a changeset'],
+    [
+      'a changeset with an unknown bump',
+      { '.changeset/a.md': '---\n"b": minor\n"a": huge\n---\n' },
+      'a.md:3: a: the bump is not major, minor, patch or none',
+    ],
+    ['a changeset that is not YAML', { '.changeset/a.md': '---\n"a": minor\n"b: [\n---\n' }, 'a.md:'],
+  ])('%s', (_, files, message) => {
+    const root = workspace();
+    write(root, files);
+    const outcome = run(['workspace', '--root', root]);
+    expect(outcome.stderr).toContain(message);
+    expect({ exitCode: outcome.exitCode, stdout: outcome.stdout }).toEqual({ exitCode: 2, stdout: '' });
+  });
+
+  test('no contracts, no such root, no such baseline, a baseline without contracts, a broken tarball', () => {
+    const empty = emptyFolder();
+    const root = workspace();
+    writeFileSync(join(empty, 'broken.tgz'), 'not a tarball');
+    expect(stderr('--root', empty)).toContain('no package here holds');
+    expect(stderr('--root', join(empty, 'nowhere'))).toContain('is not a folder that can be read');
+    expect(stderr('--root', root, '--baseline', join(empty, 'nowhere'))).toContain(
+      'there is no such folder or tarball',
+    );
+    expect(stderr('--root', root, '--baseline', empty)).toContain('holds no contract package');
+    expect(stderr('--root', root, '--baseline', join(empty, 'broken.tgz'))).toContain('broken.tgz: ');
+  });
+});
