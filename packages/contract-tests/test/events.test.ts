@@ -15,8 +15,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import * as lender from '../consumers/loan-desk/generated/operations.ts';
-import * as partner from '../consumers/referral-portal/generated/operations.ts';
+import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
+import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';
 

@@ -5,8 +5,8 @@ import { verifyWebhook } from '@deedwire/webhook-signing';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import * as lenderOperations from '../consumers/loan-desk/generated/operations.ts';
-import * as operations from '../consumers/referral-portal/generated/operations.ts';
+import * as lenderOperations from '../consumers/loan-desk/generated/2026-11-01.ts';
+import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { nobodysGids } from './support/gids.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';

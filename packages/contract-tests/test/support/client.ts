@@ -37,12 +37,15 @@ export function credentialHeaders(credential: Credential): Record<string, string
   };
 }
 
-/** @param url of the interface, path included */
-export function createClient(url: string, credential: Credential): Client {
+/**
+ * @param url of the interface, path included
+ * @param headers further ones, with each request
+ */
+export function createClient(url: string, credential: Credential, headers: Record<string, string> = {}): Client {
   const send: Client['send'] = async (document, variables) => {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential) },
+      headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential), ...headers },
       body: JSON.stringify({ query: print(document), variables }),
     });
     const { data, errors = [] } = await response.json();

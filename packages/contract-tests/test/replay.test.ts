@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { readConsumers } from '../src/consumers.ts';
+import { credentialHeaders } from './support/client.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+
+beforeAll(async () => {
+  t = await startTestSystem();
+});
+
+afterAll(() => t.close());
+
+const requests = readConsumers().flatMap((consumer) =>
+  consumer.versions.flatMap((version) => consumer.recorded.map((request) => ({ consumer, version, ...request }))),
+);
+
+test.each(requests)('$consumer.name at $version: $operation', async ({ consumer, version, operation, variables }) => {
+  const response = await fetch(t.urls[consumer.interface], {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Service-Schema-Version': version,
+      ...credentialHeaders(t.accounts[consumer.interface].credential),
+    },
+    body: JSON.stringify({ query: consumer.document, operationName: operation, variables }),
+  });
+  expect(response.headers.get('x-service-schema-version')).toBe(version);
+  const body = await response.json();
+  expect({ status: response.status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+  expect(body.data).not.toBeNull();
+});

@@ -1,0 +1,78 @@
+import { addTeamMember, issueCredential, pinClient } from '@deedwire/actions';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import * as newer from '../consumers/loan-desk-next/generated/2027-02-01.ts';
+import * as older from '../consumers/loan-desk/generated/2026-11-01.ts';
+import { createClient } from './support/client.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+let t: TestSystem;
+
+beforeAll(async () => {
+  t = await startTestSystem();
+});
+
+afterAll(() => t.close());
+
+const VERSION = 'X-Service-Schema-Version';
+
+test('two versions answer side by side, each as it promises', async () => {
+  const { credential } = t.accounts.lender;
+  const preview = createClient(t.urls.lender, credential, { [VERSION]: '2027-02-01' });
+  const { lender: asList } = await t.lender.request(older.TeamDocument, {});
+  const { lender: asConnection } = await preview.request(newer.TeamDocument, {});
+  expect(asConnection.members.nodes).toEqual(asList.members);
+  expect(asConnection.members.pageInfo.hasNextPage).toBe(false);
+});
+
+test('a connection pages to its end, in the order in which people were added', async () => {
+  const lenderId = t.accounts.otherLender.id;
+  for (let index = 0; index < 25; index += 1) {
+    const number = String(index).padStart(2, '0');
+    await addTeamMember(t.operator, { lenderId, firstName: 'P', lastName: number, email: `p${number}@example.com` });
+  }
+  const preview = createClient(t.urls.lender, t.accounts.otherLender.credential, { [VERSION]: '2027-02-01' });
+  const names: string[] = [];
+  let after: string | null = null;
+  do {
+    const { lender }: newer.TeamQuery = await preview.request(newer.TeamDocument, { first: 10, after });
+    names.push(...lender.members.nodes.map(({ lastName }) => lastName));
+    after = lender.members.pageInfo.hasNextPage ? lender.members.pageInfo.endCursor : null;
+  } while (after !== null);
+  expect(names).toEqual(Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0')));
+});
+
+test('an operation of one version is no operation of the other', async () => {
+  const { errors } = await t.lender.send(newer.TeamDocument, {});
+  expect(errors.map(({ extensions }) => extensions.code)).toContain('GRAPHQL_VALIDATION_FAILED');
+});
+
+test('without the header the pin of the client counts; the operator can move it', async () => {
+  const account = { interfaceName: 'lender', accountId: t.accounts.lender.id, clientId: null } as const;
+  const credential = await issueCredential(t.operator, { ...account, schemaVersion: '2027-02-01' });
+  const client = createClient(t.urls.lender, credential);
+  const pinned = await client.send(newer.TeamDocument, {});
+  expect([pinned.headers.get(VERSION), pinned.errors]).toEqual(['2027-02-01', []]);
+
+  const named = await createClient(t.urls.lender, credential, { [VERSION]: '2026-11-01' }).send(older.TeamDocument, {});
+  expect([named.headers.get(VERSION), named.errors]).toEqual(['2026-11-01', []]);
+
+  await pinClient(t.operator, { clientId: credential.clientId, schemaVersion: '2026-11-01' });
+  await expect
+    .poll(async () => (await client.send(older.TeamDocument, {})).headers.get(VERSION), { timeout: 10_000 })
+    .toBe('2026-11-01');
+});
+
+test('a version that is not there is refused with those that are, never replaced', async () => {
+  for (const [url, credential, supported] of [
+    [t.urls.lender, t.accounts.lender.credential, ['2026-11-01', '2027-02-01']],
+    [t.urls.partner, t.accounts.partner.credential, ['2026-11-01']],
+  ] as const) {
+    const client = createClient(url, credential, { [VERSION]: '2026-11-02' });
+    const { status, data, errors } = await client.send(older.EventTypesDocument, {});
+    expect([status, data]).toEqual([400, undefined]);
+    expect(errors).toMatchObject([
+      { extensions: { code: 'UNSUPPORTED_SCHEMA_VERSION', supportedVersions: supported } },
+    ]);
+  }
+});
