@@ -16,6 +16,8 @@ export default defineConfig({
   ...shared,
   test: {
     reporters: ['default'],
+    // Many tests wait, for retries, leases and processes: more of them fit on two cores than two.
+    maxWorkers: 3,
     projects: [
       {
         ...shared,

@@ -1,34 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, rm, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/test-postgres';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { processesOf, startDev, whenReady, type DevProcess } from './dev-process.ts';
-
-let home: string;
-const running: DevProcess[] = [];
-
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
-});
-afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL');
-    await ended;
-  }
-  await vi.waitUntil(() => processesOf(home).length === 0, { timeout: 12_000, interval: 100 });
-  await rm(home, { recursive: true, force: true });
-});
-
-function start(...[env, launcher]: [Record<string, string>?, string[]?]): DevProcess {
-  const dev = startDev(home, env, launcher);
-  running.push(dev);
-  return dev;
-}
+import { describe, expect, test, vi } from 'vitest';
+import { newDevHome } from './dev-process.ts';
 
 async function post(caller: { url: string; clientId: string; apiKey: string; organizationId: string }, query: string) {
   const headers = {
@@ -42,8 +20,8 @@ async function post(caller: { url: string; clientId: string; apiKey: string; org
 }
 
 test('dev.json holds exactly what others script against, and every credential in it works', async () => {
-  const dev = start();
-  const file = await whenReady(dev, home);
+  const home = await newDevHome();
+  const file = await home.whenReady(home.start());
   const caller = {
     url: expect.stringContaining('http://127.0.0.1:'),
     clientId: expect.any(String),
@@ -62,7 +40,7 @@ test('dev.json holds exactly what others script against, and every credential in
   expect(file.referrals.length).toBeGreaterThanOrEqual(20);
   expect(file.otherLender.organizationId).not.toBe(file.lender.organizationId);
   expect(file.otherPartner.organizationId).toBe(file.otherLender.organizationId);
-  expect((await stat(join(home, 'dev.json'))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(home.path, 'dev.json'))).mode & 0o777).toBe(0o600);
 
   for (const lender of [file.lender, file.otherLender]) {
     expect(await post(lender, '{ lender { name } }')).toMatchObject({
@@ -84,8 +62,9 @@ test('dev.json holds exactly what others script against, and every credential in
 });
 
 test('the printed curl lines work in a shell as they are', async () => {
-  const dev = start();
-  await whenReady(dev, home);
+  const home = await newDevHome();
+  const dev = home.start();
+  await home.whenReady(dev);
   await vi.waitFor(() => expect(dev.output()).toContain('webhookEventTypes'));
   const commands = dev.output().match(/^curl (?:.*\\\n)+.*$/gm) ?? [];
   expect(commands).toHaveLength(3);
@@ -96,22 +75,26 @@ test('the printed curl lines work in a shell as they are', async () => {
 });
 
 test('data and credentials outlive a stop', async () => {
-  const first = start();
-  const before = await whenReady(first, home);
-  process.kill(-(first.child.pid ?? 0), 'SIGINT');
+  const home = await newDevHome();
+  const first = home.start();
+  const before = await home.whenReady(first);
+  first.signalGroup('SIGINT');
   expect(await first.ended).toBe(0);
-  await expect(access(join(home, 'dev.json'))).rejects.toThrow('ENOENT');
+  await expect(access(join(home.path, 'dev.json'))).rejects.toThrow('ENOENT');
 
-  const after = await whenReady(start(), home);
+  const after = await home.whenReady(home.start());
   expect(after.partner.apiKey).toBe(before.partner.apiKey);
   expect(after.referrals).toEqual(before.referrals);
 });
 
-test('an app that ends by itself is started again on its port', async () => {
-  const dev = start();
-  const { worker } = await whenReady(dev, home);
+// Which process is the worker, only Linux tells.
+test.skipIf(process.platform !== 'linux')('an app that ends by itself is started again on its port', async () => {
+  const home = await newDevHome();
+  const dev = home.start();
+  const { worker } = await home.whenReady(dev);
   const [pid] =
-    processesOf(home)
+    home
+      .processes()
       .find((line) => line.includes('apps/webhook-worker'))
       ?.split(' ') ?? [];
   process.kill(Number(pid), 'SIGKILL');
@@ -121,11 +104,12 @@ test('an app that ends by itself is started again on its port', async () => {
 
 describe('what keeps it from starting is said in a sentence', () => {
   test('another one on the same home', async () => {
-    await whenReady(start(), home);
-    const second = start();
+    const home = await newDevHome();
+    await home.whenReady(home.start());
+    const second = home.start();
     expect(await second.ended).toBe(1);
     expect(second.output()).toBe(
-      `Another \`pnpm dev\` runs in ${home}. Stop it, or set DEEDWIRE_HOME to another folder for this one.\n`,
+      `Another \`pnpm dev\` runs in ${home.path}. Stop it, or set DEEDWIRE_HOME to another folder for this one.\n`,
     );
   });
 
@@ -134,7 +118,8 @@ describe('what keeps it from starting is said in a sentence', () => {
     await once(holder, 'listening');
     const address = holder.address();
     const port = address !== null && typeof address === 'object' ? address.port : 0;
-    const dev = start({ PARTNER_API_PORT: String(port) });
+    const home = await newDevHome();
+    const dev = home.start({ PARTNER_API_PORT: String(port) });
     expect(await dev.ended).toBe(1);
     expect(dev.output()).toBe(
       `PARTNER_API_PORT: port ${port} is taken. Set PARTNER_API_PORT to another port, or to 0 for a free one.\n`,
@@ -143,7 +128,8 @@ describe('what keeps it from starting is said in a sentence', () => {
   });
 
   test('all configuration errors at once', async () => {
-    const dev = start({ LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
+    const home = await newDevHome();
+    const dev = home.start({ LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
     expect(await dev.ended).toBe(1);
     expect(dev.output()).toMatch(/DATABASE_URL must[\s\S]*LENDER_API_PORT must/);
   });
@@ -153,50 +139,16 @@ describe('DATABASE_URL', () => {
   test('an empty database is used, again at the next start', async () => {
     const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const env = { DATABASE_URL: database.databaseUrl };
-    const first = start(env);
-    const file = await whenReady(first, home);
+    const home = await newDevHome();
+    const first = home.start(env);
+    const file = await home.whenReady(first);
     expect(file.databaseUrl).toBe(database.databaseUrl);
-    process.kill(-(first.child.pid ?? 0), 'SIGTERM');
+    first.signalGroup('SIGTERM');
     await first.ended;
-    expect((await whenReady(start(env), home)).partner.apiKey).toBe(file.partner.apiKey);
-    for (const { child, ended } of running) {
-      child.kill('SIGTERM');
-      await ended;
-    }
+    const second = home.start(env);
+    expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
+    second.signalGroup('SIGTERM');
+    await second.ended;
     await database.drop();
-  });
-});
-
-// By what they inherited, which only Linux tells of processes.
-describe.skipIf(process.platform !== 'linux')('everything ends within 10 s', () => {
-  const within = { timeout: 10_000, interval: 100 };
-
-  test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('after %s to the process group', async (signal) => {
-    const dev = start();
-    await whenReady(dev, home);
-    expect(processesOf(home).length).toBeGreaterThan(5);
-    process.kill(-(dev.child.pid ?? 0), signal);
-    await vi.waitFor(() => expect(processesOf(home)).toEqual([]), within);
-  });
-
-  test('after SIGKILL to its own process alone', async () => {
-    const dev = start();
-    await whenReady(dev, home);
-    dev.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(processesOf(home)).toEqual([]), within);
-  });
-
-  test('after SIGKILL to its parent alone', async () => {
-    const dev = start({}, ['sh', '-c', '"$@"; exit', 'sh']);
-    await whenReady(dev, home);
-    dev.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(processesOf(home)).toEqual([]), within);
-  });
-
-  test('after a signal while it starts', async () => {
-    const dev = start();
-    await vi.waitFor(() => expect(dev.output()).toContain('Starting the apps'), { timeout: 20_000, interval: 10 });
-    process.kill(-(dev.child.pid ?? 0), 'SIGTERM');
-    await vi.waitFor(() => expect(processesOf(home)).toEqual([]), within);
   });
 });

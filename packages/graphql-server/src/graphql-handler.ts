@@ -5,7 +5,7 @@ import { type Logger, requestPath, type ServiceState } from '@deedwire/service-r
 import type { Registry } from 'prom-client';
 import { toRequestError } from './errors/outward.ts';
 import { RequestError } from './errors/request-error.ts';
-import { createEngine } from './operation/engine.ts';
+import { createEngine, type OperationLimits } from './operation/engine.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { type Answer, type AnswerContext, answerTo, refusal } from './transport/answer.ts';
 import { checkHead } from './transport/check-head.ts';
@@ -16,16 +16,22 @@ import { send } from './transport/send.ts';
 import { chooseVersion } from './versions/choose-version.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
-export interface RequestLimits {
+export interface RequestLimits extends OperationLimits {
   bodyBytes: number;
   /** From the head of a request until its body is complete. */
   bodyMs: number;
-  /** From a complete request until its operation is done. */
-  operationMs: number;
 }
 
 /** Part of our contract: published with it, so not configurable. Another value is for tests. */
-export const requestLimits: RequestLimits = { bodyBytes: 100_000, bodyMs: 10_000, operationMs: 10_000 };
+export const requestLimits: RequestLimits = {
+  bodyBytes: 100_000,
+  bodyMs: 10_000,
+  queryTokens: 2000,
+  queryDepth: 10,
+  queryAliases: 30,
+  queryDirectives: 20,
+  operationMs: 10_000,
+};
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
@@ -56,7 +62,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     logger,
     limits = requestLimits,
   } = options;
-  const versions = options.versions.map((version) => ({ ...version, engine: createEngine(version.schema) }));
+  const versions = options.versions.map((version) => ({ ...version, engine: createEngine(version.schema, limits) }));
   const observe = createRequestMetrics(options.metrics);
 
   /** The request step by step: nothing of a step is done before those above it have passed. */
@@ -74,7 +80,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const parameters = parseParameters(await readBody(request, limits));
     const context = createContext({ client, requestId: exchange.requestId });
-    return answerTo(await engine.run(parameters, context, limits.operationMs), exchange);
+    return answerTo(await engine.run(parameters, context), exchange);
   }
 
   return async function handle(request, response, state) {

@@ -13,6 +13,7 @@ const sdl = /* GraphQL */ `
     fail(how: String!): String
     slow: String
     count: Int
+    again: Query
   }
   type Mutation {
     first(input: FirstInput!): String
@@ -48,6 +49,7 @@ const resolvers: Record<string, Record<string, GraphQLFieldResolver<unknown, { c
     fail: (_, { how }) => fail(String(how)),
     slow: () => new Promise(() => {}),
     count: () => 'not a number',
+    again: () => ({}),
   },
   Mutation: { first: (_, { input }, { clientId }) => `${clientId} ${input.name}`, second: () => 'second' },
 };

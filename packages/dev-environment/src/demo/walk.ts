@@ -17,9 +17,10 @@ export interface DemoWorld {
   webhookSecret: string;
 }
 
-const deliveryTimeoutMs = 5_000;
+// Bounds for a busy machine: the event comes within milliseconds.
+const deliveryTimeoutMs = 15_000;
 // The first retry is due 5 to 6 s after the failed attempt.
-const retryTimeoutMs = 12_000;
+const retryTimeoutMs = 20_000;
 // A worker settles in batches, every few milliseconds.
 const settleTimeoutMs = 3_000;
 

@@ -9,13 +9,7 @@ const outwardCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
 ] as const);
 
 function outwardCode(error: unknown): ErrorCode {
-  if (isStackOverflow(error)) return 'OPERATION_TOO_COMPLEX';
   return (error instanceof Error && 'code' in error && outwardCodes.get(error.code)) || 'INTERNAL_SERVER_ERROR';
-}
-
-/** What graphql ends with on a document that is nested too deeply: parsing, validation and execution recurse. */
-function isStackOverflow(error: unknown): boolean {
-  return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
 }
 
 /** What was thrown outside of any field. */

@@ -10,16 +10,19 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import { RequestError } from '../errors/request-error.ts';
 import type { Parameters } from '../transport/parameters.ts';
 import { createDocumentCache } from './document-cache.ts';
+import { checkDocument, checkTokens, type DocumentLimits } from './document-limits.ts';
 import { selectOperation } from './select-operation.ts';
 import { StorableTextRule } from './storable-text-rule.ts';
 
 /** Runs operations on one schema. */
 export interface Engine {
-  /**
-   * @param operationMs how long it may take.
-   * @throws {RequestError} when it is not run at all, or takes too long.
-   */
-  run(parameters: Parameters, context: object, operationMs: number): Promise<ExecutionResult>;
+  /** @throws {RequestError} when it is not run at all, or takes too long. */
+  run(parameters: Parameters, context: object): Promise<ExecutionResult>;
+}
+
+export interface OperationLimits extends DocumentLimits {
+  /** From a complete request until its operation is done. */
+  operationMs: number;
 }
 
 /** graphql's own, because it can be aborted. */
@@ -32,7 +35,7 @@ const executePlugin: Plugin = {
  * Yoga's engine without its HTTP layer, whose Request and Response objects cost more than running a small operation.
  * Its caches are off: they count documents, not bytes, and keep what does not parse.
  */
-export function createEngine(schema: GraphQLSchema): Engine {
+export function createEngine(schema: GraphQLSchema, limits: OperationLimits): Engine {
   const { getEnveloped } = createYoga({
     schema,
     plugins: [executePlugin],
@@ -46,17 +49,17 @@ export function createEngine(schema: GraphQLSchema): Engine {
   const validDocuments = createDocumentCache<DocumentNode>();
 
   return {
-    async run({ query, variables, operationName }, context, operationMs) {
+    async run({ query, variables, operationName }, context) {
       const enveloped = getEnveloped(context);
       let document = validDocuments.get(query);
       if (!document) {
-        document = readDocument(query, enveloped);
+        document = readDocument(query, limits, enveloped);
         validDocuments.set(query, document);
       }
       selectOperation(document, operationName);
 
       const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), operationMs);
+      const timer = setTimeout(() => deadline.abort(), limits.operationMs);
       try {
         const contextValue: unknown = await enveloped.contextFactory();
         const abortSignal = deadline.signal;
@@ -81,13 +84,22 @@ export function createEngine(schema: GraphQLSchema): Engine {
 
 type Reader = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
 
-function readDocument(query: string, { parse, validate, schema }: Reader): DocumentNode {
+/** Nothing is done with a document that goes over a limit: parsing stops there, validation does not begin. */
+function readDocument(query: string, limits: DocumentLimits, { parse, validate, schema }: Reader): DocumentNode {
+  const document = parseDocument(query, limits, parse);
+  checkDocument(document, limits);
+  const found: readonly GraphQLError[] = validate(schema, document);
+  if (found.length > 0) throw new RequestError('GRAPHQL_VALIDATION_FAILED', { found });
+  return document;
+}
+
+function parseDocument(query: string, limits: DocumentLimits, parse: Reader['parse']): DocumentNode {
   try {
-    const document: DocumentNode = parse(query);
-    const found: readonly GraphQLError[] = validate(schema, document);
-    if (found.length > 0) throw new RequestError('GRAPHQL_VALIDATION_FAILED', { found });
-    return document;
+    return parse(query, { maxTokens: limits.queryTokens });
   } catch (error) {
+    checkTokens(query, limits);
+    // The parser recurses: many opening brackets, and nothing else, take it to the end of the stack.
+    if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
     if (error instanceof GraphQLError) throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [error] });
     throw error;
   }

@@ -45,8 +45,8 @@ export function answerTo(result: ExecutionResult, context: AnswerContext): Answe
   if (!result.errors) return { status: 200, headers: {}, body: { data: result.data ?? null }, code: null, causes: [] };
 
   const failed = result.errors.map((error) => ({ ...toFieldError(error), place: placeOf(error) }));
-  const whole = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE' || code === 'OPERATION_TOO_COMPLEX');
-  if (whole) return refusal(new RequestError(whole.code, { cause: whole.cause }), context);
+  const unavailable = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
+  if (unavailable) return refusal(new RequestError(unavailable.code, { cause: unavailable.cause }), context);
 
   const isOurs = failed.some(({ code }) => code === 'INTERNAL_SERVER_ERROR');
   const code = isOurs ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';

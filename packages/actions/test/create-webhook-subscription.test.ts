@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import {
+  createWebhookSubscription,
+  deleteWebhookSubscription,
+  listWebhookSubscriptions,
+  secretAssociatedData,
+  updateWebhookSubscription,
+  type CreateWebhookSubscriptionInput,
+} from '../src/index.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+const URL_ = 'https://receiver.example/hook';
+const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+
+const create = (input: Partial<CreateWebhookSubscriptionInput> = {}) =>
+  createWebhookSubscription(world.partnerApi, world.partner, {
+    callbackUrl: URL_,
+    eventTypes: [{ type: 'referral.created' }],
+    ...input,
+  });
+
+async function expectNothingCreated(): Promise<void> {
+  for (const table of ['webhook_subscription', 'webhook_subscription_event_type', 'webhook_lane', 'idempotency_key']) {
+    expect(await world.sql(`select from ${table}`), table).toEqual([]);
+  }
+}
+
+test('a subscription pins the current versions, keeps its secret encrypted, and shows it once', async () => {
+  const eventTypes = [{ type: 'referral.declined' }, { type: 'referral.created', version: '2026-11-01' }];
+  const { webhookSubscription, webhookSecret, userErrors } = await create({ eventTypes });
+  expect(userErrors).toEqual([]);
+  expect(webhookSubscription).toEqual({
+    id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
+    callbackUrl: URL_,
+    status: 'ACTIVE',
+    pausedReason: null,
+    pausedAt: null,
+    eventTypes: [
+      { type: 'referral.created', version: '2026-11-01' },
+      { type: 'referral.declined', version: '2026-11-01' },
+    ],
+    createdAt: expect.any(Date),
+  });
+  expect(world.partnerApi.sender.verified).toEqual([{ url: URL_, secret: webhookSecret }]);
+  const [row] = await world.sql('select id, secret_ciphertext from webhook_subscription');
+  const ciphertext = row?.['secret_ciphertext'];
+  if (!Buffer.isBuffer(ciphertext)) throw new Error('No ciphertext.');
+  expect(ciphertext.includes(webhookSecret ?? '')).toBe(false);
+  expect(world.partnerApi.secretKeys.decrypt(ciphertext, secretAssociatedData(String(row?.['id'])))).toBe(
+    webhookSecret,
+  );
+  expect(await world.sql('select active, due_at from webhook_lane')).toEqual([{ active: true, due_at: null }]);
+});
+
+test('a secret that the client brings is the one that is verified, kept and shown', async () => {
+  const { webhookSecret } = await create({ webhookSecret: SECRET });
+  expect(webhookSecret).toBe(SECRET);
+  expect(world.partnerApi.sender.verified).toEqual([{ url: URL_, secret: SECRET }]);
+});
+
+test('the URL is stored and called as the parser spells it', async () => {
+  const { webhookSubscription } = await create({ callbackUrl: 'HTTPS://Receiver.Example:443/a/../hook' });
+  expect(webhookSubscription?.callbackUrl).toBe(URL_);
+  expect(world.partnerApi.sender.verified[0]?.url).toBe(URL_);
+});
+
+const unknownType = (type: string) =>
+  `The partner interface has no event type ${type}. \`webhookEventTypes\` lists those it has.`;
+
+test.each<
+  [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: unknown; field: string[] | null }]
+>([
+  [
+    'no URL',
+    { callbackUrl: 'receiver' },
+    {
+      code: 'CALLBACK_URL_INVALID',
+      message: 'The callback URL is not an absolute URL such as https://example.com/webhooks.',
+      field: ['input', 'callbackUrl'],
+    },
+  ],
+  [
+    'a private address',
+    { callbackUrl: 'https://10.0.0.1/' },
+    {
+      code: 'CALLBACK_URL_FORBIDDEN',
+      message: 'The host of the callback URL is not a public address.',
+      field: ['input', 'callbackUrl'],
+    },
+  ],
+  [
+    'no event types',
+    { eventTypes: [] },
+    { code: 'EVENT_TYPES_INVALID', message: 'Name at least one event type.', field: ['input', 'eventTypes'] },
+  ],
+  [
+    'an event type twice',
+    { eventTypes: [{ type: 'referral.created' }, { type: 'referral.created', version: '2026-11-01' }] },
+    {
+      code: 'EVENT_TYPES_INVALID',
+      message: '"referral.created" is named twice. To receive two versions of an event, make a second subscription.',
+      field: ['input', 'eventTypes', '1'],
+    },
+  ],
+  [
+    'an unknown event type',
+    { eventTypes: [{ type: 'referral.created' }, { type: 'referral.lost' }] },
+    {
+      code: 'EVENT_TYPE_UNKNOWN',
+      message: unknownType('"referral.lost"'),
+      field: ['input', 'eventTypes', '1', 'type'],
+    },
+  ],
+  [
+    "the other interface's event type",
+    { eventTypes: [{ type: 'lender.updated' }] },
+    {
+      code: 'EVENT_TYPE_UNKNOWN',
+      message: unknownType('"lender.updated"'),
+      field: ['input', 'eventTypes', '0', 'type'],
+    },
+  ],
+  [
+    'a name that every object has',
+    { eventTypes: [{ type: '__proto__' }] },
+    { code: 'EVENT_TYPE_UNKNOWN', message: unknownType('"__proto__"'), field: ['input', 'eventTypes', '0', 'type'] },
+  ],
+  [
+    'an event type without end',
+    { eventTypes: [{ type: 'x'.repeat(90_000) }] },
+    {
+      code: 'EVENT_TYPE_UNKNOWN',
+      message: unknownType(`"${'x'.repeat(60)}…"`),
+      field: ['input', 'eventTypes', '0', 'type'],
+    },
+  ],
+  [
+    'an unknown version',
+    { eventTypes: [{ type: 'referral.created', version: '2026-11-02' }] },
+    {
+      code: 'EVENT_VERSION_UNKNOWN',
+      message: '"referral.created" has no version "2026-11-02". It has: 2026-11-01.',
+      field: ['input', 'eventTypes', '0', 'version'],
+    },
+  ],
+  ...['', 'secret', 'whsec_', `whsec_${Buffer.alloc(23).toString('base64')}`, `${SECRET} `].map(
+    (
+      webhookSecret,
+    ): [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: string; field: string[] }] => [
+      `the secret ${JSON.stringify(webhookSecret)}`,
+      { webhookSecret },
+      {
+        code: 'WEBHOOK_SECRET_INVALID',
+        message: 'A webhook secret is `whsec_` and the base64 of 24 to 64 bytes.',
+        field: ['input', 'webhookSecret'],
+      },
+    ],
+  ),
+])('%s: refused before anybody is called', async (_, input, userError) => {
+  expect(await create(input)).toEqual({ webhookSubscription: null, webhookSecret: null, userErrors: [userError] });
+  expect(world.partnerApi.sender.verified).toEqual([]);
+  await expectNothingCreated();
+});
+
+test('all that is wrong is told at once', async () => {
+  const { userErrors } = await create({
+    callbackUrl: 'http://receiver.example/',
+    eventTypes: [{ type: 'nope' }, { type: 'referral.created', version: 'nope' }],
+    webhookSecret: 'nope',
+    idempotencyKey: 'key',
+  });
+  expect(userErrors.map(({ code, field }) => [code, field?.join('.')])).toEqual([
+    ['CALLBACK_URL_FORBIDDEN', 'input.callbackUrl'],
+    ['EVENT_TYPE_UNKNOWN', 'input.eventTypes.0.type'],
+    ['EVENT_VERSION_UNKNOWN', 'input.eventTypes.1.version'],
+    ['WEBHOOK_SECRET_INVALID', 'input.webhookSecret'],
+  ]);
+  await expectNothingCreated();
+});
+
+test.each([
+  'CALLBACK_URL_FORBIDDEN',
+  'CALLBACK_URL_INVALID',
+  'VERIFICATION_MISMATCH',
+  'VERIFICATION_REDIRECT',
+  'VERIFICATION_STATUS',
+  'VERIFICATION_TIMEOUT',
+  'VERIFICATION_UNREACHABLE',
+] as const)('a handshake that ends in %s creates nothing, and says what came back', async (code) => {
+  world.partnerApi.sender.outcome = () => ({ verified: false, code, message: 'What came back.' });
+  expect(await create({ idempotencyKey: 'key' })).toEqual({
+    webhookSubscription: null,
+    webhookSecret: null,
+    userErrors: [{ code, message: 'What came back.', field: ['input', 'callbackUrl'] }],
+  });
+  await expectNothingCreated();
+});
+
+test('an account can have 20 subscriptions, also when more are asked for at once', async () => {
+  await world.sql(
+    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
+     select $1, 'partner', 'https://a.test/', '' from generate_series(1, 12)`,
+    [world.partner.accountId],
+  );
+  const results = await Promise.all(Array.from({ length: 15 }, () => create()));
+  expect(results.filter(({ webhookSubscription }) => webhookSubscription !== null)).toHaveLength(8);
+  for (const { webhookSubscription, userErrors } of results) {
+    if (webhookSubscription !== null) continue;
+    const message = 'An account can have 20 subscriptions. Delete one first.';
+    expect(userErrors).toEqual([{ code: 'LIMIT_REACHED', message, field: null }]);
+  }
+  const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, { first: 100 });
+  expect(edges).toHaveLength(20);
+
+  // At the limit nobody is called; another account has its own; a deleted one makes room.
+  const called = world.partnerApi.sender.verified.length;
+  expect((await create()).userErrors).toMatchObject([{ code: 'LIMIT_REACHED' }]);
+  expect(world.partnerApi.sender.verified).toHaveLength(called);
+  await world.subscribe({}, world.otherPartner);
+  await deleteWebhookSubscription(world.partnerApi, world.partner, { id: edges[0]?.node.id ?? '' });
+  expect((await create()).userErrors).toEqual([]);
+});
+
+/** So many handshakes in this minute, and in the next, in case it begins meanwhile. */
+const countHandshakes = (handshakes: number) =>
+  world.sql(
+    `insert into webhook_handshake_count (account_id, interface, minute, handshakes)
+     select $1, 'partner', date_trunc('minute', now()) + n * interval '1 minute', $2 from generate_series(0, 1) n
+     on conflict (account_id, minute) do update set handshakes = excluded.handshakes`,
+    [world.partner.accountId, handshakes],
+  );
+
+test('an account can have 20 callback URLs verified in a minute, new and changed ones together', async () => {
+  await countHandshakes(19);
+  const { webhookSubscription } = await create();
+  expect(webhookSubscription).not.toBeNull();
+  await countHandshakes(20);
+  const refused = [
+    {
+      code: 'LIMIT_REACHED',
+      message: 'There were 20 verification requests within this minute. Try again in the next.',
+      field: null,
+    },
+  ];
+  expect((await create()).userErrors).toEqual(refused);
+  const id = webhookSubscription?.id ?? '';
+  const callbackUrl = 'https://receiver.example/other';
+  const update = await updateWebhookSubscription(world.partnerApi, world.partner, { id, callbackUrl });
+  expect(update).toEqual({ webhookSubscription: null, userErrors: refused });
+  expect(world.partnerApi.sender.verified).toHaveLength(1);
+  await world.subscribe({}, world.otherPartner);
+});
+
+test('handshakes at the same time are all counted', async () => {
+  await countHandshakes(1);
+  world.partnerApi.sender.outcome = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '500' });
+  await Promise.all(Array.from({ length: 10 }, () => create()));
+  expect(await world.sql('select sum(handshakes)::int as sum from webhook_handshake_count')).toEqual([{ sum: 2 + 10 }]);
+});
+
+test('the counts of former minutes are forgotten', async () => {
+  await world.sql(
+    `insert into webhook_handshake_count select $1, 'partner', date_trunc('minute', now()) - interval '1 minute', 20`,
+    [world.partner.accountId],
+  );
+  await create();
+  expect(await world.sql('select handshakes from webhook_handshake_count')).toEqual([{ handshakes: 1 }]);
+});

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+
+import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
+import { createTestDatabase } from '@deedwire/test-postgres';
+import type { HandshakeOutcome, WebhookSender } from '@deedwire/webhook-sender';
+
+import {
+  createLender,
+  createOrganization,
+  createPartner,
+  createReferral,
+  createWebhookSubscription,
+  type Caller,
+  type CreateWebhookSubscriptionInput,
+  type WebhookActionContext,
+  type WebhookSubscription,
+} from '../../src/index.ts';
+
+export type Account = Caller & { gid: string };
+
+/** A sender that calls nobody. */
+export interface FakeSender extends WebhookSender {
+  /** What was verified, in order. */
+  verified: { url: string; secret: string }[];
+  /** How verification ends from now on. */
+  outcome: (request: { url: string; secret: string }) => HandshakeOutcome | Promise<HandshakeOutcome>;
+}
+
+export interface Context extends WebhookActionContext {
+  sender: FakeSender;
+  /** How often workers were notified. */
+  notified: number;
+}
+
+/** A database, and each app's context under its own login. `reset` empties it and makes two lenders and two partners. */
+export interface World {
+  lenderApi: Context;
+  partnerApi: Context;
+  operator: Context;
+  /** As a superuser: looks behind the scenes, and moves time. */
+  sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  organizationId: string;
+  lender: Account;
+  otherLender: Account;
+  partner: Account;
+  otherPartner: Account;
+  refer(partner?: Account): Promise<string>;
+  subscribe(input?: Partial<CreateWebhookSubscriptionInput>, partner?: Account): Promise<WebhookSubscription>;
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const keys = new Map([['test', randomBytes(32)]]);
+
+export async function createWorld(): Promise<World> {
+  const database = await createTestDatabase({
+    template: 'migrated',
+    prepare: async (url) => void (await migrate(url)),
+  });
+  const stores: Store[] = [];
+  const open = (databaseUrl: string): Store => {
+    const store = createStore({ databaseUrl, applicationName: 'test' });
+    stores.push(store);
+    return store;
+  };
+  const contextFor = async (role: 'lender_api' | 'partner_api' | 'operator'): Promise<Context> => {
+    const context: Context = {
+      store: open(await database.urlFor(role)),
+      gidNamespace: 'service',
+      sender: createFakeSender(),
+      callbackPolicy: 'public',
+      secretKeys: createSecretKeyRing(keys),
+      notified: 0,
+      notify: () => (context.notified += 1),
+    };
+    return context;
+  };
+  const superuser = open(database.databaseUrl);
+  const operator = await contextFor('operator');
+  const partnerApi = await contextFor('partner_api');
+  const lenderApi = await contextFor('lender_api');
+  let statements = 0;
+  const sql = (text: string, values: readonly unknown[] = []) =>
+    superuser.query({ name: `test-${(statements += 1)}`, text }, values);
+
+  const account = async (interfaceName: 'lender' | 'partner', name: string): Promise<Account> => {
+    const create = interfaceName === 'lender' ? createLender : createPartner;
+    const { id } = await create(operator, { organizationId: world.organizationId, name });
+    return { interfaceName, accountId: id.split('/').at(-1) ?? '', gid: id };
+  };
+  const nobody: Account = { interfaceName: 'lender', accountId: '0', gid: '' };
+
+  const world: World = {
+    lenderApi,
+    partnerApi,
+    operator,
+    sql,
+    organizationId: '',
+    lender: nobody,
+    otherLender: nobody,
+    partner: nobody,
+    otherPartner: nobody,
+    async reset() {
+      await sql('truncate organization, account cascade');
+      world.organizationId = (await createOrganization(operator, { name: 'Organization' })).id;
+      world.lender = await account('lender', 'Lender');
+      world.otherLender = await account('lender', 'Other lender');
+      world.partner = await account('partner', 'Partner');
+      world.otherPartner = await account('partner', 'Other partner');
+      for (const context of [lenderApi, partnerApi, operator]) {
+        context.sender = createFakeSender();
+        context.notified = 0;
+      }
+    },
+    async refer(by = world.partner) {
+      const { referral } = await createReferral(partnerApi, by, { clientName: 'Client' });
+      if (referral === null) throw new Error('Not referred.');
+      return referral.id;
+    },
+    async subscribe(input = {}, by = world.partner) {
+      const { webhookSubscription, userErrors } = await createWebhookSubscription(partnerApi, by, {
+        callbackUrl: 'https://receiver.example/hook',
+        eventTypes: [{ type: 'referral.created' }],
+        ...input,
+      });
+      if (webhookSubscription === null) throw new Error(JSON.stringify(userErrors));
+      return webhookSubscription;
+    },
+    async close() {
+      await Promise.all(stores.map((store) => store.close()));
+      await database.drop();
+    },
+  };
+  return world;
+}
+
+function createFakeSender(): FakeSender {
+  const sender: FakeSender = {
+    verified: [],
+    outcome: () => ({ verified: true }),
+    async verify(request) {
+      sender.verified.push(request);
+      return sender.outcome(request);
+    },
+    deliver: () => Promise.reject(new Error('No action delivers.')),
+    close: async () => {},
+  };
+  return sender;
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import {
+  addTeamMember,
+  deleteWebhookSubscription,
+  findReferral,
+  findWebhookDelivery,
+  findWebhookSubscription,
+  listReferrals,
+  listWebhookDeliveries,
+  listWebhookSubscriptions,
+  listTeamMembers,
+  readLender,
+  readPartner,
+  updateWebhookSubscription,
+} from '../src/index.ts';
+import { createWorld, type Account, type Context, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+  world.partnerApi.sender.outcome = () => ({ verified: true });
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+/** A delivery, as the worker makes it, to a subscription. */
+async function deliver(subscriptionId: string): Promise<string> {
+  const rows = await world.sql(
+    `with event as (
+       insert into outbox_event (account_id, interface, event_type, snapshot, fanned_out_at)
+       select account_id, interface, 'referral.created', '{}', now() from webhook_subscription where id = $1
+       returning id, account_id, interface
+     )
+     insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_version, sequence)
+     select $1, account_id, interface, id, '2026-11-01', 1 from event returning id`,
+    [subscriptionId.split('/').at(-1)],
+  );
+  return `gid://service/WebhookDelivery/${String(rows[0]?.['id'])}`;
+}
+
+type Find = (context: Context, caller: Account, id: string) => Promise<unknown>;
+
+const NOT_FOUND = {
+  code: 'NOT_FOUND',
+  message: 'You have no subscription with this identifier.',
+  field: ['input', 'id'],
+};
+
+interface Case {
+  name: string;
+  /** Makes one that this account owns. */
+  make: (owner: Account) => Promise<string>;
+  find: Find;
+  /** The answer when there is none. */
+  missing: unknown;
+}
+
+const subscription = (owner: Account) => world.subscribe({}, owner).then(({ id }) => id);
+const delivery = async (owner: Account) => deliver(await subscription(owner));
+const page = { edges: [], endCursor: null, hasNextPage: false };
+
+const CASES: Case[] = [
+  { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },
+  { name: 'findWebhookSubscription', make: subscription, find: findWebhookSubscription, missing: null },
+  { name: 'findWebhookDelivery', make: delivery, find: findWebhookDelivery, missing: null },
+  {
+    name: 'listWebhookDeliveries',
+    make: async (owner) => {
+      const id = await subscription(owner);
+      await deliver(id);
+      return id;
+    },
+    find: (context, caller, subscriptionId) => listWebhookDeliveries(context, caller, { subscriptionId }),
+    missing: page,
+  },
+  {
+    name: 'updateWebhookSubscription',
+    make: subscription,
+    find: (context, caller, id) =>
+      updateWebhookSubscription(context, caller, { id, callbackUrl: 'https://receiver.example/other' }),
+    missing: { webhookSubscription: null, userErrors: [NOT_FOUND] },
+  },
+  {
+    name: 'deleteWebhookSubscription',
+    make: subscription,
+    find: (context, caller, id) => deleteWebhookSubscription(context, caller, { id }),
+    missing: { deletedWebhookSubscriptionId: null, userErrors: [NOT_FOUND] },
+  },
+];
+
+describe.each(CASES)('$name', ({ make, find, missing }) => {
+  const withId = (gid: string, id: string) => gid.replace(/[^/]*$/, id);
+
+  test('what is not yours is answered like what does not exist', async () => {
+    const own = await make(world.partner);
+    const others = await make(world.otherPartner);
+    const before = await world.sql('select id, callback_url, deleted_at from webhook_subscription order by id');
+    const verified = world.partnerApi.sender.verified.length;
+    const ids = [
+      others,
+      withId(own, '999999'),
+      withId(own, '9223372036854775807'),
+      withId(own, '9223372036854775808'),
+      withId(own, `0${own.split('/').at(-1)}`),
+      withId(own, '-1'),
+      withId(own, ''),
+      own.replace('gid://service/', 'gid://other/'),
+      own.replace(/\/\w+\/(\d+)$/, '/Matter/$1'),
+      own.replace(/\/\w+\/(\d+)$/, '/TeamMember/$1'),
+      own.split('/').at(-1) ?? '',
+      `${own}\n`,
+      ` ${own}`,
+      '',
+      '\0',
+      '\ud800',
+      'x'.repeat(100_000),
+    ];
+    for (const id of ids) expect(await find(world.partnerApi, world.partner, id), id.slice(0, 80)).toEqual(missing);
+    expect(await world.sql('select id, callback_url, deleted_at from webhook_subscription order by id')).toEqual(
+      before,
+    );
+    expect(world.partnerApi.sender.verified).toHaveLength(verified);
+    expect(await find(world.partnerApi, world.partner, own)).not.toEqual(missing);
+  });
+});
+
+describe.each(CASES.filter(({ name }) => name !== 'findReferral'))('$name, from the lender interface', (each) => {
+  test("the other interface's is answered like what does not exist", async () => {
+    const id = await each.make(world.partner);
+    expect(await each.find(world.lenderApi, world.lender, id)).toEqual(each.missing);
+    // Also if a bug took the caller for the account itself: row-level security.
+    const impostor = { ...world.lender, accountId: world.partner.accountId };
+    expect(await each.find(world.lenderApi, impostor, id)).toEqual(each.missing);
+    expect(await each.find(world.partnerApi, world.partner, id)).not.toEqual(each.missing);
+  });
+
+  test('what is deleted is answered like what does not exist', async () => {
+    const id = await each.make(world.partner);
+    const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, {});
+    for (const { node } of edges) await deleteWebhookSubscription(world.partnerApi, world.partner, { id: node.id });
+    expect(await each.find(world.partnerApi, world.partner, id)).toEqual(each.missing);
+  });
+});
+
+test('lists hold the own records only', async () => {
+  const subscriptionId = await subscription(world.partner);
+  const deliveryId = await deliver(subscriptionId);
+  const referralId = await world.refer();
+  await delivery(world.otherPartner);
+  await world.refer(world.otherPartner);
+  const ids = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id);
+  const { partnerApi, partner } = world;
+  expect(ids(await listReferrals(partnerApi, partner, {}))).toEqual([referralId]);
+  expect(ids(await listWebhookSubscriptions(partnerApi, partner, {}))).toEqual([subscriptionId]);
+  expect(ids(await listWebhookDeliveries(partnerApi, partner, {}))).toEqual([deliveryId]);
+});
+
+test("a cursor that was made of another's record tells nothing", async () => {
+  for (let count = 0; count < 3; count += 1) await world.refer(world.otherPartner);
+  const own = await world.refer();
+  const { endCursor } = await listReferrals(world.partnerApi, world.otherPartner, { first: 1 });
+  expect(await listReferrals(world.partnerApi, world.partner, { after: endCursor })).toMatchObject({ edges: [] });
+  const later = await world.refer(world.otherPartner);
+  expect(later).not.toBe(own);
+  const newest = await listReferrals(world.partnerApi, world.otherPartner, { first: 1 });
+  const { edges } = await listReferrals(world.partnerApi, world.partner, { after: newest.endCursor });
+  expect(edges.map(({ node }) => node.id)).toEqual([own]);
+});
+
+test('each account reads itself', async () => {
+  for (const lenderId of [world.lender.gid, world.otherLender.gid]) {
+    await addTeamMember(world.operator, { lenderId, firstName: 'A', lastName: 'B', email: 'a@b.example' });
+  }
+  expect(await readLender(world.lenderApi, world.lender)).toEqual({ id: world.lender.gid, name: 'Lender' });
+  expect(await listTeamMembers(world.lenderApi, world.lender)).toHaveLength(1);
+  expect(await readPartner(world.partnerApi, world.partner)).toEqual({ id: world.partner.gid, name: 'Partner' });
+});

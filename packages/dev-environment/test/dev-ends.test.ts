@@ -1,0 +1,40 @@
+import { describe, expect, test, vi } from 'vitest';
+import { newDevHome } from './dev-process.ts';
+
+// By what they inherited, which only Linux tells of processes.
+describe.skipIf(process.platform !== 'linux')('everything ends within 10 s', () => {
+  const within = { timeout: 10_000, interval: 100 };
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)('after %s to the process group', async (signal) => {
+    const home = await newDevHome();
+    const dev = home.start();
+    await home.whenReady(dev);
+    expect(home.processes().length).toBeGreaterThan(5);
+    dev.signalGroup(signal);
+    await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
+  });
+
+  test('after SIGKILL to its own process alone', async () => {
+    const home = await newDevHome();
+    const dev = home.start();
+    await home.whenReady(dev);
+    dev.child.kill('SIGKILL');
+    await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
+  });
+
+  test('after SIGKILL to its parent alone', async () => {
+    const home = await newDevHome();
+    const dev = home.start({}, ['sh', '-c', '"$@"; exit', 'sh']);
+    await home.whenReady(dev);
+    dev.child.kill('SIGKILL');
+    await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
+  });
+
+  test('after a signal while it starts', async () => {
+    const home = await newDevHome();
+    const dev = home.start();
+    await vi.waitFor(() => expect(dev.output()).toContain('Starting the apps'), { timeout: 20_000, interval: 10 });
+    dev.signalGroup('SIGTERM');
+    await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
+  });
+});

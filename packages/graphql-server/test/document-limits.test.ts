@@ -1,0 +1,96 @@
+import { getIntrospectionQuery } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { key, type SampleServer, startSampleServer } from './sample-server.ts';
+
+let server: SampleServer;
+beforeAll(async () => {
+  server = await startSampleServer();
+});
+afterAll(() => server.close());
+
+/** `200`, or for example `400 OPERATION_TOO_COMPLEX …`, which is the same for both media types. */
+async function run(query: string, operationName?: string): Promise<string> {
+  const [newer, older] = await Promise.all(
+    ['application/graphql-response+json', 'application/json'].map(async (accept) => {
+      const response = await fetch(server.url, {
+        method: 'POST',
+        headers: {
+          Accept: accept,
+          'Content-Type': 'application/json',
+          'X-Service-Client-Id': 'client-1',
+          'X-Service-API-Key': key.apiKey,
+          'X-Service-Organization-Id': 'org-1',
+        },
+        body: JSON.stringify({ query, operationName }),
+      });
+      const { errors: [error] = [] } = JSON.parse(await response.text());
+      return error ? `${response.status} ${error.extensions.code} ${error.message}` : String(response.status);
+    }),
+  );
+  expect(older).toBe(newer);
+  return newer ?? '';
+}
+
+const deep = (levels: number, innermost = '{hello}') =>
+  '{again'.repeat(levels - 1) + innermost + '}'.repeat(levels - 1);
+const aliases = (count: number) => Array.from({ length: count }, (_, i) => `a${i}:hello `).join('');
+const skip = '@skip(if:false) ';
+const directives = (count: number) => `hello${skip}`.repeat(count);
+
+const tooManyTokens = '400 OPERATION_TOO_COMPLEX The document has 2,001 tokens; at most 2,000 are allowed.';
+const tooDeep = '400 OPERATION_TOO_COMPLEX The operation has 11 levels of fields; at most 10 are allowed.';
+const tooManyAliases = '400 OPERATION_TOO_COMPLEX The operation has 31 aliases; at most 30 are allowed.';
+const tooManyDirectives = '400 OPERATION_TOO_COMPLEX The operation has 21 directives; at most 20 are allowed.';
+
+test.each([
+  ['tokens', Array.from({ length: 400 }, (_, i) => `query Q${i}{,hello #${'x'.repeat(50)}\n}`).join('')],
+  ['levels', deep(10)],
+  ['levels with inline fragments between', deep(10, `{...{...{hello}}}`)],
+  ['levels, the last ones in a fragment', `${deep(9, '{...F}')} fragment F on Query{again{hello}}`],
+  ['aliases', `{${aliases(30)}}`],
+  ['aliases, each operation for itself', `query A{${aliases(30)}} query B{${aliases(30)}}`],
+  ['directives', `{${directives(20)}}`],
+  [
+    'the introspection of every tool',
+    getIntrospectionQuery({ directiveIsRepeatable: true, specifiedByUrl: true, oneOf: true, schemaDescription: true }),
+  ],
+])('as much as is allowed is served: %s', async (_, query) => {
+  expect(await run(query, /^query (\w+)/.exec(query)?.[1])).toBe('200');
+});
+
+test.each([
+  ['one token', `{${'x '.repeat(1999)}}`, tooManyTokens],
+  ['one token, with a syntax error before it', `{${'x '.repeat(1998)}! !`, tooManyTokens],
+  ['one level', deep(11), tooDeep],
+  ['one level, though nobody knows the fields', '{a'.repeat(11) + '}'.repeat(11), tooDeep],
+  ['one level, in a fragment', `${deep(9, '{...F}')} fragment F on Query{again{again{hello}}}`, tooDeep],
+  ['one level, beside introspection', `{__schema{types{name}} ${deep(11).slice(1)}`, tooDeep],
+  ['one level, in another operation than the one to be run', `query A{hello} query B${deep(11)}`, tooDeep],
+  ['one alias', `{${aliases(31)}}`, tooManyAliases],
+  ['one alias in a mutation', `mutation{second ${aliases(31)}}`, tooManyAliases],
+  [
+    'one alias, by a fragment that is spread often',
+    `{...F again{...F ...on Query{...F}} a:hello} fragment F on Query{${aliases(10)}}`,
+    tooManyAliases,
+  ],
+  ['one directive', `{${directives(21)}}`, tooManyDirectives],
+  [
+    'one directive, of all places',
+    `query Q($a:Int! ${skip})${skip}{ ...on Query${skip}{hello(times:$a)${skip}} ...F${skip} ...F${skip}} fragment F on Query${skip}{${directives(7)}}`,
+    tooManyDirectives.replace('21', '22'),
+  ],
+])('more is refused: %s', async (_, query, refusal) => {
+  expect(await run(query, /^query (\w+)/.exec(query)?.[1])).toBe(refusal);
+});
+
+test('fragments that spread each other twice are counted, not written out', async () => {
+  const fragments = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query{...F${i + 1} ...F${i + 1}}`);
+  expect(await run(`{...F0} ${fragments.join(' ')} fragment F40 on Query{a:hello}`)).toBe(
+    '400 OPERATION_TOO_COMPLEX The operation has 1,099,511,627,776 aliases; at most 30 are allowed.',
+  );
+});
+
+test('a document that was refused once is refused again, one that was served is served again', async () => {
+  expect([await run(`{${aliases(31)}}`), await run(`{${aliases(31)}}`)]).toEqual([tooManyAliases, tooManyAliases]);
+  expect([await run(`{${aliases(30)}}`), await run(`{${aliases(30)}}`)]).toEqual(['200', '200']);
+});
