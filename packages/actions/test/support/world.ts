@@ -37,7 +37,8 @@ export interface World {
   lenderApi: Context;
   partnerApi: Context;
   operator: Context;
-  /** As a superuser: looks behind the scenes, and moves time. */
+  /** May do everything: looks behind the scenes, and moves time. */
+  superuser: Store;
   sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   organizationId: string;
   lender: Account;
@@ -94,6 +95,7 @@ export async function createWorld(): Promise<World> {
     lenderApi,
     partnerApi,
     operator,
+    superuser,
     sql,
     organizationId: '',
     lender: nobody,
