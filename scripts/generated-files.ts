@@ -3,7 +3,12 @@ import { dirname, join } from 'node:path';
 import { run, workspaceRoot, type CommandResult } from './run.ts';
 
 /** Where generated files live; `pnpm generate` writes all of them. */
-const generatedPaths = ['packages/*/json-schema/**', 'packages/*/**/generated/**', 'apps/*/**/generated/**'];
+const generatedPaths = [
+  'packages/*/json-schema/**',
+  'packages/*/**/generated/**',
+  'apps/*/**/generated/**',
+  'docs/reference/**',
+];
 
 /** Runs every generator and compares what it wrote with what was there, which it then puts back. */
 export async function checkGeneratedFiles(): Promise<CommandResult> {

@@ -11,7 +11,7 @@ const layer0 = [...contracts, 'domain', 'auth', 'contract-check', 'test-postgres
 const layers0to2 = [...layer0, 'service-runtime', 'store', 'webhook-sender', 'actions'];
 const layers0to3 = [...layers0to2, 'graphql-server'];
 const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
-const everything = [...layers0to3, ...apps, 'dev-environment'];
+const everything = [...layers0to3, ...apps, 'dev-environment', 'reference'];
 
 const mayImport: Record<string, readonly string[]> = {
   'lender-schema': [],
@@ -22,6 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   auth: [],
   'contract-check': [],
   'test-postgres': [],
+  reference: contracts,
   'service-runtime': [],
   store: ['domain'],
   'webhook-sender': ['webhook-signing'],

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+
+import { addTeamMember, convertReferral } from '@deedwire/actions';
+import {
+  deliveryHeaderWords,
+  readInterfaceContracts,
+  type Example,
+  type InterfaceContract,
+  type InterfaceVersion,
+} from '@deedwire/reference';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { credentialHeaders } from './support/client.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+import { startTestSystem, type TestSystem } from './support/system.ts';
+
+/*
+ * The examples of the reference are sent to a running system, and what it answers is what the reference shows. `-u`
+ * records it. Each version gets a system of its own, so that its identifiers are always the same; what is not the same
+ * on each run is replaced below.
+ */
+
+const workspaceRoot = join(import.meta.dirname, '../../..');
+const exampleCallbackUrl = 'https://hooks.example.com/deedwire';
+const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
+const exampleTimes: Readonly<Record<string, string>> = {
+  createdAt: '2026-11-02T16:05:12.480Z',
+  startedAt: '2026-11-03T09:30:00.052Z',
+};
+const exampleTime = '2026-11-03T09:30:00.000Z';
+
+const versions = readInterfaceContracts().flatMap((contract) =>
+  contract.versions.map((version) => ({ contract, version, name: contract.name, date: version.version })),
+);
+
+describe.each(versions)('$name $date', ({ contract, version }) => {
+  let t: TestSystem;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    t = await startTestSystem();
+    receiver = await startReceiver();
+  });
+
+  afterAll(async () => {
+    await t.close();
+    await receiver.close();
+  });
+
+  test('the examples of the reference are answered as it shows', async () => {
+    const send = (example: Example) => sendExample(t, receiver, contract, version, example);
+    const inPhase = (phase: Phase) => version.examples.filter((example) => phaseOf(example) === phase);
+
+    for (const example of inPhase('create')) await expectAnswer(example, await send(example));
+    await makeSomethingHappen(t, contract);
+    const [delivery] = await receiver.waitFor(1);
+    expect(namesOfOurs(delivery?.headers ?? {})).toEqual(
+      Object.keys(deliveryHeaderWords)
+        .map((name) => name.toLowerCase())
+        .toSorted(),
+    );
+    const deliveryExample = version.examples.find(({ operation }) => operation === 'webhookDelivery');
+    if (deliveryExample === undefined) throw new Error('There is no example of webhookDelivery.');
+    await expect.poll(() => send(deliveryExample), { timeout: 20_000 }).toContain('"status": "DELIVERED"');
+    for (const phase of ['read', 'change', 'delete'] as const) {
+      for (const example of inPhase(phase)) await expectAnswer(example, await send(example));
+    }
+  });
+});
+
+type Phase = 'create' | 'read' | 'change' | 'delete';
+
+/** Examples are about one record: it is created, something happens, it is read, changed and deleted. */
+function phaseOf({ kind, operation }: Example): Phase {
+  if (kind === 'query') return 'read';
+  if (operation.startsWith('create')) return 'create';
+  return operation.startsWith('delete') ? 'delete' : 'change';
+}
+
+async function makeSomethingHappen(t: TestSystem, { name }: InterfaceContract): Promise<void> {
+  if (name === 'partner') return void (await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' }));
+  const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai.wei@northwind.example' };
+  await addTeamMember(t.operator, { lenderId: t.accounts.lender.id, ...person });
+}
+
+/** The names of the headers that are not the transport's own. */
+function namesOfOurs(headers: object): string[] {
+  const transport = ['accept-encoding', 'connection', 'content-length', 'host'];
+  return Object.keys(headers)
+    .filter((name) => !transport.includes(name))
+    .toSorted();
+}
+
+async function sendExample(
+  t: TestSystem,
+  receiver: Receiver,
+  { name }: InterfaceContract,
+  { version }: InterfaceVersion,
+  { document, variables }: Example,
+): Promise<string> {
+  const body = JSON.stringify({ query: document, variables });
+  const response = await fetch(t.urls[name], {
+    method: 'POST',
+    headers: {
+      Accept: 'application/graphql-response+json',
+      'Content-Type': 'application/json',
+      'X-Service-Schema-Version': version,
+      ...credentialHeaders(t.accounts[name].credential),
+    },
+    body: body.replaceAll(exampleCallbackUrl, receiver.url),
+  });
+  expect(response.headers.get('X-Service-Schema-Version')).toBe(version);
+  const answer = (await response.text()).replaceAll(receiver.url, exampleCallbackUrl);
+  return `${JSON.stringify(JSON.parse(answer, steady), null, 2)}\n`;
+}
+
+async function expectAnswer({ operation, answerPath }: Example, answer: string): Promise<void> {
+  expect({ operation, errors: JSON.parse(answer).errors }).toEqual({ operation, errors: undefined });
+  expect({ operation, userErrors: JSON.parse(answer).data[operation]?.userErrors ?? [] }).toEqual({
+    operation,
+    userErrors: [],
+  });
+  await expect(answer).toMatchFileSnapshot(join(workspaceRoot, answerPath));
+}
+
+/** Replaces what another run would answer differently, by something of the same form. */
+function steady(key: string, value: unknown): unknown {
+  if (key === 'durationMs' && Number.isInteger(value)) return 38;
+  if (typeof value !== 'string') return value;
+  if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
+  if (key === 'reference') return value.replace(/^M-\d{4}-/, 'M-2026-');
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) ? (exampleTimes[key] ?? exampleTime) : value;
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { buildSchema } from 'graphql';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readExamples } from './examples.ts';
+import { workspaceRoot } from './workspace-files.ts';
+
+const older = buildSchema('type Query { a(first: Int): Int  b: Int }');
+const newer = buildSchema('type Query { a(first: Int!): Int  b: Int }');
+const both = new Map([
+  ['2026-11-01', older],
+  ['2027-02-01', newer],
+]);
+let root: string;
+let folder: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'reference-examples-'));
+  folder = relative(workspaceRoot, root);
+  write('2026-11-01/a.graphql', 'query A($first: Int) { a(first: $first) }');
+  write('2026-11-01/b.graphql', '{ b }');
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+test('an example counts for later versions, until one has its own', () => {
+  write('2027-02-01/a.graphql', 'query A($first: Int!) { a(first: $first) }');
+  write('2027-02-01/a.variables.json', '{ "first": 1 }');
+  write('2027-02-01/a.answer.json', '{ "data": { "a": 2 } }');
+  const examples = readExamples(folder, both);
+  expect(examples.get('2026-11-01')).toMatchObject([
+    { kind: 'query', operation: 'a', variables: {}, answer: null },
+    { operation: 'b', document: '{ b }' },
+  ]);
+  expect(examples.get('2027-02-01')).toMatchObject([
+    { operation: 'a', variables: { first: 1 }, answer: { data: { a: 2 } } },
+    { operation: 'b', document: '{ b }' },
+  ]);
+});
+
+describe('refuses', () => {
+  const only = new Map([['2026-11-01', older]]);
+
+  test('an older example that does not fit', () => {
+    expect(() => readExamples(folder, both)).toThrow(/a\.graphql at 2027-02-01: .*needs an example of its own/);
+  });
+
+  test('an operation without an example', () => {
+    rmSync(join(root, '2026-11-01/b.graphql'));
+    expect(() => readExamples(folder, only)).toThrow('2026-11-01/b.graphql: the example is missing');
+  });
+
+  test.each([
+    ['what does not fit the schema', '{ b { c } }', /must not have a selection/],
+    ['another operation', '{ a }', /one query of b alone/],
+    ['a second field', '{ b a }', /one query of b alone/],
+    ['a second operation', 'query One { b } query Two { b }', /one query of b alone/],
+  ])('%s', (_, document, message) => {
+    write('2026-11-01/b.graphql', document);
+    expect(() => readExamples(folder, only)).toThrow(message);
+  });
+
+  test('variables that do not fit', () => {
+    write('2026-11-01/a.variables.json', '{ "first": "one" }');
+    expect(() => readExamples(folder, only)).toThrow(/\$first/);
+  });
+
+  test.each(['2026-11-01/c.graphql', '2026-11-01/c.answer.json', '2027-02-01/b.graphql', '2026-11-01/b.txt'])(
+    'the stray file %s',
+    (path) => {
+      write(path, '{}');
+      expect(() => readExamples(folder, only)).toThrow('it is no example');
+    },
+  );
+});

@@ -1,0 +1,50 @@
+import {
+  isEnumType,
+  isInputObjectType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import { code, oneLine, table } from '../markdown.ts';
+import { described } from './described.ts';
+import { inputTable } from './input-table.ts';
+import { typeLink } from './type-link.ts';
+
+/** Whether a type has a heading of its own. */
+export function isDescribed(schema: GraphQLSchema, type: GraphQLNamedType): boolean {
+  const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
+  return !isRoot && !isIntrospectionType(type) && !isSpecifiedScalarType(type);
+}
+
+/** @throws Error for a kind of type that no contract has had so far */
+export function describeType(type: GraphQLNamedType): string[] {
+  const { kind, blocks } = membersOf(type);
+  return [`### ${type.name}`, `${kind}. ${oneLine(type.description ?? '')}`, ...blocks];
+}
+
+function membersOf(type: GraphQLNamedType): { kind: string; blocks: string[] } {
+  if (isObjectType(type)) return { kind: 'Object', blocks: objectBlocks(type) };
+  if (isScalarType(type)) return { kind: 'Scalar, a string in JSON', blocks: [] };
+  if (isEnumType(type)) {
+    const rows = type.getValues().map((value) => [code(value.name), described(value)]);
+    return { kind: 'Enum', blocks: [table(['value', 'meaning'], rows)] };
+  }
+  if (isInputObjectType(type)) {
+    return { kind: 'Input', blocks: [inputTable('field', Object.values(type.getFields()))] };
+  }
+  throw new Error(`The reference has no form for ${type.name} yet.`);
+}
+
+function objectBlocks(type: GraphQLObjectType): string[] {
+  const fields = Object.values(type.getFields());
+  const rows = fields.map((field) => [code(field.name), typeLink(field.type), described(field)]);
+  const withArguments = fields.filter(({ args }) => args.length > 0);
+  return [
+    table(['field', 'type', 'description'], rows),
+    ...withArguments.flatMap(({ name, args }) => [`Arguments of ${code(name)}:`, inputTable('argument', args)]),
+  ];
+}

@@ -1,0 +1,62 @@
+/** A table whose columns stand in line in a terminal, too; all but the last, which holds sentences. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map(cell));
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => length(row[column] ?? ''))));
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((text, column) => (column === row.length - 1 ? text : pad(text, widths[column] ?? 0))).join(' | ')} |`;
+  const [header = [], ...body] = cells;
+  const rule = widths.map((width, column) => '-'.repeat(column === widths.length - 1 ? 3 : width));
+  return [line(header), `| ${rule.join(' | ')} |`, ...body.map(line)].join('\n');
+}
+
+export function codeBlock(language: string, text: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}
+
+export function jsonBlock(value: unknown): string {
+  return codeBlock('json', JSON.stringify(value, null, 2));
+}
+
+export function code(text: string): string {
+  return `\`${text}\``;
+}
+
+export function link(text: string, target: string): string {
+  return `[${text}](${target})`;
+}
+
+/** The anchor that GitHub gives a heading. */
+export function anchor(heading: string): string {
+  return `#${heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')}`;
+}
+
+/** The anchors of a page, in order. */
+export function anchorsOf(text: string): string[] {
+  const withoutCode = text.replaceAll(/^```.*?^```$/gms, '');
+  return [...withoutCode.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchor(heading));
+}
+
+/** Blocks with an empty line between. */
+export function page(blocks: readonly string[]): string {
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+}
+
+/** A description's lines as one. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+}
+
+function cell(text: string): string {
+  return oneLine(text).replaceAll('|', '\\|');
+}
+
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(width - length(text));
+}
+
+function length(text: string): number {
+  return [...text].length;
+}

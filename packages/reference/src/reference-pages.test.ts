@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
+import { expect, test } from 'vitest';
+import { readInterfaceContracts } from './interface-contracts.ts';
+import { anchorsOf } from './markdown.ts';
+import { referencePages } from './reference-pages.ts';
+import { limitWords } from './words/limits.ts';
+import { requestHeaderWords } from './words/request-headers.ts';
+import { responseHeaderWords } from './words/response-headers.ts';
+import { workspaceRoot } from './workspace-files.ts';
+
+const pages = referencePages();
+const contracts = readInterfaceContracts();
+const interfaceVersions = contracts.flatMap(({ versions }) => versions);
+
+test('there is a page for every version of everything', () => {
+  expect([...pages.keys()].toSorted()).toEqual(
+    [
+      'README.md',
+      'webhooks/README.md',
+      ...contracts.flatMap(({ name, versions }) => versions.map(({ version }) => `${name}/${version}.md`)),
+      ...webhookEventTypes.flatMap(({ type, versions }) =>
+        versions.map(({ version }) => `webhooks/${type}/${version}.md`),
+      ),
+    ].toSorted(),
+  );
+});
+
+test.each([...pages])('%s leads nowhere that is not there', (path, text) => {
+  const folder = join(workspaceRoot, 'docs/reference', dirname(path));
+  const targets = [...text.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)];
+  expect(targets.length).toBeGreaterThan(3);
+  for (const [, file = '', target] of targets) {
+    const linked = join(folder, file);
+    const pagePath = linked.slice(join(workspaceRoot, 'docs/reference/').length);
+    expect({ file, isThere: pages.has(pagePath) || existsSync(linked) }).toEqual({ file, isThere: true });
+    const anchors = target === undefined ? [] : anchorsOf(pages.get(pagePath) ?? readFileSync(linked, 'utf8'));
+    expect([undefined, ...anchors]).toContain(target);
+  }
+});
+
+test('an example delivery verifies', () => {
+  for (const [path, text] of pages) {
+    if (!/^webhooks\/.+\//.test(path)) continue;
+    const [, request = ''] = /```http\n(.*?)\n```/s.exec(text) ?? [];
+    const [head = '', body = ''] = request.split('\n\n');
+    const headers = Object.fromEntries(
+      head
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(/: (.*)/, 2)),
+    );
+    const [, secret = ''] = /`(whsec_\S+)`/.exec(text) ?? [];
+    const now = new Date(Number(headers['webhook-timestamp']) * 1000);
+    expect(verifyWebhook({ headers, body, secret, now }).id).toBe(headers['webhook-id']);
+  }
+});
+
+test('what can be null says what that means', () => {
+  const silent = interfaceVersions.flatMap(({ version, schema }) =>
+    Object.values(schema.getTypeMap())
+      .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
+      .flatMap((type) => Object.values(isObjectType(type) ? type.getFields() : {}).map((field) => ({ type, field })))
+      .filter(({ field }) => !isNonNullType(field.type) && !/\b[Nn]ull\b/.test(field.description ?? ''))
+      .map(({ type, field }) => `${version} ${type.name}.${field.name}`),
+  );
+  expect(silent).toEqual([]);
+});
+
+test('everything in a contract has a description', () => {
+  const silent = interfaceVersions.flatMap(({ version, schema }) =>
+    Object.values(schema.getTypeMap())
+      .filter((type) => !type.name.startsWith('__') && type.astNode)
+      .flatMap((type) => [
+        type,
+        ...(isObjectType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : []),
+        ...(isObjectType(type) ? Object.values(type.getFields()).flatMap(({ args }) => args) : []),
+        ...('getValues' in type ? type.getValues() : []),
+      ])
+      .filter(({ description }) => !description)
+      .map((part) => `${version} ${part.name}`),
+  );
+  expect(silent).toEqual([]);
+});
+
+test.each([
+  ['limits', limitWords],
+  ['requestHeaders', requestHeaderWords],
+  ['responseHeaders', responseHeaderWords],
+] as const)('words are there for the %s of the manifests, and for nothing else', (part, words) => {
+  const named = interfaceVersions.flatMap(({ manifest }) => Object.keys(manifest[part]));
+  expect(Object.keys(words).toSorted()).toEqual([...new Set(named)].toSorted());
+});

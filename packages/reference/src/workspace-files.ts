@@ -1,0 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const workspaceRoot = join(import.meta.dirname, '../../..');
+
+/** @param path from the root of the workspace */
+export function readText(path: string): string {
+  return readFileSync(join(workspaceRoot, path), 'utf8');
+}
+
+/** @param path from the root of the workspace */
+export function readJson(path: string): unknown {
+  return JSON.parse(readText(path));
+}
+
+/** @param path from the root of the workspace */
+export function fileExists(path: string): boolean {
+  return existsSync(join(workspaceRoot, path));
+}
