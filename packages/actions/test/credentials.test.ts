@@ -1,0 +1,113 @@
+import { parseApiKey } from '@deedwire/auth';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import {
+  findApiKey,
+  issueCredential,
+  listCredentials,
+  recordApiKeyUse,
+  revokeCredential,
+  type IssuedCredential,
+} from '../src/index.ts';
+import { createWorld, type Account, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+const issue = (account: Account = world.partner, clientId: string | null = null) =>
+  issueCredential(world.operator, { interfaceName: account.interfaceName, accountId: account.gid, clientId });
+const list = (account: Account = world.partner) =>
+  listCredentials(world.operator, { interfaceName: account.interfaceName, accountId: account.gid });
+const keyIdOf = ({ apiKey }: IssuedCredential) => parseApiKey(apiKey)?.keyId ?? '';
+const revoke = (keyId: string) => revokeCredential(world.operator, { keyId });
+
+test('a key is found by the interface that it was issued for, and by no other', async () => {
+  const credential = await issue();
+  expect(parseApiKey(credential.apiKey)?.interfaceName).toBe('partner');
+  const keyId = keyIdOf(credential);
+  expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({
+    keyId,
+    clientId: credential.clientId,
+    accountId: world.partner.accountId,
+    organizationId: world.organizationId,
+    interfaceName: 'partner',
+    expiresAt: null,
+    revokedAt: null,
+  });
+  expect(credential.organizationId).toBe(world.organizationId);
+  expect(await findApiKey(world.lenderApi, keyId)).toBeNull();
+  expect(await findApiKey(world.partnerApi, 'x'.repeat(12))).toBeNull();
+});
+
+test('the key itself is kept nowhere', async () => {
+  const { apiKey } = await issue();
+  const rows = await world.sql('select to_jsonb(api_key) as key from api_key');
+  expect(JSON.stringify(rows)).not.toContain(apiKey.split('_')[3]);
+});
+
+test('a client has at most 5 live keys, also when more are asked for at once; a revoked or expired one makes room', async () => {
+  const first = await issue();
+  const results = await Promise.allSettled(Array.from({ length: 8 }, () => issue(world.partner, first.clientId)));
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+  for (const result of results) {
+    if (result.status === 'rejected') {
+      expect(result.reason).toMatchObject({
+        code: 'LIMIT_REACHED',
+        message: 'A client can have 5 live keys. Revoke one first.',
+      });
+    }
+  }
+  await revoke(keyIdOf(first));
+  const sixth = await issue(world.partner, first.clientId);
+  await expect(issue(world.partner, first.clientId)).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
+  await world.sql(`update api_key set expires_at = now() - interval '1 second' where key_id = $1`, [keyIdOf(sixth)]);
+  await issue(world.partner, first.clientId);
+  // Another client has its own.
+  expect((await issue()).clientId).not.toBe(first.clientId);
+  expect(await list()).toHaveLength(8);
+});
+
+test("another account's client gets no key, nor an account that is not there", async () => {
+  const { clientId } = await issue();
+  for (const account of [world.otherPartner, world.lender]) {
+    await expect(issue(account, clientId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  await expect(issue(world.partner, 'nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const mislabelled = { ...world.partner, interfaceName: 'lender' as const };
+  await expect(issue(mislabelled)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(list(mislabelled)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(issue({ ...world.partner, gid: 'gid://service/Partner/999999' })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+});
+
+test('a revoked key is found as revoked, and keeps its time', async () => {
+  const keyId = keyIdOf(await issue());
+  const { revokedAt } = await revoke(keyId);
+  expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({ revokedAt });
+  await world.sql(`update api_key set revoked_at = revoked_at - interval '1 day'`);
+  const again = await revoke(keyId);
+  expect(again.revokedAt.getTime()).toBe(revokedAt.getTime() - 86_400_000);
+  await expect(revoke('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('the last use is known, and never goes back', async () => {
+  const keyId = keyIdOf(await issue());
+  expect(await list()).toMatchObject([{ keyId, lastUsedAt: null }]);
+  const later = new Date('2026-11-20T08:01:00Z');
+  await recordApiKeyUse(world.partnerApi, keyId, later);
+  await recordApiKeyUse(world.partnerApi, keyId, new Date('2026-11-20T08:00:00Z'));
+  await recordApiKeyUse(world.lenderApi, keyId, new Date('2027-01-01T00:00:00Z'));
+  expect(await list()).toMatchObject([{ keyId, lastUsedAt: later }]);
+});
