@@ -1,0 +1,367 @@
+import { createLogger } from '@deedwire/service-runtime';
+import { StoreUnavailableError, type DueDeliveryRow, type LaneLease } from '@deedwire/store';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import type { DispatchStore, Settlement } from './dispatch-store.ts';
+import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+
+// Virtual time: `advance` runs what is due until then.
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(async () => {
+  mode = 'up';
+  for (const { answer } of underWay) answer();
+  const drained = dispatcher.drain();
+  await advance(1_000);
+  await drained;
+  vi.useRealTimers();
+});
+
+interface UnderWay {
+  lane: LaneLease;
+  id: string;
+  /** Ends the attempt with success, or with a receiver that is gone. */
+  answer: (goneUrl?: string) => void;
+  fail: (error: Error) => void;
+}
+
+let dispatcher: Dispatcher;
+let mode: 'up' | 'down' = 'up';
+let underWay: UnderWay[];
+let started: string[];
+let maxInFlight: number;
+let settled: Settlement[];
+let released: string[];
+/** Lanes that another owner has taken. */
+let lost: Set<string>;
+let due: Map<string, string[]>;
+let held: Map<string, string>;
+let nextDueInMs: number | null;
+let leases: number;
+let isRenewing: boolean;
+/** What `take` waits for before it answers. */
+let takeWaitsFor: Promise<void>;
+
+const idsUnderWay = () => underWay.map(({ id }) => id);
+
+function row(subscriptionId: string, deliveryId: string): DueDeliveryRow {
+  return {
+    subscription_id: subscriptionId,
+    delivery_id: deliveryId,
+    attempts: 0,
+    sequence: '1',
+    event_type: 'referral.created',
+    event_version: '2026-11-01',
+    occurred_at: new Date(),
+    body: Buffer.from('{}'),
+    callback_url: 'https://receiver.example/',
+    secret_ciphertext: Buffer.alloc(0),
+  };
+}
+
+function createFakeStore(): DispatchStore {
+  const check = (): void => {
+    if (mode === 'down') throw new StoreUnavailableError(new Error('down'));
+  };
+  let tokens = 0;
+  return {
+    async lease(limit) {
+      check();
+      leases += 1;
+      return [...due]
+        .filter(([lane, deliveries]) => deliveries.length > 0 && !held.has(lane) && !lost.has(lane))
+        .slice(0, limit)
+        .map(([subscriptionId]) => {
+          const fencingToken = String((tokens += 1));
+          held.set(subscriptionId, fencingToken);
+          return { subscriptionId, fencingToken };
+        });
+    },
+    async renew(lanes) {
+      check();
+      if (!isRenewing) throw new StoreUnavailableError(new Error('down'));
+      return lanes.filter(({ subscriptionId, fencingToken }) => held.get(subscriptionId) === fencingToken);
+    },
+    async take(lanes, inFlight) {
+      check();
+      const rows = lanes.flatMap(({ subscriptionId, slots }) =>
+        (due.get(subscriptionId) ?? [])
+          .filter((id) => !inFlight.includes(id))
+          .slice(0, slots)
+          .map((id) => row(subscriptionId, id)),
+      );
+      await takeWaitsFor;
+      return rows;
+    },
+    async settle(settlements, lanes) {
+      check();
+      for (const settlement of settlements) {
+        settled.push(settlement);
+        const { subscriptionId } = settlement.lane;
+        due.set(
+          subscriptionId,
+          (due.get(subscriptionId) ?? []).filter((id) => id !== settlement.deliveryId),
+        );
+      }
+      for (const { subscriptionId } of lanes) {
+        released.push(subscriptionId);
+        held.delete(subscriptionId);
+      }
+      return [];
+    },
+    async nextDueInMs() {
+      check();
+      return nextDueInMs;
+    },
+  };
+}
+
+/** Lanes with deliveries that are due; delivery ids say whose they are. */
+function start(lanes: Record<string, number>, concurrency = 100): void {
+  due = new Map(
+    Object.entries(lanes).map(([lane, count]) => [
+      lane,
+      Array.from({ length: count }, (_, index) => `${lane}${index}`),
+    ]),
+  );
+  held = new Map();
+  lost = new Set();
+  underWay = [];
+  started = [];
+  settled = [];
+  released = [];
+  maxInFlight = 0;
+  leases = 0;
+  isRenewing = true;
+  nextDueInMs = null;
+  takeWaitsFor = Promise.resolve();
+  dispatcher = createDispatcher({
+    store: createFakeStore(),
+    concurrency,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    monotonicMs: () => Date.now(),
+    attempt(lane, delivery) {
+      const id = delivery.delivery_id;
+      started.push(id);
+      maxInFlight = Math.max(maxInFlight, underWay.length + 1);
+      return new Promise((resolve, reject) => {
+        const end = (): void => void (underWay = underWay.filter((other) => other !== attempt));
+        const attempt: UnderWay = {
+          lane,
+          id,
+          answer(goneUrl) {
+            end();
+            const next = { kind: 'finished', status: 'DELIVERED' } as const;
+            resolve({ lane, deliveryId: id, attempt: null, next, goneUrl: goneUrl ?? null });
+          },
+          fail(error) {
+            end();
+            reject(error);
+          },
+        };
+        underWay.push(attempt);
+      });
+    },
+  });
+  dispatcher.wake();
+}
+
+test('a lane sends at most 16 at the same time', async () => {
+  start({ a: 40 });
+  await advance(10);
+  expect(underWay).toHaveLength(16);
+  while (settled.length < 40) {
+    underWay[0]?.answer();
+    await advance(10);
+  }
+  expect(maxInFlight).toBe(16);
+  expect(new Set(started).size).toBe(40);
+  expect(started).toHaveLength(40);
+});
+
+test('no more are under way than the process may have, what is not written yet included', async () => {
+  start({ a: 20, b: 20, c: 20 }, 10);
+  await advance(10);
+  expect(underWay).toHaveLength(10);
+  mode = 'down';
+  for (const { answer } of underWay) answer();
+  await advance(1_000);
+  expect(dispatcher.inFlight()).toBe(10);
+  expect(started).toHaveLength(10);
+  mode = 'up';
+  while (settled.length < 60) {
+    await advance(5_000);
+    for (const { answer } of underWay) answer();
+  }
+  expect(maxInFlight).toBe(10);
+  expect(started).toHaveLength(60);
+});
+
+test('lanes take turns: a backlog does not keep the slots', async () => {
+  start({ a: 100, b: 3, c: 3 }, 4);
+  await advance(10);
+  for (let round = 0; round < 4; round += 1) {
+    for (const { answer } of underWay) answer();
+    await advance(10);
+  }
+  const finished = settled.map(({ deliveryId }) => deliveryId);
+  expect(finished.filter((id) => id.startsWith('b'))).toHaveLength(3);
+  expect(finished.filter((id) => id.startsWith('c'))).toHaveLength(3);
+});
+
+test('what cannot be written is kept, sent to nobody again, and written once the store is back', async () => {
+  start({ a: 3 });
+  await advance(10);
+  mode = 'down';
+  for (const { answer } of underWay) answer();
+  await advance(3_000);
+  expect(settled).toEqual([]);
+  mode = 'up';
+  await advance(5_000);
+  expect(settled.map(({ deliveryId }) => deliveryId).toSorted()).toEqual(['a0', 'a1', 'a2']);
+  expect(started).toHaveLength(3);
+  expect(dispatcher.inFlight()).toBe(0);
+});
+
+test('a lane that is lost at renewal starts nothing more; what is under way is still offered for writing', async () => {
+  start({ a: 20, b: 1 });
+  await advance(10);
+  expect(idsUnderWay().filter((id) => id.startsWith('a'))).toHaveLength(16);
+  held.set('a', 'of another');
+  lost.add('a');
+  await advance(4_000);
+  for (const { id, answer } of underWay) if (id.startsWith('a')) answer();
+  await advance(100);
+  expect(settled).toHaveLength(16);
+  expect(started.filter((id) => id.startsWith('a'))).toHaveLength(16);
+  expect(idsUnderWay()).toEqual(['b0']);
+});
+
+test('a lane is renewed for as long as it takes, and started on all the while', async () => {
+  start({ a: 40 });
+  await advance(60_000);
+  underWay[0]?.answer();
+  await advance(10);
+  expect(started).toHaveLength(17);
+});
+
+test('without a renewal nothing is started once less than an attempt takes is left of the lease', async () => {
+  start({ a: 40 });
+  await advance(3_900);
+  // Only renewing fails: what ends is written, and asks for more.
+  isRenewing = false;
+  await advance(4_500);
+  underWay[0]?.answer();
+  await advance(10);
+  expect(started).toHaveLength(17);
+  await advance(200);
+  underWay[0]?.answer();
+  await advance(10);
+  expect(settled).toHaveLength(2);
+  expect(started).toHaveLength(17);
+  isRenewing = true;
+  await advance(6_000);
+  expect(started).toHaveLength(18);
+});
+
+test('what the store answers after the lease has run short is not sent', async () => {
+  start({ a: 1 });
+  const answer = Promise.withResolvers<void>();
+  takeWaitsFor = answer.promise;
+  await advance(0);
+  // The process stood still: time passed, but no timer ran.
+  vi.setSystemTime(Date.now() + 14_000);
+  answer.resolve();
+  takeWaitsFor = Promise.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(started).toEqual([]);
+  // The next renewal holds the lane again, and then it is sent.
+  await advance(8_000);
+  expect(started).toEqual(['a0']);
+});
+
+test('an attempt that throws counts as a failed one, alone, and keeps no slot', async () => {
+  start({ a: 3 }, 3);
+  await advance(10);
+  const [broken, ...others] = underWay;
+  broken?.fail(new Error('a bug'));
+  for (const { answer } of others) answer();
+  await advance(100);
+  expect(settled.find(({ deliveryId }) => deliveryId === broken?.id)).toMatchObject({
+    attempt: { number: 1, responseStatus: null, error: 'PROTOCOL_ERROR' },
+    next: { kind: 'due', attempts: 1 },
+  });
+  expect(settled).toHaveLength(3);
+  expect(dispatcher.inFlight()).toBe(0);
+  expect(released).toEqual(['a']);
+});
+
+test('a lane with nothing more to send is given back, one with more is kept', async () => {
+  start({ a: 1, b: 40 });
+  await advance(10);
+  for (const { id, answer } of underWay) if (id === 'a0' || id === 'b0') answer();
+  await advance(10);
+  expect(released).toEqual(['a']);
+});
+
+test('a lane whose receiver is gone is given back at once, and sends nothing more', async () => {
+  start({ a: 40 });
+  await advance(10);
+  // As the store does when it pauses a subscription.
+  lost.add('a');
+  underWay[0]?.answer('https://receiver.example/');
+  await advance(10);
+  expect(released).toEqual(['a']);
+  for (const { answer } of underWay) answer();
+  await advance(10);
+  expect(settled).toHaveLength(16);
+  expect(started).toHaveLength(16);
+});
+
+test('it looks again when the next lane is due, and never spins on one that others hold', async () => {
+  start({});
+  nextDueInMs = 5_000;
+  dispatcher.wake();
+  await advance(10);
+  due.set('a', ['a0']);
+  await advance(4_900);
+  expect(started).toEqual([]);
+  nextDueInMs = -100;
+  await advance(200);
+  expect(started).toEqual(['a0']);
+  const before = leases;
+  await advance(1_000);
+  expect(leases - before).toBeLessThanOrEqual(50);
+});
+
+test('after stopping nothing is taken, also not what the store was asked for before', async () => {
+  start({ a: 5 });
+  const answer = Promise.withResolvers<void>();
+  takeWaitsFor = answer.promise;
+  await advance(0);
+  dispatcher.stopTaking();
+  answer.resolve();
+  dispatcher.wake();
+  await advance(1_000);
+  expect(started).toEqual([]);
+});
+
+test('draining waits for what is under way, writes it, and gives every lane back', async () => {
+  start({ a: 20, b: 1 });
+  await advance(10);
+  let isDrained = false;
+  const draining = dispatcher.drain().then(() => (isDrained = true));
+  await advance(4_000);
+  expect(isDrained).toBe(false);
+  for (const { answer } of underWay) answer();
+  await advance(100);
+  await draining;
+  expect(settled).toHaveLength(17);
+  expect(started).toHaveLength(17);
+  expect(released.toSorted()).toEqual(['a', 'b']);
+  expect(vi.getTimerCount()).toBe(0);
+});
