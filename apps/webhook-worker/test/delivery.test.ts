@@ -1,24 +1,15 @@
-import { deleteWebhookSubscription, findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
+import { deleteWebhookSubscription } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 
 import { eventually } from './support/eventually.ts';
-import { createHarness, type Harness } from './support/harness.ts';
-import { startReceiver, type Receiver } from './support/receiver.ts';
+import { test } from './support/fixtures.ts';
+import { answerOk, startReceiver } from './support/receiver.ts';
 
-let harness: Harness;
-let receiver: Receiver;
-
-beforeEach(async () => {
-  [harness, receiver] = await Promise.all([createHarness(), startReceiver()]);
-});
-
-afterEach(async () => {
-  await harness.close();
-  await receiver.close();
-});
-
-test('a conversion arrives once, as published, signed with the secret of the subscription', async () => {
+test('a conversion arrives once, as published, signed with the secret of the subscription', async ({
+  harness,
+  receiver,
+}) => {
   await harness.startWorker();
   const { id, secret } = await harness.subscribe(receiver.url, ['referral.converted']);
   const [referralId = ''] = await harness.refer(1);
@@ -65,84 +56,10 @@ test('a conversion arrives once, as published, signed with the secret of the sub
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a failed attempt is tried again on schedule, with the same bytes and id and a fresh timestamp', async () => {
-  await harness.startWorker();
-  const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = (response) => {
-    response.writeHead(receiver.requests.length === 1 ? 503 : 200).end();
-  };
-  await harness.refer(1);
-  await receiver.waitFor(2);
-
-  const [first, second] = receiver.requests;
-  expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
-  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-  expect(second?.headers['x-service-webhook-attempt']).toBe('2');
-  expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
-  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
-  verifyWebhook({ headers: second?.headers ?? {}, body: second?.body ?? '', secret });
-
-  await eventually(async () => {
-    expect(await harness.deliveries()).toMatchObject([
-      {
-        status: 'DELIVERED',
-        attempts: [
-          { number: 2, responseStatus: 200 },
-          { number: 1, responseStatus: 503 },
-        ],
-      },
-    ]);
-  });
-});
-
-test('a receiver that never answers has its attempt recorded, and is shown when the next is due', async () => {
-  await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = () => {};
-  await harness.refer(1);
-  await eventually(async () => {
-    expect(await harness.deliveries()).toMatchObject([
-      {
-        status: 'PENDING',
-        nextAttemptAt: expect.any(Date),
-        attempts: [{ number: 1, responseStatus: null, error: 'TIMEOUT' }],
-      },
-    ]);
-  });
-});
-
-test('410 pauses the subscription, keeps its events, and another URL takes it up again', async () => {
-  await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = (response) => {
-    response.writeHead(410).end();
-  };
-  await harness.refer(1);
-  await eventually(async () => {
-    expect(await findWebhookSubscription(harness.api, harness.partner, id)).toMatchObject({
-      status: 'PAUSED',
-      pausedReason: 'GONE',
-    });
-  });
-  await harness.refer(1);
-  await eventually(async () => expect(await harness.deliveries()).toHaveLength(2));
-  expect(await harness.deliveries()).toMatchObject([{ nextAttemptAt: null }, { nextAttemptAt: null }]);
-
-  const successor = await startReceiver();
-  try {
-    const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, {
-      id,
-      callbackUrl: successor.url,
-    });
-    expect(userErrors).toEqual([]);
-    await successor.waitFor(2);
-    expect(receiver.requests).toHaveLength(1);
-  } finally {
-    await successor.close();
-  }
-});
-
-test('deliveries of a subscription are counted without gaps, however many workers fan out', async () => {
+test('deliveries of a subscription are counted without gaps, however many workers fan out', async ({
+  harness,
+  receiver,
+}) => {
   await Promise.all([harness.startWorker(), harness.startWorker(), harness.startWorker()]);
   await harness.subscribe(receiver.url, ['referral.created']);
   await Promise.all([harness.refer(20), harness.refer(20), harness.refer(20)]);
@@ -158,21 +75,7 @@ test('deliveries of a subscription are counted without gaps, however many worker
   expect(receiver.requests).toHaveLength(60);
 });
 
-test('with polling switched off a commit wakes the worker', async () => {
-  await harness.startWorker({ POLL_INTERVAL_MS: 0 });
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
-  await receiver.waitFor(1);
-  // And a retry is due by itself.
-  receiver.answer = (response) => {
-    response.writeHead(receiver.requests.length === 2 ? 500 : 200).end();
-  };
-  await harness.refer(1);
-  await receiver.waitFor(3);
-  expect(receiver.requests[2]?.headers['x-service-webhook-attempt']).toBe('2');
-});
-
-test('without a notification polling finds the event', async () => {
+test('without a notification polling finds the event', async ({ harness, receiver }) => {
   await harness.startWorker({ POLL_INTERVAL_MS: 200 });
   await harness.subscribe(receiver.url, ['referral.created']);
   harness.api.notify = () => {};
@@ -181,7 +84,7 @@ test('without a notification polling finds the event', async () => {
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a deleted subscription receives nothing more, and its deliveries are gone', async () => {
+test('a deleted subscription receives nothing more, and its deliveries are gone', async ({ harness, receiver }) => {
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
   const other = await startReceiver();
   try {
@@ -197,7 +100,7 @@ test('a deleted subscription receives nothing more, and its deliveries are gone'
   }
 });
 
-test('stopping waits for what is under way, and records it', async () => {
+test('stopping waits for what is under way, and records it', async ({ harness, receiver }) => {
   const worker = await harness.startWorker();
   await harness.subscribe(receiver.url, ['referral.created']);
   receiver.answer = (response) => {
@@ -207,4 +110,25 @@ test('stopping waits for what is under way, and records it', async () => {
   await receiver.waitFor(1);
   await harness.stopWorker(worker);
   expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED' }]);
+});
+
+test('deleted while the worker sends, nothing is recorded, and the others go on', async ({ harness, receiver }) => {
+  await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const held = Promise.withResolvers<void>();
+  receiver.answer = (response) => void held.promise.then(() => answerOk(response));
+  await harness.refer(2);
+  await receiver.waitFor(2);
+  expect(await deleteWebhookSubscription(harness.api, harness.partner, { id })).toMatchObject({ userErrors: [] });
+  held.resolve();
+
+  receiver.answer = answerOk;
+  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(1);
+  await eventually(async () =>
+    expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED', sequence: 1 }]),
+  );
+  expect(receiver.requests).toHaveLength(3);
+  expect(await harness.sql('select delivery_id from webhook_attempt')).toHaveLength(1);
+  expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]);
 });

@@ -35,6 +35,12 @@ export interface Harness {
   /** Starts a worker and waits until it works. */
   startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
   stopWorker(worker: Worker): Promise<void>;
+  /** The metrics of the first worker, as Prometheus reads them. */
+  metrics(): Promise<string>;
+  /** As a superuser: looks behind the scenes, and moves time. */
+  sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  /** Another partner, which acts as the first does. */
+  addPartner(): Promise<Caller & { gid: string }>;
   /** An event type without a version is pinned to the current one. */
   subscribe(
     url: string,
@@ -91,6 +97,9 @@ export async function createHarness(): Promise<Harness> {
     gid: lenderRecord.id,
   } as const;
   const workers = new Set<Worker>();
+  const registry = new Registry();
+  const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  let statements = 0;
 
   const stopWorker = async (worker: Worker): Promise<void> => {
     workers.delete(worker);
@@ -106,6 +115,12 @@ export async function createHarness(): Promise<Harness> {
     partner,
     lender,
     stopWorker,
+    metrics: () => registry.metrics(),
+    sql: (text, values = []) => superuser.query({ name: `test-${(statements += 1)}`, text }, values),
+    async addPartner() {
+      const { id } = await createPartner(operator, { organizationId, name: 'Another' });
+      return { interfaceName: 'partner', accountId: id.split('/').at(-1) ?? '', gid: id };
+    },
     async startWorker(config = {}) {
       const worker = createWorker(
         {
@@ -121,7 +136,7 @@ export async function createHarness(): Promise<Harness> {
           ...config,
         },
         createLogger({ name: 'test', level: 'silent' }),
-        new Registry(),
+        workers.size === 0 ? registry : new Registry(),
         'test',
       );
       workers.add(worker);
@@ -129,8 +144,8 @@ export async function createHarness(): Promise<Harness> {
       if (problems.length > 0) throw new Error(problems.join(' '));
       return worker;
     },
-    async subscribe(url, eventTypes) {
-      const result = await createWebhookSubscription(api, partner, {
+    async subscribe(url, eventTypes, caller = partner) {
+      const result = await createWebhookSubscription(api, caller, {
         callbackUrl: url,
         eventTypes: eventTypes.map((eventType) => (typeof eventType === 'string' ? { type: eventType } : eventType)),
       });
@@ -139,10 +154,10 @@ export async function createHarness(): Promise<Harness> {
       }
       return { id: result.webhookSubscription.id, secret: result.webhookSecret };
     },
-    async refer(count) {
+    async refer(count, caller = partner) {
       const ids: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        const { referral } = await createReferral(api, partner, { clientName: `Client ${index}` });
+        const { referral } = await createReferral(api, caller, { clientName: `Client ${index}` });
         ids.push(referral?.id ?? '');
       }
       return ids;
@@ -158,7 +173,7 @@ export async function createHarness(): Promise<Harness> {
     },
     async close() {
       await Promise.all([...workers].map(stopWorker));
-      await Promise.all([operator.close(), api.close()]);
+      await Promise.all([operator.close(), api.close(), superuser.close()]);
       await database.drop();
     },
   };

@@ -1,0 +1,109 @@
+import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { expect } from 'vitest';
+
+import { eventually } from './support/eventually.ts';
+import { test } from './support/fixtures.ts';
+import { startReceiver } from './support/receiver.ts';
+
+// Each waits for the first retry, 5 s: side by side.
+
+test.concurrent('a failed attempt is tried again on schedule, with the same bytes and id and a fresh timestamp', async ({
+  harness,
+  receiver,
+}) => {
+  await harness.startWorker();
+  const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.answer = (response) => {
+    response.writeHead(receiver.requests.length === 1 ? 503 : 200).end();
+  };
+  await harness.refer(1);
+  await receiver.waitFor(2);
+
+  const [first, second] = receiver.requests;
+  expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  expect(second?.headers['x-service-webhook-attempt']).toBe('2');
+  expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
+  verifyWebhook({ headers: second?.headers ?? {}, body: second?.body ?? '', secret });
+
+  await eventually(async () => {
+    expect(await harness.deliveries()).toMatchObject([
+      {
+        status: 'DELIVERED',
+        attempts: [
+          { number: 2, responseStatus: 200 },
+          { number: 1, responseStatus: 503 },
+        ],
+      },
+    ]);
+  });
+});
+
+test.concurrent('a receiver that never answers has its attempt recorded, and is shown when the next is due', async ({
+  harness,
+  receiver,
+}) => {
+  await harness.startWorker();
+  await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.answer = () => {};
+  await harness.refer(1);
+  await eventually(async () => {
+    expect(await harness.deliveries()).toMatchObject([
+      {
+        status: 'PENDING',
+        nextAttemptAt: expect.any(Date),
+        attempts: [{ number: 1, responseStatus: null, error: 'TIMEOUT' }],
+      },
+    ]);
+  });
+});
+
+test.concurrent('410 pauses the subscription, keeps its events, and another URL takes it up again', async ({
+  harness,
+  receiver,
+}) => {
+  await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  receiver.answer = (response) => {
+    response.writeHead(410).end();
+  };
+  await harness.refer(1);
+  await eventually(async () => {
+    expect(await findWebhookSubscription(harness.api, harness.partner, id)).toMatchObject({
+      status: 'PAUSED',
+      pausedReason: 'GONE',
+    });
+  });
+  await harness.refer(1);
+  await eventually(async () => expect(await harness.deliveries()).toHaveLength(2));
+  expect(await harness.deliveries()).toMatchObject([{ nextAttemptAt: null }, { nextAttemptAt: null }]);
+
+  const successor = await startReceiver();
+  try {
+    const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, {
+      id,
+      callbackUrl: successor.url,
+    });
+    expect(userErrors).toEqual([]);
+    await successor.waitFor(2);
+    expect(receiver.requests).toHaveLength(1);
+  } finally {
+    await successor.close();
+  }
+});
+
+test.concurrent('with polling switched off a commit wakes the worker', async ({ harness, receiver }) => {
+  await harness.startWorker({ POLL_INTERVAL_MS: 0 });
+  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(1);
+  await receiver.waitFor(1);
+  // And a retry is due by itself.
+  receiver.answer = (response) => {
+    response.writeHead(receiver.requests.length === 2 ? 500 : 200).end();
+  };
+  await harness.refer(1);
+  await receiver.waitFor(3);
+  expect(receiver.requests[2]?.headers['x-service-webhook-attempt']).toBe('2');
+});
