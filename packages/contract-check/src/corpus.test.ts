@@ -4,7 +4,7 @@ import type { Report } from './change.ts';
 import { compareGraphql } from './graphql/compare-graphql.ts';
 import { graphqlRules } from './graphql/rules.ts';
 import { compareJsonSchemas } from './json-schema/compare-json-schema.ts';
-import type { Direction } from './json-schema/comparison.ts';
+import { directions } from './json-schema/direction.ts';
 import { jsonSchemaRules } from './json-schema/rules.ts';
 import type { JsonValue } from './json/json-value.ts';
 import { compareManifests } from './manifest/compare-manifests.ts';
@@ -67,7 +67,7 @@ const graphqlOutcomes = graphqlCases.map(
 );
 
 const jsonSchemaOutcomes = jsonSchemaCases.flatMap((each) =>
-  (['producer', 'consumer', 'both'] satisfies Direction[]).map((direction): Outcome => {
+  directions.map((direction): Outcome => {
     const rule = ruleNamed(jsonSchemaRules, each.rule);
     return {
       name: `${each.what} (${direction})`,

@@ -5,7 +5,8 @@ export { compareVerdicts, isVerdict, largerVerdict, verdicts, type Verdict } fro
 export { compareGraphql } from './graphql/compare-graphql.ts';
 export type { GraphqlOptions } from './graphql/comparison.ts';
 export { compareJsonSchemas } from './json-schema/compare-json-schema.ts';
-export type { Direction, JsonSchemaOptions } from './json-schema/comparison.ts';
+export type { JsonSchemaOptions } from './json-schema/comparison.ts';
+export type { Direction } from './json-schema/direction.ts';
 export { compareManifests, type ManifestOptions } from './manifest/compare-manifests.ts';
 export type { Limit, Manifest, ManifestError, RequestHeader, ResponseHeader } from './manifest/manifest.ts';
 export { readManifest } from './manifest/read-manifest.ts';

@@ -2,10 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { withRulesTables } from '../rules-tables.ts';
 import { run } from './cli/run.ts';
 import { readManifest } from './manifest/read-manifest.ts';
+
+// A generous bound: the machine may be doing something else.
+vi.setConfig({ testTimeout: 120_000 });
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'contract-check-readme-'));

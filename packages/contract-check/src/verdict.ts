@@ -13,10 +13,6 @@ export function largerVerdict(a: Verdict, b: Verdict): Verdict {
   return compareVerdicts(a, b) >= 0 ? a : b;
 }
 
-export function smallerVerdict(a: Verdict, b: Verdict): Verdict {
-  return compareVerdicts(a, b) <= 0 ? a : b;
-}
-
 export function isVerdict(value: unknown): value is Verdict {
   return verdicts.some((verdict) => verdict === value);
 }

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import type { Direction } from '../json-schema/comparison.ts';
+import { directions, type Direction } from '../json-schema/direction.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -68,7 +68,7 @@ export function readInvocation(args: readonly string[]): Invocation {
   if (command === 'manifest') return { command, ...compared };
   const closedOutputs = values['closed-outputs'] === true;
   if (command === 'graphql') return { command, ...compared, closedOutputs, directives: reader.directives() };
-  const direction = reader.oneOf('direction', ['producer', 'consumer', 'both'] as const, null);
+  const direction = reader.oneOf('direction', directions, null);
   return { command, ...compared, closedOutputs, direction };
 }
 

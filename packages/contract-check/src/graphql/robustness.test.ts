@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { compareGraphql } from './compare-graphql.ts';
+
+// A generous bound: the machine may be doing something else.
+vi.setConfig({ testTimeout: 120_000 });
 
 const valid = 'type Query { a: String }';
 const read = (text: string) => compareGraphql({ file: 'a.graphql', text: valid }, { file: 'b.graphql', text });
@@ -49,5 +52,5 @@ test('10,000 types', () => {
   );
   expect(report.changes).toHaveLength(10_000);
   // Measured 1 s; the bound only tells linear from quadratic.
-  expect(performance.now() - started).toBeLessThan(15_000);
+  expect(performance.now() - started).toBeLessThan(60_000);
 });

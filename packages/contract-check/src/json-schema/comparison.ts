@@ -1,9 +1,9 @@
 import type { Change } from '../change.ts';
 import { largerVerdict } from '../verdict.ts';
-import type { Direction, DirectedRule, jsonSchemaRules } from './rules.ts';
+import type { Direction } from './direction.ts';
+import type { DirectedRule, jsonSchemaRules } from './rules.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 
-export type { Direction } from './rules.ts';
 export type RuleName = keyof typeof jsonSchemaRules;
 
 export interface JsonSchemaOptions {

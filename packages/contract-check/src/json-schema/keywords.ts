@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../json/json-value.ts';
 
 /** Where a keyword holds schemas: itself, a list of them, an object of them by name, or (`items`) one or a list. */
-export type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
+type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
 
 /** Every keyword that holds schemas, in all drafts from 4 to 2020-12. */
 export const subschemaKeywords: ReadonlyMap<string, Subschemas> = new Map([

@@ -1,11 +1,5 @@
 import type { Verdict } from '../verdict.ts';
 
-/**
- * Who writes what the schema describes. `producer`: we do (a webhook's payload, an answer), and others read it.
- * `consumer`: others do (a request, a configuration), and we read it. `both`: the larger verdict of the two.
- */
-export type Direction = 'producer' | 'consumer' | 'both';
-
 export interface DirectedRule {
   readonly what: string;
   readonly producer: Judgement;

@@ -34,7 +34,7 @@ function listsOf(schema: Schema): (readonly JsonValue[])[] {
 }
 
 /** Null: the value is null. */
-export function instanceTypeOf(value: JsonValue): InstanceType | null {
+function instanceTypeOf(value: JsonValue): InstanceType | null {
   if (value === null) return null;
   if (Array.isArray(value)) return 'array';
   if (isJsonObject(value)) return 'object';

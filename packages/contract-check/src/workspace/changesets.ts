@@ -31,7 +31,7 @@ function changesetFiles(folder: string): string[] {
 }
 
 /** The front matter of a changeset: package → bump. A changeset may be empty: `---`, `---`. */
-export function readChangeset({ file, text }: SourceText): [name: string, bump: Verdict][] {
+function readChangeset({ file, text }: SourceText): [name: string, bump: Verdict][] {
   const front = /^---\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/m.exec(text);
   if (front === null || text.slice(0, front.index).trim() !== '') {
     throw new InputError(file, 1, 'is not a changeset: it does not start with `---`, the bumps, and `---`');

@@ -2,9 +2,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { create } from 'tar';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
+
+// A generous bound: the machine may be doing something else.
+vi.setConfig({ testTimeout: 120_000 });
 
 const sdl = `type Query {
   "The ledger."

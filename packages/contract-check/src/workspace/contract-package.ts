@@ -4,7 +4,7 @@ import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
-import type { Direction } from '../json-schema/comparison.ts';
+import { isDirection, type Direction } from '../json-schema/direction.ts';
 import { filesOfFolder, type PackageFiles } from './package-files.ts';
 import { snapshotOf, type Snapshot } from './snapshot.ts';
 
@@ -97,8 +97,4 @@ function readSettings(file: string, value: unknown): PackageSettings {
     closedOutputs: typeof closedOutputs === 'boolean' ? closedOutputs : fail('closedOutputs', 'true or false'),
     directives: Object.fromEntries(verdicts),
   };
-}
-
-export function isDirection(value: unknown): value is Direction {
-  return value === 'producer' || value === 'consumer' || value === 'both';
 }

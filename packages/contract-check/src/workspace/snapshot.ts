@@ -2,7 +2,7 @@ import type { SourceText } from '../text-file.ts';
 import { below, type PackageFiles } from './package-files.ts';
 import { readVersionStates, unlisted, versionKey, type VersionState } from './version-status.ts';
 
-export type ContractKind = 'graphql' | 'manifest' | 'json-schema';
+type ContractKind = 'graphql' | 'manifest' | 'json-schema';
 
 /** One file that promises something. */
 export interface ContractFile {
@@ -45,7 +45,7 @@ export function releasedSnapshotOf(files: PackageFiles): Snapshot | null {
   const released = below(files, 'released');
   const found = snapshotOf(released);
   const bare = new Map(
-    [...released].filter(([path]) => path !== 'versions.json' && !/^(versions|json-schema)\//.test(path)),
+    [...released].filter(([path]) => !/^(?:versions\/|json-schema\/|versions\.json$|package\.json$)/.test(path)),
   );
   const manifestsAndSdl = contractsAmong(bare, 'versions');
   const taken = new Set(manifestsAndSdl.map(({ read }) => read));

@@ -33,8 +33,7 @@ function command(file: string, args: readonly string[], cwd: string): string {
 let tarball = '';
 
 beforeAll(() => {
-  const bin = join(packageFolder, '../../node_modules/.bin');
-  execFileSync(join(bin, 'tsc'), ['-p', 'tsconfig.json'], { cwd: packageFolder, env: environment });
+  execFileSync('npx', ['-y', 'pnpm@12.21.0', 'run', 'build'], { cwd: packageFolder, env: environment });
   const packed = join(scratch, 'packed');
   mkdirSync(packed);
   execFileSync('npx', ['-y', 'pnpm@12.21.0', 'pack', '--pack-destination', packed], {
