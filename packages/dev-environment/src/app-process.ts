@@ -15,6 +15,8 @@ export interface AppOptions {
   onLine?: (line: string) => void;
   /** `listening`: do not wait until the app is ready to work. */
   waitFor?: 'ready' | 'listening';
+  /** true: what `pnpm build` made of it, as it is deployed. Otherwise its sources. */
+  built?: boolean;
 }
 
 export interface RunningApp {
@@ -39,10 +41,11 @@ const startTimeoutMs = 30_000;
 const stopTimeoutMs = 7_000;
 const keptLines = 40;
 
-/** Starts an app as a process of its own, from its sources. Rejects, with its last lines, when it does not come up. */
-export async function startApp({ name, env, onLine, waitFor = 'ready' }: AppOptions): Promise<RunningApp> {
+/** Starts an app as a process of its own. Rejects, with its last lines, when it does not come up. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { name, onLine, waitFor = 'ready' } = options;
   const lastLines: string[] = [];
-  const child = spawnApp(name, env);
+  const child = spawnApp(options);
   const ended = watchEnd(child);
   const listening = Promise.withResolvers<string>();
   eachLine(child, (line) => {
@@ -77,10 +80,13 @@ export async function startApp({ name, env, onLine, waitFor = 'ready' }: AppOpti
   }
 }
 
-function spawnApp(name: AppName, env: AppOptions['env']): ChildProcess {
-  const preload = new URL('end-with-parent.ts', import.meta.url).href;
-  const main = join(workspaceRoot, 'apps', name, 'src/main.ts');
-  return spawn(process.execPath, ['--conditions=deedwire-source', '--import', preload, main], {
+function spawnApp({ name, env, built = false }: AppOptions): ChildProcess {
+  const preload = ['--import', new URL('end-with-parent.ts', import.meta.url).href];
+  const folder = join(workspaceRoot, 'apps', name);
+  const main = built
+    ? [...preload, join(folder, 'dist/main.js')]
+    : ['--conditions=deedwire-source', ...preload, join(folder, 'src/main.ts')];
+  return spawn(process.execPath, main, {
     // oxlint-disable-next-line node/no-process-env -- what the app inherits
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

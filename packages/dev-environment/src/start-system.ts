@@ -13,6 +13,8 @@ export interface SystemOptions {
   /** Further variables, for all apps and for one. */
   env?: Readonly<Record<string, string>>;
   appEnv?: Partial<Record<AppName, Readonly<Record<string, string>>>>;
+  /** As for an app. */
+  built?: boolean;
   onLine?: (app: AppName, line: string) => void;
 }
 
@@ -32,11 +34,20 @@ export function generateSecretKeys(): string {
 
 /** Starts the three apps as processes and waits until they are ready. They end with this process. */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const { databaseUrls, ports = {}, webhookSecretKeys = generateSecretKeys(), env = {}, appEnv = {}, onLine } = options;
+  const {
+    databaseUrls,
+    ports = {},
+    webhookSecretKeys = generateSecretKeys(),
+    env = {},
+    appEnv = {},
+    built = false,
+    onLine,
+  } = options;
 
   function start(name: AppName, port: number): Promise<RunningApp> {
     return startApp({
       name,
+      built,
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',
