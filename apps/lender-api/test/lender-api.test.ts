@@ -54,7 +54,7 @@ beforeAll(async () => {
       GID_NAMESPACE: 'service',
       WEBHOOK_SECRET_KEYS: new Map([['test', randomBytes(32)]]),
       WEBHOOK_CALLBACK_POLICY: 'public',
-      ERROR_DOCUMENTATION_URL: 'https://docs.example/errors',
+      DOCUMENTATION_URL: 'https://docs.example',
     },
   });
   await service.whenReady;

@@ -75,7 +75,7 @@ export async function createHarness(): Promise<Harness> {
           GID_NAMESPACE: 'service',
           WEBHOOK_SECRET_KEYS: new Map([['test', randomBytes(32)]]),
           WEBHOOK_CALLBACK_POLICY: 'development',
-          ERROR_DOCUMENTATION_URL: 'https://docs.example/errors',
+          DOCUMENTATION_URL: 'https://docs.example',
           ...config,
         },
       });

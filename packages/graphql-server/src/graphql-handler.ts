@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthenticatedClient, type Authenticator, type InterfaceName, readCredentials } from '@deedwire/auth';
 import { type Logger, requestPath, type ServiceState } from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
+import type { Documentation } from './documentation.ts';
 import { toRequestError } from './errors/outward.ts';
 import { RequestError } from './errors/request-error.ts';
 import { createEngine, type OperationLimits } from './operation/engine.ts';
@@ -14,6 +15,7 @@ import { readBody } from './transport/read-body.ts';
 import { negotiateMediaType } from './transport/response-media-type.ts';
 import { send } from './transport/send.ts';
 import { chooseVersion } from './versions/choose-version.ts';
+import { deprecationHeaders } from './versions/deprecation.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
 export interface RequestLimits extends OperationLimits {
@@ -44,8 +46,8 @@ export interface GraphqlHandlerOptions {
   createContext: (request: { client: AuthenticatedClient; requestId: string }) => object;
   logger: Logger;
   metrics: Registry;
-  /** The page that describes the error codes, each under an anchor of its own name. */
-  documentationUrl: string;
+  documentation: Documentation;
+  now?: () => Date;
   limits?: RequestLimits;
 }
 
@@ -58,11 +60,19 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     path,
     authenticator,
     createContext,
-    documentationUrl,
+    documentation,
     logger,
+    now = () => new Date(),
     limits = requestLimits,
   } = options;
-  const versions = options.versions.map((version) => ({ ...version, engine: createEngine(version.schema, limits) }));
+  const versions = options.versions.map((version) => ({
+    ...version,
+    engine: createEngine(version.schema, limits),
+    headers: {
+      'X-Service-Schema-Version': version.version,
+      ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
+    },
+  }));
   const observe = createRequestMetrics(options.metrics);
 
   /** The request step by step: nothing of a step is done before those above it have passed. */
@@ -75,8 +85,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const client = await authenticate(request, authenticator);
     exchange.clientId = client.clientId;
     const named = request.headersDistinct['x-service-schema-version'] ?? [];
-    const { version, engine } = chooseVersion(versions, named, client.schemaVersion);
+    const { version, engine, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
+    exchange.versionHeaders = headers;
 
     const parameters = parseParameters(await readBody(request, limits));
     const context = createContext({ client, requestId: exchange.requestId });
@@ -85,7 +96,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
   return async function handle(request, response, state) {
     const startedMs = performance.now();
-    const exchange = openExchange(request, documentationUrl);
+    const exchange = openExchange(request, documentation);
     const sent = await answer(request, state, exchange).catch((error: unknown) =>
       refusal(toRequestError(error), exchange),
     );
@@ -107,17 +118,19 @@ interface Exchange extends AnswerContext {
   isAcceptable: boolean;
   clientId: string | undefined;
   schemaVersion: string | undefined;
+  versionHeaders: Readonly<Record<string, string>>;
 }
 
-function openExchange(request: IncomingMessage, documentationUrl: string): Exchange {
+function openExchange(request: IncomingMessage, documentation: Documentation): Exchange {
   const mediaType = negotiateMediaType(request.headers.accept);
   return {
     requestId: randomUUID(),
-    documentationUrl,
+    documentation,
     mediaType: mediaType ?? 'application/json',
     isAcceptable: mediaType !== null,
     clientId: undefined,
     schemaVersion: undefined,
+    versionHeaders: {},
   };
 }
 

@@ -15,7 +15,7 @@ test('what must be given, and what everything else is then', () => {
     GID_NAMESPACE: 'service',
     WEBHOOK_SECRET_KEYS: new Map([['k1', Buffer.alloc(32, 7)]]),
     WEBHOOK_CALLBACK_POLICY: 'public',
-    ERROR_DOCUMENTATION_URL: 'https://deedwire.example/docs/errors',
+    DOCUMENTATION_URL: 'https://deedwire.example/docs',
   });
 });
 

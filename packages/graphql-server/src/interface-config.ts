@@ -27,8 +27,10 @@ export const interfaceConfig = (defaults: { port: number }) =>
         }
       }),
       WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('public'),
-      /** The page that explains error codes; each error links to the anchor of its code. */
-      ERROR_DOCUMENTATION_URL: urlVariable('https', 'http').default('https://deedwire.example/docs/errors'),
+      /** Where the folder `docs` is published: errors and the headers of deprecated versions link to its pages. */
+      DOCUMENTATION_URL: urlVariable('https', 'http')
+        .transform((url) => url.replace(/\/$/, ''))
+        .default('https://deedwire.example/docs'),
       /** Node's own switch. `0` is refused, except for development. */
       NODE_TLS_REJECT_UNAUTHORIZED: z.string().optional(),
     })

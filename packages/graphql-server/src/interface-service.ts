@@ -11,6 +11,7 @@ import {
 } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
+import { documentationAt } from './documentation.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
 import { createOperationContext } from './schema/operation-context.ts';
@@ -75,7 +76,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       createContext: (request) => createOperationContext(actions, request),
       logger,
       metrics,
-      documentationUrl: config.ERROR_DOCUMENTATION_URL,
+      documentation: documentationAt(config.DOCUMENTATION_URL),
     }),
     readiness: async () => [...contract.problems, ...(await databaseProblems(store))],
     async close() {

@@ -4,7 +4,9 @@ import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwir
 import { createLogger } from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Registry } from 'prom-client';
+import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
+import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
 
 const sdl = /* GraphQL */ `
   type Query {
@@ -23,6 +25,17 @@ const sdl = /* GraphQL */ `
     name: String!
   }
 `;
+
+/** One version in each stage of its life. */
+const contract: Contract = {
+  versions: [
+    { version: '2024-01-01', status: 'retired', deprecatedOn: '2024-06-01', sunsetOn: '2025-06-01' },
+    { version: '2025-01-01', status: 'deprecated', deprecatedOn: '2026-03-01', sunsetOn: '2027-03-01' },
+    { version: '2026-01-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    { version: '2027-01-01', status: 'preview', deprecatedOn: null, sunsetOn: null },
+  ],
+  sdl: () => sdl,
+};
 
 class TypedError extends Error {
   readonly code: string;
@@ -90,6 +103,8 @@ export interface SampleServer {
   /** What the store answers from now on. */
   answerKeys(find: () => Promise<StoredApiKey | null>): void;
   setReady(ready: boolean): void;
+  /** What the time is for it from now on. At first 2026-05-01, noon. */
+  setTime(now: Date): void;
   close(): Promise<void>;
 }
 
@@ -100,14 +115,12 @@ export async function startSampleServer(limits: Partial<RequestLimits> = {}): Pr
   const schema = makeSchema();
   let find = findStored;
   let ready = true;
+  let now = new Date('2026-05-01T12:00:00Z');
   const handle = createGraphqlHandler({
     interfaceName: 'lender',
     path: '/lenders/graphql',
-    versions: [
-      { version: '2025-01-01', status: 'deprecated', schema },
-      { version: '2026-01-01', status: 'current', schema },
-      { version: '2027-01-01', status: 'preview', schema },
-    ],
+    versions: serveContract(contract, new Map(['2025-01-01', '2026-01-01', '2027-01-01'].map((date) => [date, schema])))
+      .versions,
     authenticator: createAuthenticator({
       interfaceName: 'lender',
       findApiKey: async (keyId) => {
@@ -119,7 +132,8 @@ export async function startSampleServer(limits: Partial<RequestLimits> = {}): Pr
     createContext: ({ client }) => ({ clientId: client.clientId }),
     logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) }),
     metrics,
-    documentationUrl: 'https://docs.example/errors',
+    documentation: documentationAt('https://docs.example'),
+    now: () => now,
     limits: { ...requestLimits, ...limits },
   });
   const server: Server = createServer((request, response) => void handle(request, response, { ready }));
@@ -133,6 +147,7 @@ export async function startSampleServer(limits: Partial<RequestLimits> = {}): Pr
     logged,
     answerKeys: (next) => (find = next),
     setReady: (next) => (ready = next),
+    setTime: (next) => (now = next),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

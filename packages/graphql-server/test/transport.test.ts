@@ -71,7 +71,7 @@ describe('an answer', () => {
           extensions: {
             code: 'GRAPHQL_VALIDATION_FAILED',
             requestId: received.get('x-request-id'),
-            documentationUrl: 'https://docs.example/errors#GRAPHQL_VALIDATION_FAILED',
+            documentationUrl: 'https://docs.example/errors.md#graphql_validation_failed',
           },
         },
       ],
@@ -220,31 +220,6 @@ test('before the service is ready every operation is 503', async () => {
   const answer = await send(hello);
   server.setReady(true);
   expect(answer.summary).toBe('503 SERVICE_UNAVAILABLE');
-});
-
-describe('schema versions', () => {
-  test.each([
-    ['the pinned one', undefined, '2025-01-01', '2025-01-01'],
-    ['the one in the header', '2025-01-01', '2026-01-01', '2025-01-01'],
-    ['a preview that is named', '2027-01-01', '2026-01-01', '2027-01-01'],
-  ])('%s', async (_, header, pinned, version) => {
-    const answer = await served(header, pinned);
-    expect([answer.summary, answer.headers.get('x-service-schema-version')]).toEqual(['200', version]);
-  });
-
-  test.each([
-    ['an unknown one', '2026-01-02', '2026-01-01'],
-    ['an empty one', '', '2026-01-01'],
-    ['two at once', '2026-01-01, 2025-01-01', '2026-01-01'],
-    ['a pinned one that is retired', undefined, '2024-01-01'],
-  ])('%s is 400, with those that are served', async (_, header, pinned) => {
-    const answer = await served(header, pinned);
-    expect(answer.summary).toBe('400 UNSUPPORTED_SCHEMA_VERSION');
-    expect(answer.body.errors?.[0]).toMatchObject({
-      message: 'This schema version is not served. Supported: 2025-01-01, 2026-01-01, 2027-01-01.',
-      extensions: { supportedVersions: ['2025-01-01', '2026-01-01', '2027-01-01'] },
-    });
-  });
 });
 
 describe('bodies', () => {
@@ -458,15 +433,6 @@ async function raw(bytes: string): Promise<string> {
     answer += String(chunk);
     if (answer.includes('"errors"')) socket.end();
   }
-  return answer;
-}
-
-async function served(version: string | undefined, pinned: string): Promise<Answered> {
-  server.answerKeys(async () => ({ ...stored, schemaVersion: pinned }));
-  const answer = await send(hello, {
-    headers: { ...headers, ...(version !== undefined && { 'X-Service-Schema-Version': version }) },
-  });
-  server.answerKeys(async () => stored);
   return answer;
 }
 

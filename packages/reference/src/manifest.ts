@@ -13,7 +13,7 @@ export interface Manifest {
 export type ResponseMediaType = 'application/graphql-response+json' | 'application/json';
 
 export interface ResponseHeader {
-  /** `always`, `with-version`, or the statuses that carry it. */
+  /** `always`, `with-version`, `deprecated-version`, or the statuses that carry it. */
   sent: string | number[];
   value?: string;
 }

@@ -1,4 +1,5 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { Documentation } from '../documentation.ts';
 import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '../errors/error-table.ts';
 import { toFieldError } from '../errors/outward.ts';
 import { RequestError } from '../errors/request-error.ts';
@@ -17,7 +18,7 @@ export interface Answer {
 export interface AnswerContext {
   mediaType: ResponseMediaType;
   requestId: string;
-  documentationUrl: string;
+  documentation: Pick<Documentation, 'error'>;
 }
 
 /** An answer without `data`. */
@@ -64,8 +65,8 @@ export function answerTo(result: ExecutionResult, context: AnswerContext): Answe
   };
 }
 
-function extensionsOf(code: ErrorCode, { requestId, documentationUrl }: AnswerContext) {
-  return { code, requestId, documentationUrl: `${documentationUrl}#${code}` };
+function extensionsOf(code: ErrorCode, { requestId, documentation }: AnswerContext) {
+  return { code, requestId, documentationUrl: documentation.error(code) };
 }
 
 function placeOf({ locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {

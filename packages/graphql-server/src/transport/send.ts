@@ -5,8 +5,8 @@ import type { Answer } from './answer.ts';
 interface Frame {
   mediaType: ResponseMediaType;
   requestId: string;
-  /** Undefined when the request failed before one was chosen. */
-  schemaVersion: string | undefined;
+  /** Of the schema version that serves the request. Empty when it failed before one was chosen. */
+  versionHeaders: Readonly<Record<string, string>>;
 }
 
 export function send(response: ServerResponse, { status, headers, body }: Answer, frame: Frame): void {
@@ -17,7 +17,7 @@ export function send(response: ServerResponse, { status, headers, body }: Answer
     'Content-Length': bytes.length,
     'Cache-Control': 'no-store',
     'X-Request-Id': frame.requestId,
-    ...(frame.schemaVersion !== undefined && { 'X-Service-Schema-Version': frame.schemaVersion }),
+    ...frame.versionHeaders,
   });
   response.end(bytes);
 }

@@ -32,14 +32,17 @@ const sdl = /* GraphQL */ `
   "A day."
   scalar Day
 `;
-const contract: Contract = { versions: [{ version: '2026-01-01', status: 'current' }], sdl: () => sdl };
+const contract: Contract = {
+  versions: [{ version: '2026-01-01', status: 'current', deprecatedOn: null, sunsetOn: null }],
+  sdl: () => sdl,
+};
 const serve = (text: string) => serveContract(contract, new Map([['2026-01-01', buildSchema(text)]]));
 const undescribed = sdl.replaceAll(/"[A-Z][^"]*"/g, '');
 
 test('a schema without descriptions gets those of its contract', () => {
   const { versions, problems } = serve(undescribed);
   expect(problems).toEqual([]);
-  expect(versions.map(({ version, status }) => [version, status])).toEqual([['2026-01-01', 'current']]);
+  expect(versions.map(({ version, deprecation }) => [version, deprecation])).toEqual([['2026-01-01', null]]);
   expect(versions.map(({ schema }) => printSchema(schema))).toEqual([printSchema(buildSchema(sdl))]);
 });
 
@@ -83,8 +86,8 @@ test.each([
 test('every promised version has a schema, every schema is promised, retired ones are not served', () => {
   const schema = buildSchema(sdl);
   const versions = [
-    { version: '2024-01-01', status: 'retired' },
-    { version: '2025-01-01', status: 'current' },
+    { version: '2024-01-01', status: 'retired', deprecatedOn: null, sunsetOn: null },
+    { version: '2025-01-01', status: 'current', deprecatedOn: null, sunsetOn: null },
   ] as const;
   const served = serveContract(
     { versions, sdl: () => sdl },
@@ -101,4 +104,15 @@ test('every promised version has a schema, every schema is promised, retired one
       'there is a schema version 2026-01-01, but it is not promised',
     ],
   });
+});
+
+test.each([
+  ['2026-03-01', '2027-03-01', []],
+  ['2026-03-01', null, ['schema version 2026-01-01 is deprecated, but not from one day to another']],
+  [null, '2027-03-01', ['schema version 2026-01-01 is deprecated, but not from one day to another']],
+  ['2026-03-01', '2027-13-01', ['schema version 2026-01-01 is deprecated, but not from one day to another']],
+])('a deprecated version says since when and until when: %s, %s', (deprecatedOn, sunsetOn, expected) => {
+  const versions = [{ version: '2026-01-01', status: 'deprecated', deprecatedOn, sunsetOn }] as const;
+  const { problems } = serveContract({ ...contract, versions }, new Map([['2026-01-01', buildSchema(undescribed)]]));
+  expect(problems).toEqual(expected);
 });

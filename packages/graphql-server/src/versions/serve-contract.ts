@@ -1,10 +1,18 @@
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { type Deprecation, readDeprecation } from './deprecation.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
 
 /** What a schema package publishes. */
 export interface Contract {
   /** Oldest first. */
-  versions: readonly { version: string; status: 'preview' | 'current' | 'deprecated' | 'retired' }[];
+  versions: readonly {
+    version: string;
+    status: 'preview' | 'current' | 'deprecated' | 'retired';
+    /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
+    deprecatedOn: string | null;
+    /** `YYYY-MM-DD`, the first day on which it is not served any more. Null when no end is planned. */
+    sunsetOn: string | null;
+  }[];
   sdl: (version: string) => string;
 }
 
@@ -12,7 +20,8 @@ export interface Contract {
 export interface InterfaceVersion {
   /** A date, for example `2026-11-01`. */
   version: string;
-  status: 'preview' | 'current' | 'deprecated';
+  /** Null unless it is deprecated. */
+  deprecation: Deprecation | null;
   schema: GraphQLSchema;
 }
 
@@ -30,7 +39,7 @@ export interface ServedContract {
 export function serveContract(contract: Contract, schemas: ReadonlyMap<string, GraphQLSchema>): ServedContract {
   const versions: InterfaceVersion[] = [];
   const problems: string[] = [];
-  for (const { version, status } of contract.versions) {
+  for (const { version, status, ...days } of contract.versions) {
     const schema = schemas.get(version);
     if (status === 'retired') continue;
     if (!schema) {
@@ -41,7 +50,11 @@ export function serveContract(contract: Contract, schemas: ReadonlyMap<string, G
     describeFromSdl(schema, promised);
     const difference = firstDifference(printSorted(promised), printSorted(schema));
     if (difference !== null) problems.push(`schema version ${version} differs from its contract: ${difference}`);
-    versions.push({ version, status, schema });
+    const deprecation = status === 'deprecated' ? readDeprecation(days) : null;
+    if (status === 'deprecated' && !deprecation) {
+      problems.push(`schema version ${version} is deprecated, but not from one day to another`);
+    }
+    versions.push({ version, deprecation, schema });
   }
   for (const version of schemas.keys()) {
     const isServed = versions.some((served) => served.version === version);

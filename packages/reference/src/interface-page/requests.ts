@@ -4,7 +4,7 @@ import type { ResponseHeader } from '../manifest.ts';
 import { code, codeBlock, table } from '../markdown.ts';
 import { meaningOf } from '../words/meaning-of.ts';
 import { requestHeaderExamples, requestHeaderWords } from '../words/request-headers.ts';
-import { responseHeaderWords } from '../words/response-headers.ts';
+import { responseHeaderWords, sentWords } from '../words/response-headers.ts';
 
 /** How a request and its answer travel. */
 export function describeRequests({ path }: InterfaceContract, { version, manifest, examples }: InterfaceVersion) {
@@ -43,5 +43,5 @@ function exampleOf(name: string, version: string): string {
 
 function whenSent({ sent }: ResponseHeader): string {
   if (Array.isArray(sent)) return `with ${sent.join(', ')}`;
-  return meaningOf({ always: 'always', 'with-version': 'once a version is chosen' }, sent);
+  return meaningOf(sentWords, sent);
 }

@@ -7,7 +7,7 @@ export const requestHeaderWords: Readonly<Record<string, string>> = {
   'X-Service-Client-Id': 'The id of the API client.',
   'X-Service-Organization-Id': 'The id of the organization. The same for all its clients.',
   'X-Service-Schema-Version':
-    'The version of the interface that the request is written for. When left out, the one pinned on the API client counts, else the newest released one.',
+    'The version of the interface that the request is written for. When left out, the one pinned on the API client counts.',
 };
 
 /** An example of each header that every request needs. */

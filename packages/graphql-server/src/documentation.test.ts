@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { documentationAt } from './documentation.ts';
+import { errorTable } from './errors/error-table.ts';
+
+const { error, deprecation, sunset } = documentationAt(new URL('../../../docs', import.meta.url).href);
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
+const errors = (Object.keys(errorTable) as (keyof typeof errorTable)[]).map(error);
+
+test.each([...errors, deprecation, sunset])('%s is a heading on a page', (url) => {
+  const [page = '', anchor] = url.split('#');
+  const headings = readFileSync(new URL(page), 'utf8').matchAll(/^#+ (.+)$/gm);
+  expect([...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'))).toContain(anchor);
+});
