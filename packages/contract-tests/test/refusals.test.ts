@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 
 import { revokeCredential } from '@deedwire/actions';
@@ -237,6 +238,16 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body).data).toBeUndefined();
   });
+});
+
+test('an error is as docs/errors.md shows it', async () => {
+  const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+  const [, shown = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+  const answer = await send('lender', { body: JSON.stringify({ query: '{ lender { nickname } }' }) });
+  const requestId = answer.headers['x-request-id'];
+  const shownId = JSON.parse(shown).errors[0].extensions.requestId;
+  expect(shownId).toHaveLength(String(requestId).length);
+  expect(JSON.parse(answer.body.replaceAll(String(requestId), shownId))).toEqual(JSON.parse(shown));
 });
 
 // Well-made keys, right checksum included, that nobody was given.

@@ -35,12 +35,21 @@ test('an example counts for later versions, until one has its own', () => {
   write('2027-02-01/a.answer.json', '{ "data": { "a": 2 } }');
   const examples = readExamples(folder, both);
   expect(examples.get('2026-11-01')).toMatchObject([
-    { kind: 'query', operation: 'a', variables: {}, answer: null },
+    { kind: 'query', operation: 'a', exchanges: [{ outcome: 'success', variables: {}, answer: null }] },
     { operation: 'b', document: '{ b }' },
   ]);
   expect(examples.get('2027-02-01')).toMatchObject([
-    { operation: 'a', variables: { first: 1 }, answer: { data: { a: 2 } } },
+    { operation: 'a', exchanges: [{ outcome: 'success', variables: { first: 1 }, answer: { data: { a: 2 } } }] },
     { operation: 'b', document: '{ b }' },
+  ]);
+});
+
+test('an example can show a refusal, too', () => {
+  write('2026-11-01/a.refused.variables.json', '{ "first": -1 }');
+  const [example] = readExamples(folder, new Map([['2026-11-01', older]])).get('2026-11-01') ?? [];
+  expect(example?.exchanges).toMatchObject([
+    { outcome: 'success', variables: {} },
+    { outcome: 'refusal', variables: { first: -1 }, answerPath: `${folder}/2026-11-01/a.refused.answer.json` },
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { getVariableValues, Kind, parse, validate, type GraphQLSchema } from 'graphql';
-import { fileExists, readJson, readText, workspaceRoot } from './workspace-files.ts';
+import { fileExists, readText, workspaceRoot } from './workspace-files.ts';
 
 /** An operation as a client would send it, with what came back. */
 export interface Example {
@@ -9,6 +9,12 @@ export interface Example {
   /** The name of the root field. */
   readonly operation: string;
   readonly document: string;
+  /** What is sent and what comes back: first what succeeds, then, for some, what is refused with user errors. */
+  readonly exchanges: readonly Exchange[];
+}
+
+export interface Exchange {
+  readonly outcome: 'success' | 'refusal';
   readonly variables: Readonly<Record<string, unknown>>;
   /** The file with the answer, from the root of the workspace. */
   readonly answerPath: string;
@@ -57,19 +63,28 @@ function readExample(
   if (date === undefined) throw new Error(`${folder}/${dates[0]}/${name}.graphql: the example is missing`);
   const path = `${folder}/${date}/${name}`;
   const document = readText(`${path}.graphql`);
-  const variables = fileExists(`${path}.variables.json`) ? readVariables(`${path}.variables.json`) : {};
-  const problems = problemsOf(schema, { kind, name }, document, variables);
+  const hasRefusal = fileExists(`${path}.refused.variables.json`);
+  const exchanges = [
+    readExchange('success', path),
+    ...(hasRefusal ? [readExchange('refusal', `${path}.refused`)] : []),
+  ];
+  const problems = exchanges.flatMap(({ variables }) => problemsOf(schema, { kind, name }, document, variables));
   if (problems.length > 0) {
     const remedy = date === dates[0] ? '' : ` Version ${dates[0]} needs an example of its own.`;
     throw new Error(`${path}.graphql at ${dates[0]}: ${problems.join(' ')}${remedy}`);
   }
-  const answerPath = `${path}.answer.json`;
-  const answer = fileExists(answerPath) ? readJson(answerPath) : null;
-  return { kind, operation: name, document, variables, answerPath, answer };
+  return { kind, operation: name, document, exchanges };
 }
 
-function readVariables(path: string): Record<string, unknown> {
-  return JSON.parse(readText(path));
+function readExchange(outcome: Exchange['outcome'], path: string): Exchange {
+  const variablesPath = `${path}.variables.json`;
+  const answerPath = `${path}.answer.json`;
+  return {
+    outcome,
+    variables: fileExists(variablesPath) ? JSON.parse(readText(variablesPath)) : {},
+    answerPath,
+    answer: fileExists(answerPath) ? JSON.parse(readText(answerPath)) : null,
+  };
 }
 
 /** Why an example is not one, in sentences; none when it is. */
@@ -94,7 +109,8 @@ function refuseStrays(folder: string, schemas: ByDate): void {
   for (const file of globSync('**/*.*', { cwd: join(workspaceRoot, folder) }).toSorted()) {
     const schema = schemas.get(dirname(file));
     const operations = schema === undefined ? [] : operationsOf(schema).map(({ name }) => name);
-    const [, operation = ''] = /^(\w+)\.(?:graphql|variables\.json|answer\.json)$/.exec(basename(file)) ?? [];
+    const [, operation = ''] =
+      /^(\w+)\.(?:graphql|(?:refused\.)?(?:variables|answer)\.json)$/.exec(basename(file)) ?? [];
     const isExample = operations.includes(operation) && fileExists(`${folder}/${dirname(file)}/${operation}.graphql`);
     if (!isExample) throw new Error(`${folder}/${file}: it is no example of an operation of that version`);
   }

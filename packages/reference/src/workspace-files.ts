@@ -9,11 +9,6 @@ export function readText(path: string): string {
 }
 
 /** @param path from the root of the workspace */
-export function readJson(path: string): unknown {
-  return JSON.parse(readText(path));
-}
-
-/** @param path from the root of the workspace */
 export function fileExists(path: string): boolean {
   return existsSync(join(workspaceRoot, path));
 }

@@ -33,11 +33,11 @@ export function eventPage({ type, description, interfaces }: WebhookEventType, v
     jsonBlock(example),
     'Every field is always there. Fields may be added: ignore those that you do not know.',
     table(
-      ['field', 'type', 'null', 'description'],
+      ['field', 'type', 'can be null', 'description'],
       payloadFields(schema).map((field) => [
         code(field.path),
         field.type,
-        field.isNullable ? 'may be' : 'never',
+        field.isNullable ? 'yes' : 'no',
         field.description,
       ]),
     ),

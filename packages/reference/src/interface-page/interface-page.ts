@@ -30,6 +30,7 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
     `# ${title(contract)} interface, ${version.version}`,
     banner(contract, version),
     introduction(contract, version),
+    sections.map((heading) => link(heading, anchor(heading))).join(' · '),
     table(['operation', 'kind', 'returns', 'what it does'], overview),
     ...describeRequests(contract, version),
     '## Operations',
@@ -65,6 +66,8 @@ function introduction({ name }: InterfaceContract, version: InterfaceVersion): s
   const audience = oneLine(version.schema.getQueryType()?.description ?? '');
   return `${statusExplained(version)}\n\n${audience}\n\nSee also: ${links.join(' · ')}.`;
 }
+
+const sections = ['Requests', 'Operations', 'Types', 'Errors', 'Limits'];
 
 const legend = `\`!\` stands for never null, and for required in an argument or an input. Where it is missing, the description says what null means. An argument or input field that is left out counts as its default, else as null; null counts as not given.
 

@@ -1,5 +1,5 @@
 import { getNamedType, isEnumType, isObjectType, type GraphQLField } from 'graphql';
-import type { Example } from '../examples.ts';
+import type { Example, Exchange } from '../examples.ts';
 import { anchor, code, codeBlock, jsonBlock, link, oneLine } from '../markdown.ts';
 import { inputTable } from './input-table.ts';
 import { typeLink } from './type-link.ts';
@@ -11,14 +11,7 @@ export function operationHeading({ kind, operation }: Example): string {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** @throws Error when the answer of the example has not been recorded */
 export function describeOperation(example: Example, field: Field): string[] {
-  if (example.answer === null) {
-    throw new Error(
-      `${example.answerPath} is missing: run \`vitest run packages/contract-tests/test/examples.test.ts -u\``,
-    );
-  }
-  const hasVariables = Object.keys(example.variables).length > 0;
   return [
     `### ${operationHeading(example)}`,
     oneLine(field.description ?? ''),
@@ -26,9 +19,19 @@ export function describeOperation(example: Example, field: Field): string[] {
     `Returns ${typeLink(field.type)}.${refusals(field)}`,
     'Example:',
     codeBlock('graphql', example.document),
-    hasVariables ? `with the variables\n\n${jsonBlock(example.variables)}` : '',
-    'is answered with',
-    jsonBlock(example.answer),
+    ...example.exchanges.flatMap(describeExchange),
+  ];
+}
+
+/** @throws Error when the answer has not been recorded */
+function describeExchange({ outcome, variables, answerPath, answer }: Exchange): string[] {
+  if (answer === null) {
+    throw new Error(`${answerPath} is missing: run \`vitest run packages/contract-tests/test/examples.test.ts -u\``);
+  }
+  return [
+    ...(Object.keys(variables).length > 0 ? ['with the variables', jsonBlock(variables)] : []),
+    outcome === 'success' ? 'is answered with' : 'is refused with',
+    jsonBlock(answer),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { parse, print } from 'graphql';
+import { stripIgnoredCharacters } from 'graphql';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import type { ResponseHeader } from '../manifest.ts';
 import { code, codeBlock, table } from '../markdown.ts';
@@ -13,7 +13,11 @@ export function describeRequests({ path }: InterfaceContract, { version, manifes
   const [example] = examples;
   if (example === undefined) throw new Error('The interface has no operation.');
   const sent = requestHeaders.map(([name]) => `${name}: ${exampleOf(name, version)}`);
-  const body = JSON.stringify({ query: print(parse(example.document)), variables: example.variables });
+  const variables = example.exchanges[0]?.variables ?? {};
+  const body = JSON.stringify({
+    query: stripIgnoredCharacters(example.document),
+    ...(Object.keys(variables).length > 0 && { variables }),
+  });
   return [
     '## Requests',
     'Every operation is sent like this. The body is a JSON object with `query`, a document, and where there are any `variables` and `operationName`.',

@@ -28,7 +28,7 @@ export function describeType(type: GraphQLNamedType): string[] {
 
 function membersOf(type: GraphQLNamedType): { kind: string; blocks: string[] } {
   if (isObjectType(type)) return { kind: 'Object', blocks: objectBlocks(type) };
-  if (isScalarType(type)) return { kind: 'Scalar, a string in JSON', blocks: [] };
+  if (isScalarType(type)) return { kind: 'Scalar', blocks: [] };
   if (isEnumType(type)) {
     const rows = type.getValues().map((value) => [code(value.name), described(value)]);
     return { kind: 'Enum', blocks: [table(['value', 'meaning'], rows)] };
