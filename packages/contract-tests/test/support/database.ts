@@ -1,0 +1,51 @@
+import type { ActionContext } from '@deedwire/actions';
+import { ensureOpenReferrals, seed, type DevSeed } from '@deedwire/dev-environment';
+import { createNotifier, createStore, migrate } from '@deedwire/store';
+import { createTestDatabase, type DatabaseRole } from '@deedwire/test-postgres';
+
+/** A database of a test's own, with two organizations in it. */
+export interface PreparedDatabase {
+  accounts: DevSeed;
+  /** At least 20 open referrals of `partner`, oldest first. */
+  referrals: string[];
+  /** What the operator's actions need. */
+  operator: ActionContext;
+  /** As a login of its own in the group role of an app. */
+  urlFor(role: DatabaseRole): Promise<string>;
+  /** Forgets how many callback URLs were verified in this minute, for tests that verify more than an account may. */
+  forgetHandshakes(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const APPLICATION_NAME = 'contract-tests';
+
+export async function prepareDatabase(): Promise<PreparedDatabase> {
+  const database = await createTestDatabase({
+    template: 'migrated',
+    prepare: async (url) => void (await migrate(url)),
+  });
+  const databaseUrl = await database.urlFor('operator');
+  const store = createStore({ databaseUrl, applicationName: APPLICATION_NAME });
+  const admin = createStore({
+    databaseUrl: database.databaseUrl,
+    applicationName: `${APPLICATION_NAME}-admin`,
+    maxConnections: 1,
+  });
+  const notifier = createNotifier({ databaseUrl, applicationName: APPLICATION_NAME, onError: () => {} });
+  const operator: ActionContext = { store, gidNamespace: 'service', notify: () => notifier.notify() };
+  const accounts = await seed(operator);
+  return {
+    accounts,
+    referrals: await ensureOpenReferrals(operator, accounts.partner.id),
+    operator,
+    urlFor: (role) => database.urlFor(role),
+    async forgetHandshakes() {
+      await admin.query({ name: 'forget-handshakes', text: 'delete from webhook_handshake_count' }, []);
+    },
+    async close() {
+      await notifier.close();
+      await Promise.all([store.close(), admin.close()]);
+      await database.drop();
+    },
+  };
+}
