@@ -1,7 +1,7 @@
 /** `pnpm dev`: the whole system, left running, its data kept. */
 import { join, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
-import { createStore, migrate } from '@deedwire/store';
+import { createStore, migrate, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
 import { curlLines } from './curl-lines.ts';
 import { devConfig, type DevConfig } from './dev-config.ts';
@@ -100,5 +100,7 @@ try {
   // oxlint-disable-next-line node/no-process-env -- the one place where `pnpm dev` reads it
   await dev(readConfig(devConfig, process.env));
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`, () => process.exit(1));
+  const because =
+    error instanceof StoreUnavailableError && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${because}\n`, () => process.exit(1));
 }

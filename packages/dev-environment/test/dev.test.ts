@@ -136,6 +136,13 @@ describe('what keeps it from starting is said in a sentence', () => {
 });
 
 describe('DATABASE_URL', () => {
+  test('a server that is not there', async () => {
+    const home = await newDevHome();
+    const dev = home.start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(await dev.ended).toBe(1);
+    expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
+  });
+
   test('an empty database is used, again at the next start', async () => {
     const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const env = { DATABASE_URL: database.databaseUrl };

@@ -45,9 +45,10 @@ export interface Harness {
   subscribe(
     url: string,
     eventTypes: (string | { type: string; version: string })[],
+    caller?: Caller,
   ): Promise<{ id: string; secret: string }>;
   /** Creates referrals of the partner, one after the other. */
-  refer(count: number): Promise<string[]>;
+  refer(count: number, caller?: Caller): Promise<string[]>;
   convert(referralId: string): Promise<void>;
   deliveries(): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]>;
   close(): Promise<void>;

@@ -14,7 +14,8 @@ export function renderWorkspace({ packages }: WorkspaceReport): string {
 
 function renderPackage(report: PackageReport): string[] {
   const lines = [heading(report)];
-  for (const [file, changes] of byFile(report.changes)) lines.push('', `  ${file}`, ...renderChanges(changes, '    '));
+  if (report.changes.length > 0) lines.push('');
+  for (const [file, changes] of byFile(report.changes)) lines.push(`  ${file}`, ...renderChanges(changes, '    '));
   for (const { message, remedy } of report.problems)
     lines.push(`  Refused: ${message}`, ...renderRemedy(remedy, '  '), '');
   return lines.at(-1) === '' ? lines : [...lines, ''];
