@@ -26,6 +26,11 @@ const steps: Step[] = [
     check: () => run('turbo', ['boundaries', '--no-color']),
   },
   {
+    name: 'contracts',
+    remedy: 'as it says; `contract-check` compares each contract with its last release',
+    check: () => run('node', ['packages/contract-check/src/bin.ts', 'workspace']),
+  },
+  {
     name: 'layering',
     remedy: 'see scripts/layering.test.ts',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'scripts/layering.test.ts']),

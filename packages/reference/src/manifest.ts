@@ -6,8 +6,16 @@ export interface Manifest {
   requestHeaders: Record<string, { required: boolean }>;
   responseHeaders: Record<string, ResponseHeader>;
   /** Name, with its unit → value. */
-  limits: Record<string, number>;
+  limits: Record<string, number | Limit>;
   pagination: { firstMinimum: number; firstDefault: number; firstMaximum: number };
+}
+
+export interface Limit {
+  value: number;
+  /** `output`: of what clients are sent. */
+  bounds?: 'input' | 'output';
+  /** `false`: promised, and not held against clients yet. */
+  enforced?: boolean;
 }
 
 export type ResponseMediaType = 'application/graphql-response+json' | 'application/json';

@@ -30,6 +30,10 @@ function compareLimit(found: Found, pointer: string, name: string, from: Limit, 
   compareDescriptions(found, pointer, from, to);
   const [before, now] = [from.bounds ?? 'input', to.bounds ?? 'input'];
   if (before !== now) found(manifestRules.boundedSideChanged, pointer, `${name} was about ${before}, is about ${now}.`);
+  if ((from.enforced ?? true) !== (to.enforced ?? true)) {
+    const message = to.enforced === false ? `${name} is not enforced any more.` : `${name} is enforced from now on.`;
+    found(manifestRules.enforcementChanged, pointer, message);
+  }
   if (from.value === to.value) return;
   found(ruleFor(name, before, from.value, to.value), pointer, `${name} was ${from.value}, is ${to.value}.`);
 }

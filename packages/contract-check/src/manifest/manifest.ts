@@ -35,6 +35,8 @@ export interface Limit {
   readonly value: number;
   /** What clients may send or ask for (`input`, the default), or what they are sent. */
   readonly bounds?: 'input' | 'output';
+  /** `false`: promised, and not held against clients yet. */
+  readonly enforced?: boolean;
   /** The schema coordinate that the limit came with. */
   readonly introducedWith?: string;
 }

@@ -87,6 +87,11 @@ export const manifestRules = {
     verdict: 'minor',
     why: 'A client that made room for the old limit still has enough.',
   },
+  enforcementChanged: {
+    what: 'a published limit is enforced from now on, or no longer (`enforced`)',
+    verdict: 'minor',
+    why: 'The limit itself stays: whoever kept to it notices nothing.',
+  },
   boundedSideChanged: {
     what: 'a limit is about the other side (`bounds`)',
     verdict: 'major',

@@ -1,11 +1,16 @@
+import type { Limit } from '../manifest.ts';
+
 /** What each limit of a manifest is about. Its unit is in its name. */
 export const limitWords: Readonly<Record<string, string>> = {
   clientEmailCharacters: "A client's e-mail address.",
   clientNameCharacters: "A client's name.",
+  clientCostPoints: 'Points that a client can spend at once.',
+  clientCostPointsRestoredPerSecond: 'Points that a client gets back.',
   externalReferenceCharacters: 'An external reference.',
   idempotencyKeyCharacters: 'An idempotency key.',
   idempotencyKeyLifetimeHours: 'How long an idempotency key is remembered.',
   noteCharacters: 'A note.',
+  operationCostPoints: 'What an operation may cost.',
   operationDurationMs: 'How long an operation may take.',
   operationsPerRequest: 'Operations that one request runs.',
   queryAliases: 'Aliases in a document.',
@@ -32,10 +37,13 @@ const units: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/Hours$/, ' hours'],
   [/Ms$/, ' ms'],
   [/PerMinute$/, ' a minute'],
+  [/PerSecond$/, ' a second'],
+  [/Points$/, ' points'],
 ];
 
-/** A limit's value with its unit, for example `100,000 bytes`. */
-export function limitValue(name: string, value: number): string {
+/** A limit's value with its unit, for example `100,000 bytes`, and whether it is held against clients yet. */
+export function limitValue(name: string, limit: number | Limit): string {
+  const { value, enforced = true } = typeof limit === 'number' ? { value: limit } : limit;
   const [, unit = ''] = units.find(([ending]) => ending.test(name)) ?? [];
-  return `${value.toLocaleString('en')}${unit}`;
+  return `${value.toLocaleString('en')}${unit}${enforced ? '' : ', announced: not enforced yet'}`;
 }
