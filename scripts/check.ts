@@ -1,5 +1,6 @@
 /** `pnpm check`: everything that is wrong without running the product. Changes no file. */
 import { checkGeneratedFiles } from './generated-files.ts';
+import { checkReleased } from './release/released-at-tag.ts';
 import { run, type CommandResult } from './run.ts';
 
 interface Step {
@@ -25,6 +26,7 @@ const steps: Step[] = [
     remedy: 'import downwards only; declare what is imported',
     check: () => run('turbo', ['boundaries', '--no-color']),
   },
+  { name: 'released', remedy: 'git checkout <tag> -- <path>: only a release writes released/', check: checkReleased },
   {
     name: 'contracts',
     remedy: 'as it says; `contract-check` compares each contract with its last release',

@@ -9,20 +9,28 @@ export interface CommandResult {
   output: string;
 }
 
-/** Runs a tool of the workspace by its name and keeps what it prints. */
-export function run(tool: string, toolArguments: readonly string[]): Promise<CommandResult> {
-  const child = spawn(tool, toolArguments, {
-    cwd: workspaceRoot,
-    env: toolEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
+export interface ToolResult extends CommandResult {
+  /** Standard output alone. */
+  stdout: string;
+}
+
+/** Runs a tool of the workspace by its name, in the workspace's root unless told otherwise, and keeps what it prints. */
+export function run(tool: string, toolArguments: readonly string[], cwd = workspaceRoot): Promise<ToolResult> {
+  const child = spawn(tool, toolArguments, { cwd, env: toolEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const [all, standard]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => {
+    all.push(chunk);
+    standard.push(chunk);
   });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => all.push(chunk));
   return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ succeeded: false, output: error.message }));
-    child.on('close', (code) => resolve({ succeeded: code === 0, output: Buffer.concat(chunks).toString() }));
+    child.on('error', (error) => resolve({ succeeded: false, output: error.message, stdout: '' }));
+    child.on('close', (code) => resolve({ succeeded: code === 0, output: text(all), stdout: text(standard) }));
   });
+}
+
+function text(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString();
 }
 
 function toolEnvironment(): NodeJS.ProcessEnv {

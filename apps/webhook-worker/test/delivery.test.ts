@@ -1,3 +1,5 @@
+// The rule does not know tests that are extended with fixtures.
+/* oxlint-disable vitest/no-standalone-expect */
 import { deleteWebhookSubscription } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';

@@ -1,3 +1,5 @@
+// The rule does not know tests that are extended with fixtures.
+/* oxlint-disable vitest/no-standalone-expect */
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import { createStore, type LaneLease, type Store } from '@deedwire/store';
 import { describe, expect } from 'vitest';

@@ -1,3 +1,5 @@
+// The rule does not know tests that are extended with fixtures.
+/* oxlint-disable vitest/no-standalone-expect */
 import { expect } from 'vitest';
 
 import { eventually } from './support/eventually.ts';

@@ -24,19 +24,19 @@ afterAll(async () => {
   await world.close();
 });
 
-const URL_ = 'https://receiver.example/hook';
+const CALLBACK_URL = 'https://receiver.example/hook';
 const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 
 const create = (input: Partial<CreateWebhookSubscriptionInput> = {}) =>
   createWebhookSubscription(world.partnerApi, world.partner, {
-    callbackUrl: URL_,
+    callbackUrl: CALLBACK_URL,
     eventTypes: [{ type: 'referral.created' }],
     ...input,
   });
 
 async function expectNothingCreated(): Promise<void> {
   for (const table of ['webhook_subscription', 'webhook_subscription_event_type', 'webhook_lane', 'idempotency_key']) {
-    expect(await world.sql(`select from ${table}`), table).toEqual([]);
+    expect({ [table]: await world.sql(`select from ${table}`) }).toEqual({ [table]: [] });
   }
 }
 
@@ -46,7 +46,7 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
   expect(userErrors).toEqual([]);
   expect(webhookSubscription).toEqual({
     id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
-    callbackUrl: URL_,
+    callbackUrl: CALLBACK_URL,
     status: 'ACTIVE',
     pausedReason: null,
     pausedAt: null,
@@ -56,7 +56,7 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
     ],
     createdAt: expect.any(Date),
   });
-  expect(world.partnerApi.sender.verified).toEqual([{ url: URL_, secret: webhookSecret }]);
+  expect(world.partnerApi.sender.verified).toEqual([{ url: CALLBACK_URL, secret: webhookSecret }]);
   const [row] = await world.sql('select id, secret_ciphertext from webhook_subscription');
   const ciphertext = row?.['secret_ciphertext'];
   if (!Buffer.isBuffer(ciphertext)) throw new Error('No ciphertext.');
@@ -70,13 +70,13 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
 test('a secret that the client brings is the one that is verified, kept and shown', async () => {
   const { webhookSecret } = await create({ webhookSecret: SECRET });
   expect(webhookSecret).toBe(SECRET);
-  expect(world.partnerApi.sender.verified).toEqual([{ url: URL_, secret: SECRET }]);
+  expect(world.partnerApi.sender.verified).toEqual([{ url: CALLBACK_URL, secret: SECRET }]);
 });
 
 test('the URL is stored and called as the parser spells it', async () => {
   const { webhookSubscription } = await create({ callbackUrl: 'HTTPS://Receiver.Example:443/a/../hook' });
-  expect(webhookSubscription?.callbackUrl).toBe(URL_);
-  expect(world.partnerApi.sender.verified[0]?.url).toBe(URL_);
+  expect(webhookSubscription?.callbackUrl).toBe(CALLBACK_URL);
+  expect(world.partnerApi.sender.verified[0]?.url).toBe(CALLBACK_URL);
 });
 
 const unknownType = (type: string) =>

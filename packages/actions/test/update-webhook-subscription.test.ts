@@ -165,7 +165,7 @@ test('deleting forgets the secret, what was to be sent, and what was listed, onc
     { secret_ciphertext: Buffer.alloc(0) },
   ]);
   for (const table of ['webhook_lane', 'webhook_subscription_event_type', 'webhook_pending_delivery']) {
-    expect(await world.sql(`select from ${table}`), table).toEqual([]);
+    expect({ [table]: await world.sql(`select from ${table}`) }).toEqual({ [table]: [] });
   }
 });
 

@@ -43,16 +43,14 @@ test('no byte can be altered', () => {
   for (const index of ciphertext.keys()) {
     const altered = Buffer.from(ciphertext);
     altered[index] = (altered[index] ?? 0) ^ 1;
-    expect(() => ring.decrypt(altered, RECORD), `byte ${index}`).toThrow(SecretUnreadableError);
+    expect(() => ring.decrypt(altered, RECORD)).toThrow(SecretUnreadableError);
   }
 });
 
 test('none can be cut off, down to nothing', () => {
   const ciphertext = ring.encrypt(SECRET, RECORD);
   for (let length = 0; length < ciphertext.length; length += 1) {
-    expect(() => ring.decrypt(ciphertext.subarray(0, length), RECORD), `${length} bytes`).toThrow(
-      SecretUnreadableError,
-    );
+    expect(() => ring.decrypt(ciphertext.subarray(0, length), RECORD)).toThrow(SecretUnreadableError);
   }
 });
 

@@ -46,7 +46,8 @@ const FILL = `
     from generate_series(1, 40000) n join outbox_event e on e.id = n;
   insert into webhook_pending_delivery (delivery_id, subscription_id, interface, due_at)
     select id, subscription_id, interface, now() - interval '1 minute' from webhook_delivery where status = 'PENDING';
-  insert into api_client (account_id, interface, client_id) select 1, 'partner', 'c' || n from generate_series(1, 2000) n;
+  insert into api_client (account_id, interface, client_id, schema_version)
+    select 1, 'partner', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
   insert into api_key (key_id, api_client_id, interface, key_hash)
     select 'k' || n, n, 'partner', decode(repeat('00', 32), 'hex') from generate_series(1, 2000) n;
   analyze`;
@@ -83,7 +84,9 @@ async function explain(mode: string, work: (database: Database) => Promise<unkno
     async query(statement, values) {
       const literals = values.map((value) => {
         if (value === null) return 'null';
-        return escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value));
+        return escapeLiteral(
+          Array.isArray(value) ? `{${value.join(',')}}` : typeof value === 'string' ? value : JSON.stringify(value),
+        );
       });
       await connection.run(`begin; set local plan_cache_mode = ${mode}`);
       await connection.run(`prepare explained as ${statement.text}`);

@@ -45,52 +45,48 @@ function notifierWith(errors: unknown[] = []): Notifier {
   return notifier;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (!condition()) {
-    if (performance.now() > endMs) throw new Error('It did not come to pass.');
-    await sleep(5);
-  }
-}
+/** Generous: how long to wait for what has to come. */
+const PATIENCE = { timeout: 20_000, interval: 5 };
+const wakes = (heard: Heard, count: number) => expect.poll(() => heard.wakes, PATIENCE).toBe(count);
 
 test('every listener hears a notification', async () => {
   const heard = [listen(), listen()];
-  await until(() => heard.every(({ wakes }) => wakes === 1));
+  for (const each of heard) await wakes(each, 1);
   notifierWith().notify();
-  await until(() => heard.every(({ wakes }) => wakes === 2));
+  for (const each of heard) await expect.poll(() => each.wakes, PATIENCE).toBe(2);
 });
 
 test('a login of an app may notify and listen', async () => {
   const heard = listen(await database.urlFor('webhook_worker'));
-  await until(() => heard.wakes === 1);
+  await wakes(heard, 1);
   const databaseUrl = await database.urlFor('partner_api');
   const notifier = createNotifier({ databaseUrl, applicationName: 'test', onError: () => {} });
   open.push(notifier);
   notifier.notify();
-  await until(() => heard.wakes === 2);
+  await expect.poll(() => heard.wakes, PATIENCE).toBe(2);
 });
 
 test('many calls become few notifications, and the last call is never lost', async () => {
   const heard = listen();
-  await until(() => heard.wakes === 1);
+  await wakes(heard, 1);
   const notifier = notifierWith();
   for (let call = 0; call < 1_000; call += 1) notifier.notify();
-  await until(() => heard.wakes >= 2);
+  await expect.poll(() => heard.wakes, PATIENCE).toBeGreaterThanOrEqual(2);
   // While one is on its way the next is asked for: it has to follow.
   notifier.notify();
   const before = heard.wakes;
-  await until(() => heard.wakes > before);
+  await expect.poll(() => heard.wakes, PATIENCE).toBeGreaterThan(before);
   await notifier.close();
   expect(heard.wakes).toBeLessThanOrEqual(4);
 });
 
 test('what was asked for before closing is still sent', async () => {
   const heard = listen();
-  await until(() => heard.wakes === 1);
+  await wakes(heard, 1);
   const notifier = notifierWith();
   notifier.notify();
   await notifier.close();
-  await until(() => heard.wakes === 2);
+  await expect.poll(() => heard.wakes, PATIENCE).toBe(2);
 });
 
 test('a notifier that cannot connect says so, and closes', async () => {
@@ -101,30 +97,30 @@ test('a notifier that cannot connect says so, and closes', async () => {
     onError: (error) => errors.push(error),
   });
   notifier.notify();
-  await until(() => errors.length === 1);
+  await expect.poll(() => errors, PATIENCE).toHaveLength(1);
   notifier.notify();
-  await until(() => errors.length === 2);
+  await expect.poll(() => errors, PATIENCE).toHaveLength(2);
   await notifier.close();
 });
 
 test('a notifier whose connection was ended opens another', async () => {
   const heard = listen();
-  await until(() => heard.wakes === 1);
+  await wakes(heard, 1);
   const notifier = notifierWith();
   notifier.notify();
-  await until(() => heard.wakes === 2);
+  await wakes(heard, 2);
   await terminateBackends(database.databaseUrl);
-  await until(() => heard.wakes === 3);
+  await wakes(heard, 3);
   notifier.notify();
-  await until(() => heard.wakes === 4);
+  await expect.poll(() => heard.wakes, PATIENCE).toBe(4);
 });
 
 test('a listener connects again, and wakes, because it may have missed something', async () => {
   const heard = listen();
-  await until(() => heard.wakes === 1);
+  await wakes(heard, 1);
   for (const expected of [2, 3]) {
     await terminateBackends(database.databaseUrl);
-    await until(() => heard.wakes === expected);
+    await wakes(heard, expected);
   }
   expect(heard.errors).toHaveLength(2);
 });
@@ -134,9 +130,9 @@ test('a listener that is closed stays closed, whenever that is', async () => {
   await early.listener.close();
 
   const late = listen();
-  await until(() => late.wakes === 1);
+  await wakes(late, 1);
   await terminateBackends(database.databaseUrl);
-  await until(() => late.errors.length === 1);
+  await expect.poll(() => late.errors, PATIENCE).toHaveLength(1);
   await late.listener.close();
 
   const observer = await connect(database.databaseUrl);

@@ -63,10 +63,11 @@ function row(subscriptionId: string, deliveryId: string): DueDeliveryRow {
   };
 }
 
+function check(): void {
+  if (mode === 'down') throw new StoreUnavailableError(new Error('down'));
+}
+
 function createFakeStore(): DispatchStore {
-  const check = (): void => {
-    if (mode === 'down') throw new StoreUnavailableError(new Error('down'));
-  };
   let tokens = 0;
   return {
     async lease(limit) {

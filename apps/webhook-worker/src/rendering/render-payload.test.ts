@@ -97,8 +97,9 @@ test('the largest payload is 256 kB', () => {
   expect(() => render('webhook.test', { message: 'x'.repeat(256_001 - without) })).toThrow('256001 bytes');
 });
 
+const failing = () => render('team_member.added', { lender, teamMember: { ...teamMember, id: 'ada-at-home' } });
+
 test('the error says where, and repeats nothing of what the event holds', () => {
-  const failing = () => render('team_member.added', { lender, teamMember: { ...teamMember, id: 'ada-at-home' } });
   expect(failing).toThrow(RenderError);
   expect(failing).toThrow('data.teamMember.id');
   expect(failing).not.toThrow('ada-at-home');

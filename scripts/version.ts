@@ -1,0 +1,13 @@
+/** `pnpm run version`: makes versions, changelogs and `released/` of the pending changesets. */
+import { cutVersions } from './release/cut-versions.ts';
+import { ReleaseError } from './release/release-error.ts';
+
+try {
+  const cut = await cutVersions();
+  const lines = cut.map(({ name, from, to }) => `${name} ${from} → ${to}\n`);
+  process.stdout.write(lines.length > 0 ? lines.join('') : 'No changesets are pending.\n');
+} catch (error) {
+  if (!(error instanceof ReleaseError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
