@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { buildSchema, graphql } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sdl } from '@deedwire/partner-schema';
@@ -47,10 +49,13 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-test.each(['codegen.ts', 'operations.graphql', 'client.ts'])('the README shows %s as it is run here', (file) => {
-  const source = readFileSync(join(import.meta.dirname, 'consumer', file), 'utf8');
-  expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
-});
+test.each(['codegen.ts', 'operations.graphql', 'client.ts', 'main.ts'])(
+  'the README shows %s as it is run here',
+  (file) => {
+    const source = readFileSync(join(import.meta.dirname, 'consumer', file), 'utf8');
+    expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
+  },
+);
 
 test("the README's client reads through the generated types", async () => {
   failWith = undefined;
@@ -60,6 +65,18 @@ test("the README's client reads through the generated types", async () => {
     'x-service-api-key': 'key',
     'x-service-organization-id': 'organization',
     'x-service-schema-version': '2026-11-01',
+  });
+});
+
+test("the README's command prints it", async () => {
+  failWith = undefined;
+  const { stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'consumer/main.ts')], {
+    env: { DEEDWIRE_URL: endpoint, CLIENT_ID: 'client', API_KEY: 'key', ORGANIZATION_ID: 'organization' },
+  });
+  expect(stdout).toBe('Ada: open\nBo: matter M-2026-000042\nCy: declined\n');
+  expect(receivedHeaders).toMatchObject({
+    'x-service-client-id': 'client',
+    'x-service-organization-id': 'organization',
   });
 });
 
