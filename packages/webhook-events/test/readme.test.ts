@@ -1,11 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { webhookEventTypes } from '@deedwire/webhook-events';
 import { answer, matters } from './readme-example.ts';
 
 test("the README's example is this file", () => {
   const example = readFileSync(join(import.meta.dirname, 'readme-example.ts'), 'utf8');
   expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
+});
+
+test('the README lists every version of every type', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+  const listed = [...readme.matchAll(/^\| `([a-z_]+\.[a-z_]+)` *\| ([\d-]+)(?:, (\w+))? *\| (\w+)/gm)];
+  expect(listed.map(([, ...row]) => row)).toEqual(
+    webhookEventTypes.flatMap(({ type, interfaces, versions }) =>
+      versions.map(({ version, status }) => [
+        type,
+        version,
+        status === 'current' ? undefined : status,
+        interfaces.length > 1 ? 'both' : interfaces[0],
+      ]),
+    ),
+  );
 });
 
 function post(body: unknown) {
