@@ -23,7 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
   'contract-check': [],
   'test-postgres': [],
   reference: contracts,
-  'service-runtime': [],
+  'service-runtime': ['domain'],
   store: ['domain'],
   'webhook-sender': ['webhook-signing'],
   actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender'],

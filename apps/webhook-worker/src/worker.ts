@@ -5,8 +5,7 @@ import {
   createNotifier,
   createSecretKeyRing,
   createStore,
-  pendingMigrations,
-  StoreUnavailableError,
+  describeDatabaseProblems,
 } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import type { Registry } from 'prom-client';
@@ -104,7 +103,7 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
 
   return {
     async readiness() {
-      const problems = await findProblems(() => pendingMigrations(store));
+      const problems = await describeDatabaseProblems(store);
       if (problems.length === 0) work ??= start();
       return problems;
     },
@@ -122,13 +121,4 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
       await store.close();
     },
   };
-}
-
-async function findProblems(readPending: () => Promise<string[]>): Promise<string[]> {
-  try {
-    return (await readPending()).map((name) => `Migration ${name} is not applied.`);
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) return ['The database cannot be reached.'];
-    throw error;
-  }
 }

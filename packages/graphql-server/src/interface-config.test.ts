@@ -2,44 +2,28 @@ import { readConfig } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 import { interfaceConfig } from './interface-config.ts';
 
-const schema = interfaceConfig({ port: 4001 });
-const secretKey = Buffer.alloc(32, 7).toString('base64');
-const usable = { DATABASE_URL: 'postgres://lender_api@db/deedwire', WEBHOOK_SECRET_KEYS: `k1:${secretKey}` };
+const env = {
+  DATABASE_URL: 'postgres://lender_api@db/deedwire',
+  WEBHOOK_SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+};
 
-test('what must be given, and what everything else is then', () => {
-  expect(readConfig(schema, usable)).toEqual({
+test.each([
+  [undefined, 'https://deedwire.example/docs'],
+  ['https://docs.example', 'https://docs.example'],
+  ['https://docs.example/deedwire/', 'https://docs.example/deedwire'],
+])('the documentation is at %s: %s', (DOCUMENTATION_URL, expected) => {
+  expect(readConfig(interfaceConfig({ port: 4001 }), { ...env, DOCUMENTATION_URL })).toMatchObject({
     PORT: 4001,
-    LOG_LEVEL: 'info',
-    NODE_ENV: 'development',
-    DATABASE_URL: usable.DATABASE_URL,
-    GID_NAMESPACE: 'service',
-    WEBHOOK_SECRET_KEYS: new Map([['k1', Buffer.alloc(32, 7)]]),
-    WEBHOOK_CALLBACK_POLICY: 'public',
-    DOCUMENTATION_URL: 'https://deedwire.example/docs',
+    DOCUMENTATION_URL: expected,
   });
 });
 
-test('every problem at once, those between variables too, and no secret', () => {
-  const env = {
-    DATABASE_URL: 'mysql://root:hunter2@db',
-    WEBHOOK_SECRET_KEYS: 'k1:hunter2',
-    GID_NAMESPACE: 'Service',
-    WEBHOOK_CALLBACK_POLICY: 'development',
-    NODE_ENV: 'production',
-  };
-  expect(() => readConfig(schema, env)).toThrow(
+test('its problems are told beside those of all apps', () => {
+  expect(() => readConfig(interfaceConfig({ port: 4001 }), { DOCUMENTATION_URL: 'docs' })).toThrow(
     [
-      'The configuration cannot be used:',
-      '  DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
-      '  GID_NAMESPACE must be lower-case letters, digits and hyphens, a letter first',
-      '  WEBHOOK_SECRET_KEYS cannot be used: Key 1 is not <key id>:<base64 of 32 bytes>.',
-      '  WEBHOOK_CALLBACK_POLICY must not be development when NODE_ENV is production',
+      '  DATABASE_URL is required',
+      '  WEBHOOK_SECRET_KEYS is required',
+      '  DOCUMENTATION_URL must be a URL that begins with https:// or http://',
     ].join('\n'),
   );
-});
-
-test('TLS verification is not switched off behind our back', () => {
-  const env = { ...usable, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-  expect(() => readConfig(schema, env)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED must not be 0');
-  expect(() => readConfig(schema, { ...env, WEBHOOK_CALLBACK_POLICY: 'development' })).not.toThrow();
 });

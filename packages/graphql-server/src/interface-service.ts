@@ -1,14 +1,7 @@
 import { findApiKey, recordApiKeyUse, type WebhookActionContext } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
 import { createLogger, type RunningService, startService } from '@deedwire/service-runtime';
-import {
-  createNotifier,
-  createSecretKeyRing,
-  createStore,
-  pendingMigrations,
-  type Store,
-  StoreUnavailableError,
-} from '@deedwire/store';
+import { createNotifier, createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
 import { documentationAt } from './documentation.ts';
@@ -78,21 +71,11 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       metrics,
       documentation: documentationAt(config.DOCUMENTATION_URL),
     }),
-    readiness: async () => [...contract.problems, ...(await databaseProblems(store))],
+    readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {
       await notifier.close();
       await sender.close();
       await store.close();
     },
   });
-}
-
-async function databaseProblems(store: Store): Promise<string[]> {
-  try {
-    const missing = await pendingMigrations(store);
-    return missing.length === 0 ? [] : [`the database lacks migrations: ${missing.join(', ')}`];
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) return ['the database cannot be reached'];
-    throw error;
-  }
 }

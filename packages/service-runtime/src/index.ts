@@ -1,3 +1,4 @@
+export { appConfig, appVariables } from './app-config.ts';
 export { ConfigError, readConfig } from './config.ts';
 export { urlVariable, wholeNumberVariable } from './config-variables.ts';
 export { createLogger } from './logger.ts';

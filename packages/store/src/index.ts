@@ -19,6 +19,7 @@ export {
   updateApiKeyLastUse,
   type ApiKeyRow,
 } from './credentials.ts';
+export { describeDatabaseProblems } from './describe-database-problems.ts';
 export { MigrationChangedError, StoreUnavailableError } from './errors.ts';
 export {
   claimIdempotencyKey,
@@ -28,7 +29,7 @@ export {
   type IdempotencyKeyRef,
 } from './idempotency-keys.ts';
 export { insertMatter, reserveMatter, type MatterRow } from './matters.ts';
-export { migrate, pendingMigrations } from './migrate.ts';
+export { migrate } from './migrate.ts';
 export type { PageQuery } from './page-query.ts';
 export {
   closeReferral,
@@ -38,13 +39,7 @@ export {
   selectReferrals,
   type ReferralRow,
 } from './referrals.ts';
-export {
-  createSecretKeyRing,
-  parseSecretKeys,
-  SecretKeysInvalidError,
-  SecretUnreadableError,
-  type SecretKeyRing,
-} from './secret-key-ring.ts';
+export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export { createStore, type Database, type Store, type StoreOptions } from './store.ts';
 export {
   countTeamMembers,

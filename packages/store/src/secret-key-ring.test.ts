@@ -1,13 +1,8 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import {
-  createSecretKeyRing,
-  parseSecretKeys,
-  SecretKeysInvalidError,
-  SecretUnreadableError,
-} from './secret-key-ring.ts';
+import { createSecretKeyRing, SecretUnreadableError } from './secret-key-ring.ts';
 
 const SECRET = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0';
 const RECORD = 'webhook-subscription:1';
@@ -87,34 +82,4 @@ test('another key under the same id does not open', () => {
 
 test('a ring without a key is refused', () => {
   expect(() => createSecretKeyRing(new Map())).toThrow('at least one key');
-});
-
-describe('parseSecretKeys', () => {
-  const a = oldKey.toString('base64');
-  const b = newKey.toString('base64');
-
-  test('keeps the order', () => {
-    expect([...parseSecretKeys(`new:${b}, old_1-A:${a}`)]).toEqual([
-      ['new', newKey],
-      ['old_1-A', oldKey],
-    ]);
-  });
-
-  test.each([
-    ['', 'Key 1'],
-    [a, 'Key 1'],
-    [`:${a}`, 'Key 1'],
-    [`k:${a},`, 'Key 2'],
-    [`k:${a},l:${randomBytes(31).toString('base64')}`, 'Key 2'],
-    [`k:${randomBytes(33).toString('base64')}`, 'Key 1'],
-    [`k:${oldKey.toString('hex')}`, 'Key 1'],
-    [`k l:${a}`, 'Key 1'],
-    [`${'k'.repeat(33)}:${a}`, 'Key 1'],
-    [`k:${a},k:${b}`, "'k' stands twice"],
-  ])('%s is refused, without repeating a key', (text, message) => {
-    const parse = () => parseSecretKeys(text);
-    expect(parse).toThrow(SecretKeysInvalidError);
-    expect(parse).toThrow(message);
-    expect(parse).not.toThrow(a.slice(0, 8));
-  });
 });

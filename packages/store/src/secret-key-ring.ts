@@ -62,28 +62,3 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
     },
   };
 }
-
-/** A problem with the text that names the keys, in words for the person who configured it. */
-export class SecretKeysInvalidError extends Error {
-  readonly code = 'SECRET_KEYS_INVALID';
-  override readonly name = 'SecretKeysInvalidError';
-}
-
-/**
- * Reads `<key id>:<base64 of 32 bytes>`, several separated by commas.
- *
- * @throws SecretKeysInvalidError without repeating any key
- */
-export function parseSecretKeys(text: string): Map<string, Buffer> {
-  const keys = new Map<string, Buffer>();
-  for (const [index, part] of text.split(',').entries()) {
-    const match = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim());
-    const [, keyId, encoded] = match ?? [];
-    if (keyId === undefined || encoded === undefined) {
-      throw new SecretKeysInvalidError(`Key ${index + 1} is not <key id>:<base64 of 32 bytes>.`);
-    }
-    if (keys.has(keyId)) throw new SecretKeysInvalidError(`The key id '${keyId}' stands twice.`);
-    keys.set(keyId, Buffer.from(encoded, 'base64'));
-  }
-  return keys;
-}

@@ -1,7 +1,15 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createStore, migrate, MigrationChangedError, pendingMigrations, StoreUnavailableError } from '../src/index.ts';
+import {
+  createStore,
+  describeDatabaseProblems,
+  migrate,
+  MigrationChangedError,
+  type Store,
+  StoreUnavailableError,
+} from '../src/index.ts';
+import { pendingMigrations } from '../src/migrate.ts';
 import { connect, type Connection } from './support/database.ts';
 
 const ALL = ['0001-accounts-and-credentials', '0002-webhooks'];
@@ -19,14 +27,16 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function pending(databaseUrl = database.databaseUrl): Promise<string[]> {
+async function ask<Answer>(question: (store: Store) => Promise<Answer>, databaseUrl: string): Promise<Answer> {
   const store = createStore({ databaseUrl, applicationName: 'test' });
   try {
-    return await pendingMigrations(store);
+    return await question(store);
   } finally {
     await store.close();
   }
 }
+const pending = (databaseUrl = database.databaseUrl) => ask(pendingMigrations, databaseUrl);
+const problems = (databaseUrl = database.databaseUrl) => ask(describeDatabaseProblems, databaseUrl);
 
 test('what is pending is known before and after', async () => {
   expect(await pending()).toEqual(ALL);
@@ -75,4 +85,11 @@ test("while the first is being applied an app's login finds everything pending, 
 
 test('a server that is not there is unavailable', async () => {
   await expect(migrate('postgres://nobody@127.0.0.1:1/none')).rejects.toThrow(StoreUnavailableError);
+});
+
+test('what keeps an app from working is said in a sentence each', async () => {
+  expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual(['the database cannot be reached']);
+  expect(await problems()).toEqual(['the database lacks migrations: 0001-accounts-and-credentials, 0002-webhooks']);
+  await migrate(database.databaseUrl);
+  expect(await problems()).toEqual([]);
 });

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { appConfig } from './app-config.ts';
+import { readConfig } from './config.ts';
+
+const schema = appConfig({ port: 4001 });
+const secretKey = Buffer.alloc(32, 7).toString('base64');
+const usable = { DATABASE_URL: 'postgres://lender_api@db/deedwire', WEBHOOK_SECRET_KEYS: `k1:${secretKey}` };
+
+test('what must be given, and what everything else is then', () => {
+  expect(readConfig(schema, usable)).toEqual({
+    PORT: 4001,
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'development',
+    DATABASE_URL: usable.DATABASE_URL,
+    GID_NAMESPACE: 'service',
+    WEBHOOK_SECRET_KEYS: new Map([['k1', Buffer.alloc(32, 7)]]),
+    WEBHOOK_CALLBACK_POLICY: 'public',
+  });
+});
+
+test('every problem at once, those between variables too, and no secret', () => {
+  const env = {
+    DATABASE_URL: 'mysql://root:hunter2@db',
+    WEBHOOK_SECRET_KEYS: 'k1:hunter2',
+    GID_NAMESPACE: 'Service',
+    WEBHOOK_CALLBACK_POLICY: 'development',
+    NODE_ENV: 'production',
+  };
+  expect(() => readConfig(schema, env)).toThrow(
+    [
+      'The configuration cannot be used:',
+      '  DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
+      '  GID_NAMESPACE must be lower-case letters, digits and hyphens, a letter first',
+      '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, separated by commas: number 1 is not',
+      '  WEBHOOK_CALLBACK_POLICY must not be development when NODE_ENV is production',
+    ].join('\n'),
+  );
+});
+
+test('TLS verification is not switched off behind our back', () => {
+  const env = { ...usable, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+  expect(() => readConfig(schema, env)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED must not be 0');
+  expect(() => readConfig(schema, { ...env, WEBHOOK_CALLBACK_POLICY: 'development' })).not.toThrow();
+});
