@@ -1,4 +1,3 @@
-export { createDatabase, dropDatabase } from './database.ts';
 export { terminateBackends } from './faults.ts';
 export { createLogin, type DatabaseRole } from './login.ts';
 export { startPostgres, type PostgresServer, type StartPostgresOptions } from './start-postgres.ts';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/test-postgres';
 import { expect, test } from 'vitest';
-import { createAppLogins, startSystem } from '../../src/index.ts';
+import { createAppLogins } from '../../src/app-logins.ts';
+import { startSystem } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 
 const run = promisify(execFile);
