@@ -92,6 +92,16 @@ test('many at once lease each lane once', async () => {
   expect(subscriptionIds.toSorted()).toEqual(ids.toSorted());
 });
 
+test('whoever leases meanwhile passes over what another is about to lease, and does not wait', async () => {
+  const ids = await seed(3, 1);
+  await store.transaction(async (transaction) => {
+    const first = await leaseLanes(transaction, { owner: 'a', forSeconds: 15, limit: 2 });
+    const second = await lease('b');
+    expect([...first, ...second].map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual(ids.toSorted());
+    expect(second).toHaveLength(1);
+  });
+});
+
 test('a lease is renewed for who holds it: not under an old token, not once it ran out, not while paused', async () => {
   await seed(1, 1);
   const [old] = await lease('a');

@@ -202,16 +202,14 @@ test('no more are under way than the process may have, what is not written yet i
   expect(started).toHaveLength(60);
 });
 
-test('lanes take turns: a backlog does not keep the slots', async () => {
-  start({ a: 100, b: 3, c: 3 }, 4);
+test('lanes take turns: two backlogs do not keep the slots', async () => {
+  start({ a: 100, b: 100, c: 3 }, 2);
   await advance(10);
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 8; round += 1) {
     for (const { answer } of underWay) answer();
     await advance(10);
   }
-  const finished = settled.map(({ deliveryId }) => deliveryId);
-  expect(finished.filter((id) => id.startsWith('b'))).toHaveLength(3);
-  expect(finished.filter((id) => id.startsWith('c'))).toHaveLength(3);
+  expect(settled.filter(({ deliveryId }) => deliveryId.startsWith('c'))).toHaveLength(3);
 });
 
 test('what cannot be written is kept, sent to nobody again, and written once the store is back', async () => {
@@ -323,7 +321,7 @@ test('a lane whose receiver is gone is given back at once, and sends nothing mor
   expect(started).toHaveLength(16);
 });
 
-test('it looks again when the next lane is due, and never spins on one that others hold', async () => {
+test('it looks again when the next lane is due', async () => {
   start({});
   nextDueInMs = 5_000;
   dispatcher.wake();
@@ -331,12 +329,17 @@ test('it looks again when the next lane is due, and never spins on one that othe
   due.set('a', ['a0']);
   await advance(4_900);
   expect(started).toEqual([]);
-  nextDueInMs = -100;
   await advance(200);
   expect(started).toEqual(['a0']);
-  const before = leases;
+});
+
+test('what is due in the hands of others makes nobody spin', async () => {
+  start({});
+  nextDueInMs = -100;
+  dispatcher.wake();
   await advance(1_000);
-  expect(leases - before).toBeLessThanOrEqual(50);
+  expect(leases).toBeGreaterThan(10);
+  expect(leases).toBeLessThan(60);
 });
 
 test('after stopping nothing is taken, also not what the store was asked for before', async () => {
