@@ -1,16 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { readInterfaceContracts } from './interface-contracts.ts';
-import { anchorsOf } from './markdown.ts';
 import { referencePages } from './reference-pages.ts';
 import { limitWords } from './words/limits.ts';
 import { requestHeaderWords } from './words/request-headers.ts';
 import { responseHeaderWords } from './words/response-headers.ts';
-import { workspaceRoot } from './workspace-files.ts';
 
 const pages = referencePages();
 const contracts = readInterfaceContracts();
@@ -27,19 +23,6 @@ test('there is a page for every version of everything', () => {
       ),
     ].toSorted(),
   );
-});
-
-test.each([...pages])('%s leads nowhere that is not there', (path, text) => {
-  const folder = join(workspaceRoot, 'docs/reference', dirname(path));
-  const targets = [...text.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)];
-  expect(targets.length).toBeGreaterThan(3);
-  for (const [, file = '', target] of targets) {
-    const linked = join(folder, file);
-    const pagePath = linked.slice(join(workspaceRoot, 'docs/reference/').length);
-    expect({ file, isThere: pages.has(pagePath) || existsSync(linked) }).toEqual({ file, isThere: true });
-    const anchors = target === undefined ? [] : anchorsOf(pages.get(pagePath) ?? readFileSync(linked, 'utf8'));
-    expect([undefined, ...anchors]).toContain(target);
-  }
 });
 
 test('an example delivery verifies', () => {
