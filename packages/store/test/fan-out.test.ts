@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@deedwire/test-postgres';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import {
   countOutboxAlarms,
@@ -19,14 +19,18 @@ let store: Store;
 let superuser: Connection;
 let account: Account;
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createMigratedDatabase();
   store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   superuser = await connect(database.databaseUrl);
+});
+
+beforeEach(async () => {
+  await superuser.run('truncate organization restart identity cascade');
   account = await seedAccount(store, 'partner');
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all([store.close(), superuser.close()]);
   await database.drop();
 });
