@@ -7,5 +7,5 @@ import { run, type CommandResult } from './run.ts';
 export function checkContracts(tarballs: readonly string[] = []): Promise<CommandResult> {
   const baselines = tarballs.flatMap((tarball) => ['--baseline', tarball]);
   const bin = 'packages/contract-check/src/bin.ts';
-  return run('node', ['--conditions=deedwire-source', bin, 'workspace', ...baselines]);
+  return run('node', [bin, 'workspace', ...baselines]);
 }

@@ -19,7 +19,8 @@ export async function cutVersions(): Promise<CutVersion[]> {
   if (pendingChangesets(workspaceRoot).length === 0) return [];
   // `released/` is about to become what is promised now: after that, nobody sees what was changed.
   const contracts = await checkContracts();
-  if (!contracts.succeeded) throw new ReleaseError(`The changesets declare too little:\n${contracts.output.trim()}`);
+  if (!contracts.succeeded)
+    throw new ReleaseError(`The changesets do not fit the changes:\n${contracts.output.trim()}`);
 
   const before = new Map(readWorkspacePackages(workspaceRoot).map(({ name, version }) => [name, version]));
   const { succeeded, output } = await run('changeset', ['version']);

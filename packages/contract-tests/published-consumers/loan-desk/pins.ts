@@ -1,0 +1,2 @@
+/** The version of each contract that this consumer is written for. */
+export const pins = { lender: '2026-11-01', partner: '2026-11-01', referralConverted: '2026-11-01' } as const;

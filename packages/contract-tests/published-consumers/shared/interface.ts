@@ -1,0 +1,39 @@
+import type { ErrorCode } from '@deedwire/lender-schema/2026-11-01';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { print } from 'graphql';
+
+/** One interface of the service: where it is, and with what to call it. */
+export interface Interface {
+  url: string;
+  credential: { clientId: string; apiKey: string; organizationId: string };
+}
+
+interface Answer<Data> {
+  data?: Data | null;
+  errors?: { message: string; extensions: { code: ErrorCode } }[];
+}
+
+/** Sends an operation at a pinned version. Whatever is not an answer at that version is an error. */
+export async function send<Data, Variables>(
+  { url, credential }: Interface,
+  version: string,
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-client-id': credential.clientId,
+      'x-service-api-key': credential.apiKey,
+      'x-service-organization-id': credential.organizationId,
+      'x-service-schema-version': version,
+    },
+    body: JSON.stringify({ query: print(document), variables }),
+  });
+  const { data, errors = [] }: Answer<Data> = await response.json();
+  if (!data || errors.length > 0) throw new Error(`HTTP ${response.status}: ${JSON.stringify(errors)}`);
+  const served = response.headers.get('x-service-schema-version');
+  if (served !== version) throw new Error(`Served at ${served}, not at ${version}`);
+  return data;
+}
