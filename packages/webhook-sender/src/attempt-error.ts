@@ -8,13 +8,16 @@
  * - `PROTOCOL_ERROR`: what came back is not HTTP/1.1 within our limits, or the request cannot be written as HTTP.
  * - `TIMEOUT`: the deadline passed first, at whatever step.
  */
-export type AttemptErrorClass =
-  | 'ADDRESS_FORBIDDEN'
-  | 'CONNECTION_FAILED'
-  | 'DNS_FAILED'
-  | 'PROTOCOL_ERROR'
-  | 'TIMEOUT'
-  | 'TLS_FAILED';
+export type AttemptErrorClass = (typeof attemptErrorClasses)[number];
+
+export const attemptErrorClasses = [
+  'ADDRESS_FORBIDDEN',
+  'CONNECTION_FAILED',
+  'DNS_FAILED',
+  'PROTOCOL_ERROR',
+  'TIMEOUT',
+  'TLS_FAILED',
+] as const;
 
 /** `message` is for the receiver's owner: it says which step failed and how, and holds no secret and no inner address. */
 export class AttemptError extends Error {

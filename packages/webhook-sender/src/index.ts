@@ -1,4 +1,4 @@
-export type { AttemptErrorClass } from './attempt-error.ts';
+export { type AttemptErrorClass, attemptErrorClasses } from './attempt-error.ts';
 export type { CallbackPolicy } from './callback-policy.ts';
 export { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
 export type { HandshakeErrorCode, HandshakeOutcome } from './handshake-verdict.ts';

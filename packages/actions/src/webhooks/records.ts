@@ -1,5 +1,6 @@
 import { formatGid } from '@deedwire/domain';
 import type { AttemptRow, DeliveryRow, DeliveryStatus, PausedReason, SubscriptionRow } from '@deedwire/store';
+import { type AttemptErrorClass, attemptErrorClasses } from '@deedwire/webhook-sender';
 
 /** Mirrors `WebhookSubscriptionEventType`. */
 export interface SubscribedEventType {
@@ -39,8 +40,8 @@ export interface WebhookAttempt {
   durationMs: number;
   /** Null: no status came back. */
   responseStatus: number | null;
-  /** One of the classes of `WebhookAttemptError`. Null: there was a complete answer. */
-  error: string | null;
+  /** Null: there was a complete answer. */
+  error: AttemptErrorClass | null;
 }
 
 export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow): WebhookSubscription {
@@ -77,6 +78,11 @@ export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
     startedAt: row.started_at,
     durationMs: row.duration_ms,
     responseStatus: row.response_status,
-    error: row.error,
+    error: row.error === null ? null : readErrorClass(row.error),
   };
+}
+
+/** A class that only the newer build knows that wrote it becomes the one that leaves most open. */
+function readErrorClass(text: string): AttemptErrorClass {
+  return attemptErrorClasses.find((known) => known === text) ?? 'PROTOCOL_ERROR';
 }

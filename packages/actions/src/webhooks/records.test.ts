@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+
+import { toWebhookAttempt } from './records.ts';
+
+const row = {
+  delivery_id: '1',
+  number: 1,
+  started_at: new Date(0),
+  duration_ms: 5,
+  response_status: null,
+};
+
+test.each([
+  [null, null],
+  ['ADDRESS_FORBIDDEN', 'ADDRESS_FORBIDDEN'],
+  ['TLS_FAILED', 'TLS_FAILED'],
+  ['OF_A_NEWER_BUILD', 'PROTOCOL_ERROR'],
+])('an attempt that was written with the error %s is shown with %s', (error, expected) => {
+  expect(toWebhookAttempt({ ...row, error }).error).toBe(expected);
+});
