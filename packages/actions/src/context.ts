@@ -22,4 +22,6 @@ export interface WebhookActionContext extends ActionContext {
 export interface Caller {
   interfaceName: InterfaceName;
   accountId: RecordId;
+  /** Of the request, for the logs of all that comes of it. Missing: there is none. */
+  requestId?: string;
 }

@@ -13,9 +13,10 @@ import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 let receiver: Receiver;
+const workerLines: string[] = [];
 
 beforeAll(async () => {
-  t = await startTestSystem();
+  t = await startTestSystem({ onLine: (app, line) => app === 'webhook-worker' && workerLines.push(line) });
 });
 
 afterAll(() => t.close());
@@ -100,6 +101,17 @@ test('the whole path: handshake, subscription, conversion, signed delivery', asy
         attempts: [{ number: 1, responseStatus: 204, error: null }],
       },
     });
+});
+
+test('the id of a request is in the log of the attempts that it led to', async () => {
+  await subscribe({ eventTypes: [{ type: 'referral.created' }] });
+  const { headers } = await t.partner.send(operations.ReferDocument, { input: { clientName: 'Ada Example' } });
+  await expect
+    .poll(
+      () => workerLines.filter((line) => line.includes('"msg":"attempt"')).map((line) => JSON.parse(line).requestId),
+      { timeout: 20_000 },
+    )
+    .toContain(headers.get('x-request-id'));
 });
 
 test("a client's own secret signs the handshake, too", async () => {

@@ -46,6 +46,8 @@ create table outbox_event (
   event_type text not null,
   snapshot jsonb not null,
   occurred_at timestamptz(3) not null default now(),
+  -- The request that made the change, for the logs. Null: it was none to an interface.
+  request_id text,
   -- When its deliveries were made. Null: not yet.
   fanned_out_at timestamptz(3),
   -- Set when it cannot be rendered: somebody has to look at it, and nothing waits for it.

@@ -84,7 +84,7 @@ test('accounts come in turn, by id, each once, and only with something to do', a
 });
 
 test('an event of an unknown type stays queued, is counted, and does not hold up the others', async () => {
-  const snapshot = { accountId: account.id, interfaceName: account.interfaceName, snapshot: {} };
+  const snapshot = { accountId: account.id, interfaceName: account.interfaceName, snapshot: {}, requestId: null };
   await insertOutboxEvent(store, { ...snapshot, type: 'referral.vanished' });
   expect(await accounts()).toEqual([]);
   expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 1, failed: 0 });

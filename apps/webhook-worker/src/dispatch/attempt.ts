@@ -28,7 +28,7 @@ export async function attemptDelivery(
   const deliveryId = delivery.delivery_id;
   const number = delivery.attempts + 1;
   const webhookId = formatGid(context.gidNamespace, 'WebhookDelivery', deliveryId);
-  const logger = context.logger.child({ deliveryId: webhookId, attempt: number });
+  const logger = context.logger.child({ requestId: delivery.request_id, deliveryId: webhookId, attempt: number });
 
   const secret = readSecret(context, delivery);
   if (secret === null) {

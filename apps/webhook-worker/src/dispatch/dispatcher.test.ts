@@ -57,6 +57,7 @@ function row(subscriptionId: string, deliveryId: string): DueDeliveryRow {
     event_type: 'referral.created',
     event_version: '2026-11-01',
     occurred_at: new Date(),
+    request_id: null,
     body: Buffer.from('{}'),
     callback_url: 'https://receiver.example/',
     secret_ciphertext: Buffer.alloc(0),

@@ -3,12 +3,18 @@ import { insertOutboxEvent, type Database } from '@deedwire/store';
 
 import type { EventSnapshots } from './snapshots.ts';
 
-/** Reports a change to an account, in the transaction of the change. Call `notify` after the commit. */
+/**
+ * Reports a change to an account, in the transaction of the change. Call `notify` after the commit.
+ *
+ * @param requestId of the request to an interface that asked for the change; not given by the operator
+ */
 export async function appendEvent<Type extends keyof EventSnapshots>(
   transaction: Database,
   account: { id: RecordId; interfaceName: InterfaceName },
   type: Type,
   snapshot: EventSnapshots[Type],
+  requestId?: string,
 ): Promise<void> {
-  await insertOutboxEvent(transaction, { accountId: account.id, interfaceName: account.interfaceName, type, snapshot });
+  const { id: accountId, interfaceName } = account;
+  await insertOutboxEvent(transaction, { accountId, interfaceName, type, snapshot, requestId: requestId ?? null });
 }

@@ -60,7 +60,8 @@ export async function createReferral(
         return { referral: null, userErrors };
       }
       const referral = await context.store.transaction(async (transaction) => {
-        const created = await insertReferralWithEvent(transaction, context.gidNamespace, caller.accountId, details);
+        const { accountId, requestId } = caller;
+        const created = await insertReferralWithEvent(transaction, context.gidNamespace, accountId, details, requestId);
         await keepAnswer(transaction, { payload: created, secretCiphertext: null });
         return created;
       });

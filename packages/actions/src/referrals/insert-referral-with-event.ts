@@ -10,10 +10,11 @@ export async function insertReferralWithEvent(
   gidNamespace: string,
   accountId: RecordId,
   details: ReferralDetails,
+  requestId?: string,
 ): Promise<Referral> {
   const referral = toReferral(gidNamespace, await insertReferral(transaction, accountId, details));
-  await appendEvent(transaction, { id: accountId, interfaceName: 'partner' }, 'referral.created', {
-    referral: { id: referral.id, status: referral.status, externalReference: referral.externalReference },
-  });
+  const { id, status, externalReference } = referral;
+  const snapshot = { referral: { id, status, externalReference } };
+  await appendEvent(transaction, { id: accountId, interfaceName: 'partner' }, 'referral.created', snapshot, requestId);
   return referral;
 }

@@ -16,7 +16,9 @@ export interface TestSystem extends Omit<PreparedDatabase, 'urlFor'> {
   otherPartner: Client;
 }
 
-export async function startTestSystem(options: Pick<SystemOptions, 'env' | 'appEnv'> = {}): Promise<TestSystem> {
+export async function startTestSystem(
+  options: Pick<SystemOptions, 'env' | 'appEnv' | 'onLine'> = {},
+): Promise<TestSystem> {
   const database = await prepareDatabase();
   const { accounts } = database;
   const system = await startSystem({

@@ -12,7 +12,6 @@ import DataLoader from 'dataloader';
 export interface OperationContext {
   caller: Caller;
   actions: WebhookActionContext;
-  requestId: string;
   loaders: {
     webhookAttempts: DataLoader<WebhookDelivery, WebhookAttempt[], string>;
   };
@@ -23,9 +22,8 @@ export function createOperationContext(
   { client, requestId }: { client: AuthenticatedClient; requestId: string },
 ): OperationContext {
   return {
-    caller: { interfaceName: client.interfaceName, accountId: client.accountId },
+    caller: { interfaceName: client.interfaceName, accountId: client.accountId, requestId },
     actions,
-    requestId,
     loaders: {
       webhookAttempts: new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {
         cacheKeyFn: ({ id }) => id,

@@ -105,6 +105,8 @@ export interface DueDeliveryRow {
   event_type: string;
   event_version: string;
   occurred_at: Date;
+  /** The request that made the change which the event reports. Null: it was none to an interface. */
+  request_id: string | null;
   body: Buffer;
   callback_url: string;
   secret_ciphertext: Buffer;
@@ -123,7 +125,7 @@ export async function selectDueDeliveries(
     name: 'select-due-deliveries',
     text: `
       select due.subscription_id, due.delivery_id, due.attempts, d.sequence, e.event_type, d.event_version,
-        e.occurred_at, p.body,
+        e.occurred_at, e.request_id, p.body,
         s.callback_url, s.secret_ciphertext
       from unnest($1::bigint[], $2::int[]) as lane (subscription_id, slots)
       cross join lateral (

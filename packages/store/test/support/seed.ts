@@ -43,7 +43,8 @@ export async function seedSubscription(database: Database, account: Account): Pr
 }
 
 export async function seedEvents(database: Database, account: Account, count: number): Promise<void> {
-  const event = { accountId: account.id, interfaceName: account.interfaceName, type: EVENT.type, snapshot: {} };
+  const { id: accountId, interfaceName } = account;
+  const event = { accountId, interfaceName, type: EVENT.type, snapshot: {}, requestId: null };
   for (let index = 0; index < count; index += 1) await insertOutboxEvent(database, event);
 }
 
