@@ -44,6 +44,16 @@ test('an example counts for later versions, until one has its own', () => {
   ]);
 });
 
+test('what a later version shares with a retired one stays where it is', () => {
+  const later = new Map([['2027-02-01', older]]);
+  expect(readExamples(folder, later).get('2027-02-01')).toMatchObject([
+    { path: `${folder}/2026-11-01/a` },
+    { path: `${folder}/2026-11-01/b` },
+  ]);
+  write('2027-02-01/b.graphql', '{ b }');
+  expect(() => readExamples(folder, later)).toThrow('2026-11-01/b.graphql: no version has this for an example');
+});
+
 test('an example can show a refusal, too', () => {
   write('2026-11-01/a.refused.variables.json', '{ "first": -1 }');
   const [example] = readExamples(folder, new Map([['2026-11-01', older]])).get('2026-11-01') ?? [];
@@ -84,7 +94,7 @@ describe('refuses', () => {
     'the stray file %s',
     (path) => {
       write(path, '{}');
-      expect(() => readExamples(folder, only)).toThrow('it is no example');
+      expect(() => readExamples(folder, only)).toThrow('no version has this for an example');
     },
   );
 });

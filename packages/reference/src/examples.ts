@@ -1,10 +1,12 @@
 import { globSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { getVariableValues, Kind, parse, validate, type GraphQLSchema } from 'graphql';
 import { fileExists, readText, workspaceRoot } from './workspace-files.ts';
 
 /** An operation as a client would send it, with what came back. */
 export interface Example {
+  /** Of its files, from the root of the workspace, without their endings. */
+  readonly path: string;
   readonly kind: 'query' | 'mutation';
   /** The name of the root field. */
   readonly operation: string;
@@ -25,21 +27,29 @@ export interface Exchange {
 type ByDate = ReadonlyMap<string, GraphQLSchema>;
 
 /**
- * The examples of each version, oldest first: those in the folder of its date, and for every other operation the newest
- * of an older version.
+ * The examples of each version: those in the folder of its date, and for every other operation the newest of an older
+ * date. An older date may be retired: what later versions share with it stays where it is.
  *
  * @param folder from the root of the workspace
- * @throws Error for an operation without an example, an example that its schema refuses, and a file that is no example
+ * @throws Error for an operation without an example, an example that its schema refuses, and a file that is of no use
  */
 export function readExamples(folder: string, schemas: ByDate): Map<string, Example[]> {
-  refuseStrays(folder, schemas);
-  const dates = [...schemas.keys()];
-  const entries = Array.from(schemas, ([date, schema]): [string, Example[]] => {
-    const available = dates.filter((candidate) => candidate <= date).toReversed();
-    return [date, operationsOf(schema).map((operation) => readExample(folder, available, operation, schema))];
-  });
-  return new Map(entries);
+  const files = globSync('*/*.*', { cwd: join(workspaceRoot, folder) }).toSorted();
+  const dates = [...new Set(files.map(dirname))].toReversed();
+  const examples = new Map(
+    Array.from(schemas, ([version, schema]) => {
+      const available = dates.filter((date) => date <= version);
+      const read = (operation: Operation): Example => readExample(folder, available, operation, { version, schema });
+      return [version, operationsOf(schema).map(read)] as const;
+    }),
+  );
+  const used = new Set([...examples.values()].flat().map(({ path }) => path));
+  const stray = files.find((file) => !used.has(`${folder}/${file.replace(fileEnding, '')}`));
+  if (stray !== undefined) throw new Error(`${folder}/${stray}: no version has this for an example`);
+  return examples;
 }
+
+const fileEnding = /\.(?:graphql|(?:refused\.)?(?:variables|answer)\.json)$/;
 
 interface Operation {
   kind: Example['kind'];
@@ -57,10 +67,10 @@ function readExample(
   folder: string,
   dates: readonly string[],
   { kind, name }: Operation,
-  schema: GraphQLSchema,
+  { version, schema }: { version: string; schema: GraphQLSchema },
 ): Example {
   const date = dates.find((candidate) => fileExists(`${folder}/${candidate}/${name}.graphql`));
-  if (date === undefined) throw new Error(`${folder}/${dates[0]}/${name}.graphql: the example is missing`);
+  if (date === undefined) throw new Error(`${folder}/${version}/${name}.graphql: the example is missing`);
   const path = `${folder}/${date}/${name}`;
   const document = readText(`${path}.graphql`);
   const hasRefusal = fileExists(`${path}.refused.variables.json`);
@@ -70,10 +80,10 @@ function readExample(
   ];
   const problems = exchanges.flatMap(({ variables }) => problemsOf(schema, { kind, name }, document, variables));
   if (problems.length > 0) {
-    const remedy = date === dates[0] ? '' : ` Version ${dates[0]} needs an example of its own.`;
-    throw new Error(`${path}.graphql at ${dates[0]}: ${problems.join(' ')}${remedy}`);
+    const remedy = date === version ? '' : ` Version ${version} needs an example of its own.`;
+    throw new Error(`${path}.graphql at ${version}: ${problems.join(' ')}${remedy}`);
   }
-  return { kind, operation: name, document, exchanges };
+  return { path, kind, operation: name, document, exchanges };
 }
 
 function readExchange(outcome: Exchange['outcome'], path: string): Exchange {
@@ -103,15 +113,4 @@ function problemsOf(
   const isIt = operation?.operation === kind && field?.kind === Kind.FIELD && field.name.value === name;
   if (!isIt || others.length > 0 || operations.length > 1) return [`It must be one ${kind} of ${name} alone.`];
   return getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors?.map(String) ?? [];
-}
-
-function refuseStrays(folder: string, schemas: ByDate): void {
-  for (const file of globSync('**/*.*', { cwd: join(workspaceRoot, folder) }).toSorted()) {
-    const schema = schemas.get(dirname(file));
-    const operations = schema === undefined ? [] : operationsOf(schema).map(({ name }) => name);
-    const [, operation = ''] =
-      /^(\w+)\.(?:graphql|(?:refused\.)?(?:variables|answer)\.json)$/.exec(basename(file)) ?? [];
-    const isExample = operations.includes(operation) && fileExists(`${folder}/${dirname(file)}/${operation}.graphql`);
-    if (!isExample) throw new Error(`${folder}/${file}: it is no example of an operation of that version`);
-  }
 }
