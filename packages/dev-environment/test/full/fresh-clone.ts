@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,19 +13,16 @@ export interface FreshClone {
   remove(): Promise<void>;
 }
 
-/** The tree as a clone of its next commit would have it: nothing that is ignored, nothing installed, an empty store. */
+/** A clone with what is not committed yet: nothing that is ignored, nothing installed, an empty store. */
 export async function freshClone(): Promise<FreshClone> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-clone-'));
   const path = join(folder, 'deedwire');
-  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const { stdout } = await promisify(execFile)('git', list, { cwd: workspaceRoot, maxBuffer: 64 << 20 });
-  for (const file of stdout.split('\0').filter((name) => name !== '')) {
+  await git('clone', '--quiet', workspaceRoot, path);
+  const changed = await git('ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard');
+  for (const file of new Set(changed.split('\0').filter((name) => name !== ''))) {
     await mkdir(dirname(join(path, file)), { recursive: true });
-    await copyFile(join(workspaceRoot, file), join(path, file));
+    await cp(join(workspaceRoot, file), join(path, file)).catch(() => rm(join(path, file), { force: true }));
   }
-  const git = promisify(execFile);
-  await git('git', ['init', '--quiet'], { cwd: path });
-  await git('git', ['add', '--all'], { cwd: path });
   return {
     path,
     run: (line, env = {}) =>
@@ -42,6 +39,11 @@ export async function freshClone(): Promise<FreshClone> {
       }),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+async function git(...gitArguments: string[]): Promise<string> {
+  const options = { cwd: workspaceRoot, maxBuffer: 64 << 20 };
+  return (await promisify(execFile)('git', gitArguments, options)).stdout;
 }
 
 /** Everything that it writes until it ends, and how it ended. */
