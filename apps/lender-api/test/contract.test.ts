@@ -23,7 +23,7 @@ test.each(['2026-11-01', '2027-02-01'])(
     const { limits } = manifest;
     expect(requestLimits).toEqual({
       bodyBytes: limits.requestBodyBytes,
-      bodyMs: 10_000,
+      bodyMs: limits.requestBodyDurationMs,
       queryTokens: limits.queryTokens,
       queryDepth: limits.queryDepth,
       queryAliases: limits.queryAliases,

@@ -1,18 +1,13 @@
-import { gidNamespacePattern } from '@deedwire/domain';
-import { readConfig, urlVariable } from '@deedwire/service-runtime';
+import { appVariables, readConfig } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const schema = z.object({
   /** Not set: the database of a running `pnpm dev`. */
-  DATABASE_URL: urlVariable('postgres', 'postgresql').optional(),
-  /** Where DATABASE_URL is a transaction pooler: the server itself, for migrations. */
-  DATABASE_DIRECT_URL: urlVariable('postgres', 'postgresql').optional(),
+  DATABASE_URL: appVariables.DATABASE_URL.optional(),
+  DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
   /** Where `pnpm dev` keeps its files. Not set: `.local` in the workspace. */
   DEEDWIRE_HOME: z.string().optional(),
-  GID_NAMESPACE: z
-    .string()
-    .regex(gidNamespacePattern, 'must be lower-case letters, digits and hyphens, a letter first')
-    .default('service'),
+  GID_NAMESPACE: appVariables.GID_NAMESPACE,
 });
 
 export type Config = z.output<typeof schema>;

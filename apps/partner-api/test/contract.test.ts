@@ -21,7 +21,7 @@ test('error codes, their statuses and the limits are those of the manifest', () 
   const { limits } = manifest;
   expect(requestLimits).toEqual({
     bodyBytes: limits.requestBodyBytes,
-    bodyMs: 10_000,
+    bodyMs: limits.requestBodyDurationMs,
     queryTokens: limits.queryTokens,
     queryDepth: limits.queryDepth,
     queryAliases: limits.queryAliases,

@@ -3,6 +3,7 @@ import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 
 import { RefusedError } from './errors.ts';
+import { isRetired } from './is-retired.ts';
 
 const VERSIONS = { lender: lenderVersions, partner: partnerVersions };
 
@@ -18,8 +19,8 @@ export function currentInterfaceVersion(interfaceName: InterfaceName): string {
  *
  * @throws RefusedError `INVALID` for one that is unknown or retired
  */
-export function checkInterfaceVersion(interfaceName: InterfaceName, version: string): void {
-  const served = VERSIONS[interfaceName].filter(({ status }) => status !== 'retired').map((known) => known.version);
+export function checkInterfaceVersion(interfaceName: InterfaceName, version: string, now: Date): void {
+  const served = VERSIONS[interfaceName].filter((known) => !isRetired(known, now)).map((known) => known.version);
   if (!served.includes(version)) {
     throw new RefusedError(
       'INVALID',

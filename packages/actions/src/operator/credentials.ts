@@ -87,7 +87,7 @@ function chooseVersion(input: {
   if (clientId !== null) {
     throw new RefusedError('INVALID', `Client ${clientId} is pinned already. Move its pin instead.`);
   }
-  checkInterfaceVersion(interfaceName, schemaVersion);
+  checkInterfaceVersion(interfaceName, schemaVersion, new Date());
   return schemaVersion;
 }
 

@@ -1,8 +1,8 @@
 import type { InterfaceName } from '@deedwire/domain';
 import { currentVersion, findEventType } from '@deedwire/webhook-events';
 
+import { isRetired } from '../is-retired.ts';
 import type { UserError } from '../user-error.ts';
-import { isRetired } from './event-versions.ts';
 import type { SubscribedEventType } from './records.ts';
 
 /** The user errors about a list of event types. */

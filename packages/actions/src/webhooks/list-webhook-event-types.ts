@@ -1,7 +1,7 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
 
 import type { Caller } from '../context.ts';
-import { isRetired } from './event-versions.ts';
+import { isRetired } from '../is-retired.ts';
 
 /** Mirrors `WebhookEventType`. */
 export interface SubscribableEventType {

@@ -18,6 +18,7 @@ export const limitWords: Readonly<Record<string, string>> = {
   queryDirectives: 'Directives in a document.',
   queryTokens: 'Tokens of a document.',
   requestBodyBytes: 'The body of a request.',
+  requestBodyDurationMs: 'How long the body of a request may take to arrive.',
   rootMutationFields: 'Root fields of a mutation.',
   teamMembers: 'Members of a lender.',
   webhookAcknowledgementMs: 'How long a callback URL has to answer completely.',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { isRetired, retiredEventVersions } from './event-versions.ts';
+import { isRetired } from './is-retired.ts';
+import { retiredEventVersions } from './webhooks/event-versions.ts';
 
 const now = new Date('2027-11-01T00:00:00Z');
 
