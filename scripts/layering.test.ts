@@ -22,7 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   auth: [],
   'contract-check': [],
   'test-postgres': [],
-  reference: contracts,
+  reference: [...contracts, 'contract-check'],
   'service-runtime': ['domain'],
   store: ['domain'],
   'webhook-sender': ['webhook-signing'],

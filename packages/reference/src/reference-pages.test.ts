@@ -25,6 +25,16 @@ test('there is a page for every version of everything', () => {
   );
 });
 
+test('a newer version says what is different from the one before', () => {
+  expect(pages.get('lender/2027-02-01.md')).toContain(
+    '| `Lender.members`         | yes      | The type was [TeamMember!]!, is TeamMemberConnection!. |\n',
+  );
+  const event = pages.get('webhooks/referral.converted/2027-02-01.md');
+  expect(event).toContain('| `data.matterId`          | yes      | The field is not sent any more. |\n');
+  expect(event).toContain('| `data.matter`            | no       | The field is new. |\n');
+  expect(pages.get('lender/2026-11-01.md')).not.toContain('Different from');
+});
+
 test('an example delivery verifies', () => {
   for (const [path, text] of pages) {
     if (!/^webhooks\/.+\//.test(path)) continue;

@@ -1,7 +1,9 @@
+import { describeDifferences, differencesHeading } from '../differences.ts';
 import { packageFolder, type InterfaceContract, type InterfaceVersion } from '../interface-contracts.ts';
 import { statusExplained } from '../lifecycle.ts';
 import { anchor, anchorsOf, code, link, oneLine, page, table } from '../markdown.ts';
 import { describeErrors } from './errors.ts';
+import { interfaceDifferences } from './interface-differences.ts';
 import { describeLimits } from './limits.ts';
 import { describeOperation, operationHeading } from './operation.ts';
 import { describeRequests } from './requests.ts';
@@ -15,6 +17,7 @@ import { typeLink } from './type-link.ts';
  */
 export function interfacePage(contract: InterfaceContract, version: InterfaceVersion): string {
   const { schema } = version;
+  const older = contract.versions.findLast((candidate) => candidate.version < version.version);
   const types = Object.values(schema.getTypeMap())
     .filter((type) => isDescribed(schema, type))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -30,8 +33,11 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
     `# ${title(contract)} interface, ${version.version}`,
     banner(contract, version),
     introduction(contract, version),
-    sections.map((heading) => link(heading, anchor(heading))).join(' · '),
+    [...(older === undefined ? [] : [differencesHeading(older.version)]), ...sections]
+      .map((heading) => link(heading, anchor(heading)))
+      .join(' · '),
     table(['operation', 'kind', 'returns', 'what it does'], overview),
+    ...(older === undefined ? [] : differencesFrom(contract, older, version)),
     ...describeRequests(contract, version),
     '## Operations',
     ...operations.flatMap(({ example, field }) => describeOperation(example, field)),
@@ -43,6 +49,11 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
   ]);
   checkAnchors(text);
   return text;
+}
+
+function differencesFrom({ name }: InterfaceContract, older: InterfaceVersion, newer: InterfaceVersion): string[] {
+  const path = ({ version }: InterfaceVersion): string => `${packageFolder(name)}/versions/${version}`;
+  return describeDifferences(older.version, interfaceDifferences(path(older), path(newer)));
 }
 
 function title({ name }: InterfaceContract): string {

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { typedEntryPoints } from './tarball.ts';
+
+test('entry points with types, patterns written out', () => {
+  const exports = {
+    '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './2*': { types: './dist/generated/2*.d.ts', default: './dist/generated/2*.js' },
+    './2*.graphql': './versions/2*.graphql',
+  };
+  const paths = ['dist/index.d.ts', 'dist/generated/2026-11-01.d.ts', 'dist/generated/2026-11-01.js', 'dist/2.d.ts'];
+  expect(typedEntryPoints(exports, paths)).toEqual(['.', './2026-11-01']);
+});
