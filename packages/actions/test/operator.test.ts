@@ -48,6 +48,10 @@ async function expectRefused(work: Promise<unknown>, code: RefusalCode, message?
   await expect(work).rejects.toMatchObject({ name: 'RefusedError', code, ...(message && { message }) });
 }
 
+/** The sessions that wait for a lock. */
+const blocked = () =>
+  world.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+
 /** The codes of those that were refused. */
 const refusals = (results: PromiseSettledResult<unknown>[]): unknown[] =>
   results.flatMap((result) =>
@@ -103,12 +107,19 @@ describe('referrals', () => {
 
   test('of many at once one closes it', async () => {
     const referralId = await world.refer();
-    const attempts = Array.from({ length: 8 }, (_, index) =>
-      index % 2 === 0 ? convert(referralId) : decline(referralId),
-    );
-    const results = await Promise.allSettled<unknown>(attempts);
+    const { settled } = await world.superuser.transaction(async (transaction) => {
+      // All of them have begun before the first can go on.
+      await transaction.query({ name: 'hold', text: 'select from referral for update' }, []);
+      const attempts = Array.from({ length: 6 }, (_, index) =>
+        index % 2 === 0 ? convert(referralId) : decline(referralId),
+      );
+      await expect.poll(blocked, { timeout: 20_000, interval: 5 }).toHaveLength(6);
+      // In an object, so that it is not awaited before the lock is given up.
+      return { settled: Promise.allSettled<unknown>(attempts) };
+    });
+    const results = await settled;
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(refusals(results)).toEqual(Array(7).fill('CONFLICT'));
+    expect(refusals(results)).toEqual(Array(5).fill('CONFLICT'));
     expect(await eventTypes()).toHaveLength(2);
   });
 

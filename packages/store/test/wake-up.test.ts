@@ -40,7 +40,11 @@ function listen(databaseUrl = database.databaseUrl): Heard & { listener: Listene
 
 function notifierWith(errors: unknown[] = []): Notifier {
   const { databaseUrl } = database;
-  const notifier = createNotifier({ databaseUrl, applicationName: 'test', onError: (error) => errors.push(error) });
+  const notifier = createNotifier({
+    databaseUrl,
+    applicationName: 'test-notify',
+    onError: (error) => errors.push(error),
+  });
   open.push(notifier);
   return notifier;
 }
@@ -80,13 +84,17 @@ test('many calls become few notifications, and the last call is never lost', asy
   expect(heard.wakes).toBeLessThanOrEqual(4);
 });
 
-test('what was asked for before closing is still sent', async () => {
+test('what was asked for before closing is still sent, and no connection stays', async () => {
   const heard = listen();
   await wakes(heard, 1);
   const notifier = notifierWith();
   notifier.notify();
   await notifier.close();
-  await expect.poll(() => heard.wakes, PATIENCE).toBe(2);
+  await wakes(heard, 2);
+  const observer = await connect(database.databaseUrl);
+  const connections = () => observer.run(`select from pg_stat_activity where application_name = 'test-notify'`);
+  await expect.poll(connections, PATIENCE).toEqual([]);
+  await observer.close();
 });
 
 test('a notifier that cannot connect says so, and closes', async () => {
