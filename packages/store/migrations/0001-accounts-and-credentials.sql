@@ -118,16 +118,20 @@ create table idempotency_key (
   foreign key (account_id, interface) references account (id, interface)
 );
 
+alter table account enable row level security;
 alter table api_client enable row level security;
 alter table api_key enable row level security;
 alter table idempotency_key enable row level security;
 
+create policy lender_api on account to lender_api using (interface = 'lender');
 create policy lender_api on api_client to lender_api using (interface = 'lender');
 create policy lender_api on api_key to lender_api using (interface = 'lender');
 create policy lender_api on idempotency_key to lender_api using (interface = 'lender');
+create policy partner_api on account to partner_api using (interface = 'partner');
 create policy partner_api on api_client to partner_api using (interface = 'partner');
 create policy partner_api on api_key to partner_api using (interface = 'partner');
 create policy partner_api on idempotency_key to partner_api using (interface = 'partner');
+create policy operator on account to operator using (true);
 create policy operator on api_client to operator using (true);
 create policy operator on api_key to operator using (true);
 

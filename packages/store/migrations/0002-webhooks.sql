@@ -160,7 +160,8 @@ end
 $$;
 
 grant select, insert, update on webhook_subscription to lender_api, partner_api;
-grant select, insert, update, delete on webhook_subscription_event_type, webhook_lane to lender_api, partner_api;
+grant select, insert, delete on webhook_subscription_event_type to lender_api, partner_api;
+grant select, insert, update, delete on webhook_lane to lender_api, partner_api;
 grant select, insert, update, delete on webhook_handshake_count to lender_api, partner_api;
 grant select, insert on outbox_event to lender_api, partner_api;
 grant select on webhook_delivery, webhook_attempt to lender_api, partner_api;

@@ -185,22 +185,30 @@ test('a lane sends at most 16 at the same time', async () => {
   expect(started).toHaveLength(40);
 });
 
-test('no more are under way than the process may have, what is not written yet included', async () => {
-  start({ a: 20, b: 20, c: 20 }, 10);
+test('no more are under way than the process may have, what is not written yet and the reserve included', async () => {
+  start({ a: 20, b: 20, c: 20 }, 12);
   await advance(10);
-  expect(underWay).toHaveLength(10);
+  expect(underWay).toHaveLength(9);
   mode = 'down';
   for (const { answer } of underWay) answer();
   await advance(1_000);
-  expect(dispatcher.inFlight()).toBe(10);
-  expect(started).toHaveLength(10);
+  expect(dispatcher.inFlight()).toBe(9);
+  expect(started).toHaveLength(9);
   mode = 'up';
   while (settled.length < 60) {
     await advance(5_000);
     for (const { answer } of underWay) answer();
   }
-  expect(maxInFlight).toBe(10);
+  expect(maxInFlight).toBe(9);
   expect(started).toHaveLength(60);
+});
+
+test('the reserve is there for a lane that comes when others hang', async () => {
+  start({ a: 20, b: 20, c: 1, d: 1, e: 1, f: 1 }, 8);
+  await advance(10);
+  // First one each, then the others up to three quarters.
+  expect(new Set(idsUnderWay().map((id) => id[0]))).toEqual(new Set(['a', 'b', 'c', 'd', 'e', 'f']));
+  expect(underWay).toHaveLength(6);
 });
 
 test('lanes take turns: two backlogs do not keep the slots', async () => {

@@ -19,6 +19,10 @@ const RENEW_INTERVAL_MS = 4_000;
 // How many requests one receiver gets at the same time.
 const LANE_CONCURRENCY = 16;
 
+// The part of all slots that only lanes with nothing under way get. An account has at most 20 subscriptions: when the
+// receivers of one hang, the others still get theirs.
+const RESERVED_FOR_FIRST = 0.25;
+
 // What ends within this time is written together.
 const SETTLE_DELAY_MS = 3;
 
@@ -120,8 +124,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function dealSlots(): { lane: HeldLane; slots: number }[] {
     const startable = [...lanes.values()].filter(canStart);
-    const wanted = startable.map((lane) => LANE_CONCURRENCY - lane.inFlight.size);
-    const slots = allotSlots(wanted, concurrency - inFlight.size);
+    const requests = startable.map((lane) => ({ inFlight: lane.inFlight.size, cap: LANE_CONCURRENCY }));
+    const reserved = Math.floor(concurrency * RESERVED_FOR_FIRST);
+    const slots = allotSlots(requests, concurrency - inFlight.size, reserved);
     return startable.map((lane, index) => ({ lane, slots: slots[index] ?? 0 })).filter((dealt) => dealt.slots > 0);
   }
 
