@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 
 import { convertReferral } from '@deedwire/actions';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -60,7 +58,7 @@ async function releaseKilledAt(name: string): Promise<void> {
     cwd: workspace.folder,
     detached: true,
     // oxlint-disable-next-line node/no-process-env -- what a command inherits
-    env: { ...process.env, npm_config_userconfig: registry.publisherConfig },
+    env: { ...process.env, npm_config_userconfig: registry.publisherConfig, TMPDIR: await workspace.scratchFolder() },
     stdio: 'ignore',
   });
   const ended = once(child, 'exit');
@@ -207,8 +205,7 @@ describe('a change', () => {
 });
 
 test.each(publicPackages)('the tarball of %s holds what it should', async (name) => {
-  const folder = join(workspace.folder, 'node_modules/.tarballs');
-  await mkdir(folder, { recursive: true });
+  const folder = await workspace.scratchFolder();
   const packing = ['pack', `${name}@${first.get(name)}`, '--json', '--registry', registry.url];
   const [{ files }] = JSON.parse(await succeed('npm', packing, { cwd: folder }));
   const paths = files.map(({ path }: { path: string }) => `${path}\n`).toSorted();

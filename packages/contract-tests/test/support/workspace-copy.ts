@@ -17,6 +17,8 @@ export interface WorkspaceCopy {
   writeChangeset(name: string, bump: 'patch' | 'minor' | 'major', packageName: string): Promise<void>;
   /** Package name → version, of all packages. */
   versions(): Promise<Map<string, string>>;
+  /** Makes an empty folder that goes with the workspace and that git does not see. */
+  scratchFolder(): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
       const manifests = await Promise.all(paths.map((path) => readJson<{ name: string; version: string }>(path)));
       return new Map(manifests.map(({ name, version }) => [name, version]));
     },
+    scratchFolder: () => mkdtemp(join(folder, 'node_modules/.scratch-')),
     async remove() {
       await rm(folder, { recursive: true });
     },
