@@ -17,6 +17,8 @@ export interface AppOptions {
   waitFor?: 'ready' | 'listening';
   /** true: what `pnpm build` made of it, as it is deployed. Otherwise its sources. */
   built?: boolean;
+  /** The folder of the workspace whose app it is. Missing: this one's. */
+  workspace?: string;
 }
 
 export interface RunningApp {
@@ -80,9 +82,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 }
 
-function spawnApp({ name, env, built = false }: AppOptions): ChildProcess {
+function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOptions): ChildProcess {
   const preload = ['--import', new URL('end-with-parent.ts', import.meta.url).href];
-  const folder = join(workspaceRoot, 'apps', name);
+  const folder = join(workspace, 'apps', name);
   const main = built
     ? [...preload, join(folder, 'dist/main.js')]
     : ['--conditions=deedwire-source', ...preload, join(folder, 'src/main.ts')];

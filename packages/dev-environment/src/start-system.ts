@@ -15,6 +15,7 @@ export interface SystemOptions {
   appEnv?: Partial<Record<AppName, Readonly<Record<string, string>>>>;
   /** As for an app. */
   built?: boolean;
+  workspace?: string;
   onLine?: (app: AppName, line: string) => void;
 }
 
@@ -41,6 +42,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     env = {},
     appEnv = {},
     built = false,
+    workspace,
     onLine,
   } = options;
 
@@ -48,6 +50,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     return startApp({
       name,
       built,
+      ...(workspace !== undefined && { workspace }),
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',

@@ -1,142 +1,76 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { createReferralForPartner, declineReferral } from '@deedwire/actions';
+import { startSystem } from '@deedwire/dev-environment';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { credentialHeaders } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { prepareDatabase, type PreparedDatabase } from '../support/database.ts';
+import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // A version of an interface and one of an event are added to a copy of this tree, and older ones are retired from it, by
 // what CONTRIBUTING.md says: new files, deleted files, and a line where versions are listed.
 
-const root = join(import.meta.dirname, '../../../..');
-const copy = mkdtempSync(join(tmpdir(), 'deedwire-scratch-'));
 const run = promisify(execFile);
 const SCRATCH = '2099-01-01';
 
+let workspace: WorkspaceCopy;
 let database: PreparedDatabase;
 
 beforeAll(async () => {
-  await copyTree();
+  workspace = await copyWorkspace({});
   database = await prepareDatabase();
-});
+}, 120_000);
 
 afterAll(async () => {
   await database.close();
-  rmSync(copy, { recursive: true, force: true });
+  await workspace.remove();
 });
 
-/** The files that git knows or would, with the installed packages: ours lead into the copy, the others to where they are. */
-async function copyTree(): Promise<void> {
-  const { stdout } = await run('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, maxBuffer: 1e8 });
-  const files = stdout.trim().split('\n');
-  for (const file of files) cpSync(join(root, file), join(copy, file));
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const manifests = files.filter((file) => /^(?:apps|packages)\/[^/]+\/package\.json$/.test(file));
-  for (const folder of manifests.map((file) => dirname(file))) {
-    const from = join(root, folder, 'node_modules');
-    if (!existsSync(from)) continue;
-    cpSync(from, join(copy, folder, 'node_modules'), { recursive: true, verbatimSymlinks: true });
-  }
-}
-
 function edit(file: string, ...replacements: [from: string | RegExp, to: string][]): void {
-  let text = readFileSync(join(copy, file), 'utf8');
+  let text = readFileSync(join(workspace.folder, file), 'utf8');
   for (const [from, to] of replacements) {
     const edited = text.replace(from, to);
     if (edited === text) throw new Error(`${file} holds no ${from}.`);
     text = edited;
   }
-  writeFileSync(join(copy, file), text);
+  writeFileSync(join(workspace.folder, file), text);
 }
 
 function derive(from: string, to: string, ...replacements: [from: string | RegExp, to: string][]): void {
-  cpSync(join(copy, from), join(copy, to));
+  cpSync(join(workspace.folder, from), join(workspace.folder, to));
   edit(to, ...replacements);
 }
 
-const remove = (file: string): void => rmSync(join(copy, file));
+const remove = (file: string): void => rmSync(join(workspace.folder, file));
 
 /** Generates what the two contract packages publish, and checks the types of the apps that serve them. */
 async function build(): Promise<void> {
-  const schema = join(copy, 'packages/partner-schema');
+  const schema = join(workspace.folder, 'packages/partner-schema');
   await run('node_modules/.bin/graphql-codegen', ['--config', '../../scripts/schema-codegen.ts'], { cwd: schema });
-  await run(process.execPath, ['generate.ts'], { cwd: join(copy, 'packages/webhook-events') });
+  await run(process.execPath, ['generate.ts'], { cwd: join(workspace.folder, 'packages/webhook-events') });
   for (const app of ['partner-api', 'webhook-worker']) {
     await run('node_modules/.bin/tsc', ['-p', `apps/${app}/tsconfig.json`, '--rootDir', '.', '--noEmit'], {
-      cwd: copy,
+      cwd: workspace.folder,
     });
   }
 }
 
-interface ScratchSystem {
-  partnerUrl: string;
-  stop(): Promise<void>;
-}
-
-async function startApps(): Promise<ScratchSystem> {
-  const apps = [
-    await startApp('partner-api', await database.urlFor('partner_api')),
-    await startApp('webhook-worker', await database.urlFor('webhook_worker')),
-  ];
-  return {
-    partnerUrl: `${apps[0]?.url}/partners/graphql`,
-    async stop() {
-      await Promise.all(apps.map((app) => app.stop()));
+/** The apps of the copy. */
+async function startApps(): Promise<{ partnerUrl: string; stop(): Promise<void> }> {
+  const system = await startSystem({
+    workspace: workspace.folder,
+    databaseUrls: {
+      'lender-api': await database.urlFor('lender_api'),
+      'partner-api': await database.urlFor('partner_api'),
+      'webhook-worker': await database.urlFor('webhook_worker'),
     },
-  };
-}
-
-async function startApp(name: string, databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, ['--conditions=deedwire-source', `apps/${name}/src/main.ts`], {
-    cwd: copy,
-    env: {
-      // oxlint-disable-next-line node/no-process-env -- what the app inherits
-      ...process.env,
-      PORT: '0',
-      HOST: '127.0.0.1',
-      SHUTDOWN_DELAY_MS: '0',
-      DATABASE_URL: databaseUrl,
-      WEBHOOK_CALLBACK_POLICY: 'development',
-      WEBHOOK_SECRET_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const url = await readUrl(child);
-  const endMs = performance.now() + 30_000;
-  for (;;) {
-    const response = await fetch(`${url}/ready`);
-    if (response.ok) break;
-    if (performance.now() > endMs) throw new Error(`${name} is not ready: ${await response.text()}`);
-    await sleep(50);
-  }
-  return {
-    url,
-    async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
-
-async function readUrl(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('The app has no output.');
-  for await (const line of createInterface({ input: child.stdout })) {
-    const record: { msg?: string; url?: string } = JSON.parse(line);
-    if (record.msg === 'listening' && record.url !== undefined) {
-      child.stdout.resume();
-      return record.url;
-    }
-  }
-  throw new Error('The app ended before it listened.');
+  return { partnerUrl: `${system.apps['partner-api'].url}/partners/graphql`, stop: () => system.stop() };
 }
 
 interface Answer {
@@ -181,7 +115,10 @@ test('adding a version is a file for each thing that differs, and a line', { tim
     /(type Partner \{[^}]*)\n  name: String!/,
     '$1\n  title: String!',
   ]);
-  cpSync(join(copy, sdl, '2026-11-01.manifest.json'), join(copy, sdl, `${SCRATCH}.manifest.json`));
+  cpSync(
+    join(workspace.folder, sdl, '2026-11-01.manifest.json'),
+    join(workspace.folder, sdl, `${SCRATCH}.manifest.json`),
+  );
   edit('packages/partner-schema/versions.json', [
     /\n\}\s*$/,
     `,\n  "${SCRATCH}": { "status": "preview", "deprecatedOn": null, "sunsetOn": null }\n}\n`,
