@@ -40,7 +40,11 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const wakeUrl = config.DATABASE_DIRECT_URL ?? databaseUrl;
   const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
   const store = createStore({ databaseUrl, applicationName: APPLICATION_NAME, onError: logStoreError });
-  const notifier = createNotifier({ databaseUrl, applicationName: APPLICATION_NAME, onError: logStoreError });
+  const notifier = createNotifier({
+    databaseUrl: wakeUrl,
+    applicationName: `${APPLICATION_NAME}-notify`,
+    onError: logStoreError,
+  });
   const sender = createWebhookSender({
     policy: config.WEBHOOK_CALLBACK_POLICY,
     userAgent: `Deedwire-Webhooks/${version}`,

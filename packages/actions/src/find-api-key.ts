@@ -14,7 +14,6 @@ export async function findApiKey(context: ActionContext, keyId: string): Promise
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     clientId: row.client_id,
-    apiClientId: row.api_client_id,
     accountId: row.account_id,
     organizationId: formatGid(context.gidNamespace, 'Organization', row.organization_id),
     interfaceName: row.interface,

@@ -10,7 +10,6 @@ const stored: StoredApiKey = {
   expiresAt: null,
   revokedAt: null,
   clientId: 'client-1',
-  apiClientId: '7',
   accountId: '8',
   organizationId: 'org-1',
   interfaceName: 'lender',
@@ -39,10 +38,8 @@ describe('who is let in', () => {
     expect(await setUp().authenticator.authenticate(credentials)).toEqual({
       outcome: 'authenticated',
       client: {
-        apiClientId: '7',
         clientId: 'client-1',
         accountId: '8',
-        organizationId: 'org-1',
         interfaceName: 'lender',
         schemaVersion: '2026-11-01',
       },

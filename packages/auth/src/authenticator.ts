@@ -5,10 +5,7 @@ import type { InterfaceName } from './interface-name.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
-export type AuthenticatedClient = Pick<
-  StoredApiKey,
-  'apiClientId' | 'clientId' | 'accountId' | 'organizationId' | 'interfaceName' | 'schemaVersion'
->;
+export type AuthenticatedClient = Pick<StoredApiKey, 'clientId' | 'accountId' | 'interfaceName' | 'schemaVersion'>;
 
 export type AuthenticationOutcome =
   | { outcome: 'authenticated'; client: AuthenticatedClient }
@@ -77,10 +74,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (stored.interfaceName !== interfaceName) return { outcome: 'unauthenticated' };
 
       noteUse(parsed.keyId);
-      const { apiClientId, clientId, accountId, organizationId, schemaVersion } = stored;
+      const { clientId, accountId, schemaVersion } = stored;
       return {
         outcome: 'authenticated',
-        client: { apiClientId, clientId, accountId, organizationId, interfaceName, schemaVersion },
+        client: { clientId, accountId, interfaceName, schemaVersion },
       };
     },
   };

@@ -11,7 +11,6 @@ export interface StoredApiKey {
   revokedAt: Date | null;
   /** The value of the client id header. */
   clientId: string;
-  apiClientId: string;
   accountId: string;
   /** The value of the organization id header. */
   organizationId: string;

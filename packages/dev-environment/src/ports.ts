@@ -2,10 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { CannotStartError } from './home.ts';
 
-/** @throws {CannotStartError} naming the variable whose port another process holds */
+/** @throws {CannotStartError} naming the variable whose port another process holds, or another variable names, too */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>): Promise<void> {
-  for (const [variable, port] of Object.entries(ports)) {
-    if (port !== 0 && !(await isFree(port))) {
+  const named = Object.entries(ports).filter(([, port]) => port !== 0);
+  for (const [index, [variable, port]] of named.entries()) {
+    const [other] = named.slice(0, index).find(([, taken]) => taken === port) ?? [];
+    if (other !== undefined) {
+      throw new CannotStartError(
+        `${variable}: port ${port} is that of ${other} already. Set ${variable} to another port, or to 0 for a free one.`,
+      );
+    }
+  }
+  for (const [variable, port] of named) {
+    if (!(await isFree(port))) {
       throw new CannotStartError(
         `${variable}: port ${port} is taken. Set ${variable} to another port, or to 0 for a free one.`,
       );

@@ -85,7 +85,6 @@ export const stored: StoredApiKey = {
   expiresAt: null,
   revokedAt: null,
   clientId: 'client-1',
-  apiClientId: '1',
   accountId: '2',
   organizationId: 'org-1',
   interfaceName: 'lender',

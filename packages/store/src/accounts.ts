@@ -71,10 +71,10 @@ export async function lockAccount(
 }
 
 /** Served by account_pkey. */
-export async function updateAccountName(database: Database, id: RecordId, name: string): Promise<AccountRow> {
+export async function updateAccountName(database: Database, id: RecordId, name: string): Promise<void> {
   const statement = {
     name: 'update-account-name',
-    text: 'update account set name = $2 where id = $1 returning id, interface, organization_id, name',
+    text: 'update account set name = $2 where id = $1',
   };
-  return onlyRow(await database.query<AccountRow>(statement, [id, name]));
+  await database.query(statement, [id, name]);
 }

@@ -11,7 +11,6 @@ export interface ApiKeyRow {
   revoked_at: Date | null;
   last_used_at: Date | null;
   client_id: string;
-  api_client_id: RecordId;
   account_id: RecordId;
   organization_id: RecordId;
   interface: InterfaceName;
@@ -24,7 +23,7 @@ export async function selectApiKey(database: Database, keyId: string): Promise<A
     name: 'select-api-key',
     text: `
       select k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
-        c.client_id, c.id as api_client_id, c.account_id, a.organization_id, c.interface, c.schema_version
+        c.client_id, c.account_id, a.organization_id, c.interface, c.schema_version
       from api_key k
       join api_client c on c.id = k.api_client_id
       join account a on a.id = c.account_id
@@ -39,7 +38,7 @@ export async function selectApiKeys(database: Database, accountId: RecordId): Pr
     name: 'select-api-keys',
     text: `
       select k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
-        c.client_id, c.id as api_client_id, c.account_id, a.organization_id, c.interface, c.schema_version
+        c.client_id, c.account_id, a.organization_id, c.interface, c.schema_version
       from api_client c
       join api_key k on k.api_client_id = c.id
       join account a on a.id = c.account_id

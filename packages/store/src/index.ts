@@ -26,9 +26,8 @@ export {
   completeIdempotencyKey,
   releaseIdempotencyKey,
   selectIdempotencyKey,
-  type IdempotencyKeyRef,
 } from './idempotency-keys.ts';
-export { insertMatter, reserveMatter, type MatterRow } from './matters.ts';
+export { insertMatter, reserveMatter } from './matters.ts';
 export { migrate } from './migrate.ts';
 export type { PageQuery } from './page-query.ts';
 export {
@@ -89,7 +88,6 @@ export {
   tryLockFanOut,
   type EventVersionRef,
   type KnownEventVersions,
-  type OutboxAlarms,
   type QueuedEventRow,
 } from './webhooks/outbox.ts';
 export { pauseRetiredSubscriptions, selectSubscriptionsPinning } from './webhooks/retired-versions.ts';
@@ -119,6 +117,5 @@ export {
   subscriptionExists,
   updateSubscriptionUrl,
   type PausedReason,
-  type SubscriptionEventTypeRow,
   type SubscriptionRow,
 } from './webhooks/subscriptions.ts';

@@ -95,6 +95,7 @@ it('does what it says', async () => {
     assert.equal(handshakeAnswer('{"verification_token":"a"}'), '{"verification_token":"a"}');
     assert.equal(handshakeAnswer('{"verification_token":"a","type":"b"}'), null);
     assert.equal(handshakeAnswer('{"type":"b"}'), null);
+    assert.equal(handshakeAnswer('not JSON'), null);
 
     assert.equal(verify(headers, Buffer.from(body)), 'gid://service/WebhookDelivery/1');
     process.env['WEBHOOK_SECRET_NEXT'] = process.env['WEBHOOK_SECRET'];

@@ -1,10 +1,11 @@
-import { isAccountName, parseGid, type InterfaceName } from '@deedwire/domain';
+import { parseGid, type InterfaceName } from '@deedwire/domain';
 import { insertAccount, organizationExists } from '@deedwire/store';
 
 import type { Lender, Partner } from '../accounts/records.ts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { formatAccountGid } from './account-gid.ts';
+import { checkAccountName } from './check-account-name.ts';
 
 /** @throws RefusedError `INVALID`, `NOT_FOUND` */
 export async function createLender(
@@ -27,8 +28,7 @@ async function createAccount(
   interfaceName: InterfaceName,
   input: { organizationId: string; name: string },
 ): Promise<{ id: string; name: string }> {
-  if (!isAccountName(input.name))
-    throw new RefusedError('INVALID', 'The name must be 1 to 200 characters and not blank.');
+  checkAccountName(input.name);
   const organizationId = parseGid(context.gidNamespace, 'Organization', input.organizationId);
   if (organizationId === null || !(await organizationExists(context.store, organizationId))) {
     throw new RefusedError('NOT_FOUND', `There is no organization ${input.organizationId}.`);

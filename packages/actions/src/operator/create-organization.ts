@@ -1,8 +1,8 @@
-import { formatGid, isAccountName } from '@deedwire/domain';
+import { formatGid } from '@deedwire/domain';
 import { insertOrganization } from '@deedwire/store';
 
 import type { ActionContext } from '../context.ts';
-import { RefusedError } from '../errors.ts';
+import { checkAccountName } from './check-account-name.ts';
 
 export interface Organization {
   id: string;
@@ -11,8 +11,7 @@ export interface Organization {
 
 /** @throws RefusedError `INVALID` */
 export async function createOrganization(context: ActionContext, input: { name: string }): Promise<Organization> {
-  if (!isAccountName(input.name))
-    throw new RefusedError('INVALID', 'The name must be 1 to 200 characters and not blank.');
+  checkAccountName(input.name);
   const row = await insertOrganization(context.store, input.name);
   return { id: formatGid(context.gidNamespace, 'Organization', row.id), name: row.name };
 }

@@ -1,7 +1,6 @@
 import { parseGid, type ReferralStatus } from '@deedwire/domain';
 import {
   selectAccount,
-  selectAttempts,
   selectDeliveries,
   selectDeliveryOfAnyAccount,
   selectReferrals,
@@ -13,7 +12,8 @@ import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toReferral, type Referral } from '../referrals/records.ts';
-import { toWebhookAttempt, toWebhookDelivery, type WebhookAttempt, type WebhookDelivery } from '../webhooks/records.ts';
+import { listWebhookAttempts } from '../webhooks/list-webhook-attempts.ts';
+import { toWebhookDelivery, type WebhookAttempt, type WebhookDelivery } from '../webhooks/records.ts';
 import { parseAccountGid } from './account-gid.ts';
 
 /**
@@ -59,8 +59,6 @@ export async function listDeliveries(
   );
 }
 
-const ATTEMPTS_SHOWN = 20;
-
 /**
  * One delivery with its latest 20 attempts, newest first.
  *
@@ -73,6 +71,7 @@ export async function showDelivery(
   const id = parseGid(context.gidNamespace, 'WebhookDelivery', input.deliveryId);
   const row = id === null ? null : await selectDeliveryOfAnyAccount(context.store, id);
   if (row === null) throw new RefusedError('NOT_FOUND', `There is no delivery ${input.deliveryId}.`);
-  const attempts = await selectAttempts(context.store, [row.id], ATTEMPTS_SHOWN);
-  return { ...toWebhookDelivery(context.gidNamespace, row), attempts: attempts.map(toWebhookAttempt) };
+  const delivery = toWebhookDelivery(context.gidNamespace, row);
+  const [attempts = []] = await listWebhookAttempts(context, [delivery]);
+  return { ...delivery, attempts };
 }

@@ -1,10 +1,11 @@
-import { isAccountName, parseGid } from '@deedwire/domain';
+import { parseGid } from '@deedwire/domain';
 import { lockAccount, updateAccountName } from '@deedwire/store';
 
 import type { Lender } from '../accounts/records.ts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { appendEvent } from '../events/append-event.ts';
+import { checkAccountName } from './check-account-name.ts';
 
 /**
  * Renames a lender. Reports `lender.updated`, unless the name is the one it has.
@@ -12,8 +13,7 @@ import { appendEvent } from '../events/append-event.ts';
  * @throws RefusedError `INVALID`, `NOT_FOUND`
  */
 export async function updateLender(context: ActionContext, input: { lenderId: string; name: string }): Promise<Lender> {
-  if (!isAccountName(input.name))
-    throw new RefusedError('INVALID', 'The name must be 1 to 200 characters and not blank.');
+  checkAccountName(input.name);
   const id = parseGid(context.gidNamespace, 'Lender', input.lenderId);
   await context.store.transaction(async (transaction) => {
     const account = id === null ? null : await lockAccount(transaction, 'lender', id);
