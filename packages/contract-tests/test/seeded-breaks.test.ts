@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+// Edits of one line to a copy of our own contracts as last released, and what `pnpm check` then says of them: what to do, word for word.
+
+const packages = join(import.meta.dirname, '../..');
+const cli = join(packages, 'contract-check/src/bin.ts');
+let copy: string;
+
+beforeEach(() => {
+  copy = mkdtempSync(join(tmpdir(), 'deedwire-contracts-'));
+  for (const name of ['lender-schema', 'partner-schema', 'webhook-events']) {
+    const to = join(copy, 'packages', name);
+    cpSync(join(packages, name, 'package.json'), join(to, 'package.json'));
+    // The last release, and nothing else: what is pending now would be reported, too.
+    cpSync(join(packages, name, 'released'), to, { recursive: true });
+    cpSync(join(packages, name, 'released'), join(to, 'released'), { recursive: true });
+  }
+});
+
+afterEach(() => rmSync(copy, { recursive: true }));
+
+async function check(): Promise<{ exitCode: number; text: string }> {
+  const run = promisify(execFile)(process.execPath, [cli, 'workspace', '--root', copy]);
+  return run.then(
+    ({ stdout }) => ({ exitCode: 0, text: stdout }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      exitCode: error.code,
+      text: error.stdout + error.stderr,
+    }),
+  );
+}
+
+test('what is released is promised as it stands', async () => {
+  expect(await check()).toMatchObject({ exitCode: 0 });
+});
+
+const LENDER = 'lender-schema/versions/2026-11-01';
+const PARTNER = 'partner-schema/versions/2026-11-01';
+const CONVERTED = 'webhook-events/json-schema/referral.converted';
+
+test.each([
+  [
+    'a field that becomes nullable',
+    `${PARTNER}.graphql`,
+    '  status: ReferralStatus!\n  """\n  The name',
+    '  status: ReferralStatus\n  """\n  The name',
+  ],
+  ['a field that is renamed', `${LENDER}.graphql`, '  members: [TeamMember!]!', '  people: [TeamMember!]!'],
+  [
+    'an argument that becomes required',
+    `${PARTNER}.graphql`,
+    '    status: ReferralStatus\n',
+    '    status: ReferralStatus!\n',
+  ],
+  [
+    'an input field that is required',
+    `${PARTNER}.graphql`,
+    '  note: String\n  """\n  1 to 64',
+    '  note: String!\n  """\n  1 to 64',
+  ],
+  ['an enum value that goes', `${PARTNER}.graphql`, '  """\n  It was declined. Final.\n  """\n  DECLINED\n', ''],
+  ['a payload field that may be missing', `${CONVERTED}/2026-11-01.json`, '"matterId",', ''],
+  [
+    'a payload field of another type',
+    `${CONVERTED}/2026-11-01.json`,
+    /"convertedAt": \{\s*"type": "string"/,
+    '"convertedAt": { "type": "integer"',
+  ],
+  ['an error code that goes', `${LENDER}.manifest.json`, '"WRONG_INTERFACE"', '"WRONG_API"'],
+  ['a status that changes', `${LENDER}.manifest.json`, '"application/json": 403', '"application/json": 401'],
+  ['a limit that is tightened', `${PARTNER}.manifest.json`, '"queryDepth": 10', '"queryDepth": 9'],
+  ['a page size that shrinks', `${PARTNER}.manifest.json`, '"firstMaximum": 100', '"firstMaximum": 50'],
+  [
+    'an addition that nobody declared',
+    `${LENDER}.graphql`,
+    '  name: String!\n',
+    '  name: String!\n  nickname: String\n',
+  ],
+  ['a preview that breaks', `lender-schema/versions/2027-02-01.graphql`, '  lender: Lender!\n', '  lender: Lender\n'],
+])('%s', async (_, file, from, to) => {
+  const path = join(copy, 'packages', file);
+  const text = readFileSync(path, 'utf8');
+  const edited = text.replace(from, to);
+  expect(edited).not.toBe(text);
+  writeFileSync(path, edited);
+  const { exitCode, text: said } = await check();
+  expect(exitCode).toBe(1);
+  expect(said).toMatchSnapshot();
+});
