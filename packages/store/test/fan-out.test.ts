@@ -6,13 +6,15 @@ import {
   createStore,
   insertOutboxEvent,
   markEventFailed,
+  pauseRetiredSubscriptions,
   selectAccountsWithQueuedEvents,
   selectQueuedEvents,
+  selectSubscriptionsPinning,
   tryLockFanOut,
   type Store,
 } from '../src/index.ts';
 import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
-import { fanOut, KNOWN, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
+import { EVENT, fanOut, KNOWN, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -109,6 +111,38 @@ test('an event of which somebody pins an unknown version stays queued as a whole
   await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
   expect(await queued()).toHaveLength(1);
   expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 0, failed: 0 });
+});
+
+test('whoever is gone and pins a retired version holds nothing up, once the retirement was noticed', async () => {
+  const gone = await seedSubscription(store, account);
+  const ownersPause = await seedSubscription(store, await seedAccount(store, 'partner'));
+  const other = await seedSubscription(store, account);
+  const retired = { type: EVENT.type, version: '2020-01-01' };
+  await superuser.run(
+    `update webhook_subscription_event_type set event_version = '2020-01-01' where subscription_id = any ($1)`,
+    [[gone, ownersPause]],
+  );
+  await superuser.run(
+    `update webhook_subscription set paused_at = '2026-11-01', paused_reason = case id when $1 then 'GONE' else 'OWNER' end
+     where id = any ($2)`,
+    [gone, [gone, ownersPause]],
+  );
+  await seedEvents(store, account, 1);
+  expect(await queued()).toEqual([]);
+
+  const found = await selectSubscriptionsPinning(store, [retired]);
+  expect(found).toEqual([gone]);
+  await pauseRetiredSubscriptions(store, found);
+  expect(await queued()).toMatchObject([{ subscriptions: [{ id: other }] }]);
+  expect(
+    await superuser.run(
+      'select id, paused_reason, paused_at from webhook_subscription where paused_at is not null order by id',
+    ),
+  ).toEqual([
+    { id: gone, paused_reason: 'VERSION_RETIRED', paused_at: new Date('2026-11-01T00:00:00Z') },
+    { id: ownersPause, paused_reason: 'OWNER', paused_at: expect.any(Date) },
+  ]);
+  expect(await selectSubscriptionsPinning(store, [retired])).toEqual([]);
 });
 
 test('an event that was set aside is not taken again, and counted', async () => {

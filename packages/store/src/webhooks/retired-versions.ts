@@ -3,7 +3,15 @@ import type { RecordId } from '@deedwire/domain';
 import type { Database } from '../store.ts';
 import type { EventVersionRef } from './outbox.ts';
 
-/** Active subscriptions that pin one of these versions. Served by webhook_subscription_event_type_by_version. */
+// Also one whose URL fails: under that reason it would hold up the events of its whole account, as of a version that is not
+// known yet, once no build knows the retired one. Whoever pins another version is active again, and paused again if the URL
+// still fails. The owner's own pause stays.
+const CAN_BE_RETIRED = `s.deleted_at is null and (s.paused_reason is null or s.paused_reason in ('GONE', 'FAILING'))`;
+
+/**
+ * Subscriptions that pin one of these versions and go on, or could without another pin. Served by
+ * webhook_subscription_event_type_by_version.
+ */
 export async function selectSubscriptionsPinning(
   database: Database,
   versions: readonly EventVersionRef[],
@@ -15,7 +23,7 @@ export async function selectSubscriptionsPinning(
       from unnest($1::text[], $2::text[]) as v (event_type, event_version)
       join webhook_subscription_event_type t on t.event_type = v.event_type and t.event_version = v.event_version
       join webhook_subscription s on s.id = t.subscription_id
-      where s.paused_at is null and s.deleted_at is null`,
+      where ${CAN_BE_RETIRED}`,
   };
   const rows = await database.query<{ id: RecordId }>(statement, [
     versions.map(({ type }) => type),
@@ -25,18 +33,18 @@ export async function selectSubscriptionsPinning(
 }
 
 /**
- * Pauses subscriptions that pin a version which has come to its end, and their lanes with them, which must be locked. One
- * that is paused already keeps its reason. Served by webhook_subscription_pkey and webhook_lane_pkey.
+ * Pauses subscriptions that pin a version which has come to its end, and their lanes with them, which must be locked. Served
+ * by webhook_subscription_pkey and webhook_lane_pkey.
  */
 export async function pauseRetiredSubscriptions(database: Database, ids: readonly RecordId[]): Promise<void> {
   const statement = {
     name: 'pause-retired-subscriptions',
     text: `
       with paused as (
-        update webhook_subscription
-        set paused_reason = 'VERSION_RETIRED', paused_at = now()
-        where id = any ($1) and paused_at is null and deleted_at is null
-        returning id
+        update webhook_subscription s
+        set paused_reason = 'VERSION_RETIRED', paused_at = coalesce(s.paused_at, now())
+        where s.id = any ($1) and ${CAN_BE_RETIRED}
+        returning s.id
       )
       update webhook_lane l
       set active = false
