@@ -96,6 +96,7 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
     const installed = join(folder, 'node_modules/@deedwire/contract-check');
     const names = readdirSync(installed).filter((name) => name !== 'node_modules');
     expect(names.toSorted()).toEqual([
+      'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'corpus',

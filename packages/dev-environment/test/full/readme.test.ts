@@ -53,7 +53,11 @@ test('dev: answers, and ends with the command that started it', { timeout: 2 * m
   await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), { timeout: 10_000, interval: 200 });
 });
 
-test('test: everything passes, and the last line counts it', { timeout: 15 * minutes }, async () => {
+// `.ci/run` has run this command itself, on a clone, when it gets here: once is enough.
+// oxlint-disable-next-line node/no-process-env -- said by `.ci/run`
+const hasRun = process.env['README_TEST_COMMAND_HAS_RUN'] === 'true';
+
+test.skipIf(hasRun)('test: everything passes, and the last line counts it', { timeout: 15 * minutes }, async () => {
   const { exitCode, stdout, all } = await finished(clone.run(command('test')));
   if (exitCode !== 0) throw new Error(all);
   expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed, \d+ skipped$/);
