@@ -1,8 +1,8 @@
 import type { InterfaceName } from '@deedwire/domain';
 import { currentVersion, findEventType } from '@deedwire/webhook-events';
 
-import { isRetired } from '../is-retired.ts';
 import type { UserError } from '../user-error.ts';
+import { pinnableEventVersions } from './event-versions.ts';
 import type { SubscribedEventType } from './records.ts';
 
 /** The user errors about a list of event types. */
@@ -50,7 +50,7 @@ export function chooseEventTypes(
       continue;
     }
     const chosen = version ?? pins.get(type) ?? currentVersion(type);
-    const available = eventType.versions.filter((known) => !isRetired(known, now)).map((known) => known.version);
+    const available = pinnableEventVersions(type, now);
     // A pin that is kept may be retired: only choosing one is refused.
     if (version !== null && version !== undefined && !available.includes(version)) {
       const message = `${quote(type)} has no version ${quote(version)}. It has: ${available.join(', ')}.`;
