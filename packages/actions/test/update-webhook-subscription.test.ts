@@ -127,6 +127,18 @@ test('other event types do not take a subscription up again, nor does a new URL 
   expect(await world.sql('select active from webhook_lane')).toEqual([{ active: false }]);
 });
 
+test('paused at the end of a version, it is taken up again when no pin is at its end, whether that is still known or not', async () => {
+  await world.sql(
+    `update webhook_subscription_event_type set event_version = '2020-01-01' where event_type = 'referral.created'`,
+  );
+  await pause('VERSION_RETIRED');
+  await update({ eventTypes: [{ type: 'referral.created' }, { type: 'webhook.test' }] });
+  expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'VERSION_RETIRED' });
+  await update({ eventTypes: [{ type: 'referral.created', version: '2026-11-01' }] });
+  expect(await read()).toMatchObject({ status: 'ACTIVE', pausedReason: null });
+  expect(await world.sql('select active from webhook_lane')).toEqual([{ active: true }]);
+});
+
 test('an unverified URL is never taken up again, though it turns out to be gone meanwhile', async () => {
   // The same URL needs no handshake; between the look at it and the change, the receiver says that it is gone.
   const { store } = world.partnerApi;

@@ -119,7 +119,7 @@ export function findEventVersion(type: string, version: string): WebhookEventVer
 /**
  * The version that a subscription is pinned to when it names none: the newest with the status `current`.
  *
- * @throws RangeError when there is no such event type.
+ * @throws RangeError when there is no such event type, or none of its versions has that status.
  */
 export function currentVersion(type: string): string {
   const version = findEventType(type)

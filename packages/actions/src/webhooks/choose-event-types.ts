@@ -1,8 +1,8 @@
 import type { InterfaceName } from '@deedwire/domain';
-import { currentVersion, findEventType } from '@deedwire/webhook-events';
+import { findEventType } from '@deedwire/webhook-events';
 
-import { isRetired } from '../is-retired.ts';
 import type { UserError } from '../user-error.ts';
+import { pinnableEventVersions } from './event-versions.ts';
 import type { SubscribedEventType } from './records.ts';
 
 /** The user errors about a list of event types. */
@@ -49,8 +49,14 @@ export function chooseEventTypes(
       userErrors.push({ code: 'EVENT_TYPES_INVALID', message, field });
       continue;
     }
-    const chosen = version ?? pins.get(type) ?? currentVersion(type);
-    const available = eventType.versions.filter((known) => !isRetired(known, now)).map((known) => known.version);
+    const available = pinnableEventVersions(type, now);
+    const current = eventType.versions.findLast(({ status }) => status === 'current')?.version;
+    const chosen = version ?? pins.get(type) ?? current;
+    if (chosen === undefined) {
+      const message = `${quote(type)} has no released version yet. Name one of: ${available.join(', ')}.`;
+      userErrors.push({ code: 'EVENT_VERSION_UNKNOWN', message, field: [...field, 'version'] });
+      continue;
+    }
     // A pin that is kept may be retired: only choosing one is refused.
     if (version !== null && version !== undefined && !available.includes(version)) {
       const message = `${quote(type)} has no version ${quote(version)}. It has: ${available.join(', ')}.`;

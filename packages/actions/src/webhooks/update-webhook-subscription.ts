@@ -14,7 +14,7 @@ import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
-import { retiredEventVersions } from './event-versions.ts';
+import { pinnableEventVersions } from './event-versions.ts';
 import { toWebhookSubscription, type SubscribedEventType, type WebhookSubscription } from './records.ts';
 import { secretAssociatedData } from './secret-data.ts';
 import { verifyCallbackUrl, type VerificationErrorCode } from './verify-callback-url.ts';
@@ -109,15 +109,17 @@ async function save(
     if (change.eventTypes !== null) {
       await deleteSubscriptionEventTypes(transaction, id);
       await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
-      const isRetiredPin = retiredEventVersions(new Date()).some((retired) => isPinned(retired, change.eventTypes));
-      if (locked.paused_reason === 'VERSION_RETIRED' && !isRetiredPin) await resumeSubscription(transaction, id);
+      if (locked.paused_reason === 'VERSION_RETIRED' && areServed(change.eventTypes)) {
+        await resumeSubscription(transaction, id);
+      }
     }
     return selectSubscription(transaction, caller.accountId, id);
   });
 }
 
-function isPinned(version: SubscribedEventType, eventTypes: readonly SubscribedEventType[] | null): boolean {
-  return eventTypes?.some((pin) => pin.type === version.type && pin.version === version.version) ?? false;
+/** Whether no pin is at its end. One that this build does not know may have been removed after its end. */
+function areServed(eventTypes: readonly SubscribedEventType[]): boolean {
+  return eventTypes.every(({ type, version }) => pinnableEventVersions(type, new Date()).includes(version));
 }
 
 const NOT_FOUND = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
