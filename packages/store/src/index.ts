@@ -26,6 +26,7 @@ export {
   completeIdempotencyKey,
   releaseIdempotencyKey,
   selectIdempotencyKey,
+  type IdempotencyKeyRef,
 } from './idempotency-keys.ts';
 export { insertMatter, reserveMatter } from './matters.ts';
 export { migrate } from './migrate.ts';
