@@ -52,6 +52,7 @@ export {
   updateTeamMember,
   type TeamMemberRow,
 } from './team-members.ts';
+export { selectTime } from './time.ts';
 export { createListener, createNotifier, type Listener, type Notifier } from './wake-up.ts';
 export {
   selectAttempts,
