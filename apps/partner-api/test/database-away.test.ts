@@ -31,7 +31,7 @@ test('it starts without its database, says so, becomes ready by itself, and outl
   };
 
   expect((await fetch(`${service.url}/health`)).status).toBe(200);
-  await expect.poll(ready).toEqual([503, { ready: false, problems: ['the database cannot be reached'] }]);
+  await expect.poll(ready).toEqual([503, { ready: false, problems: ['the database is not available: ECONNREFUSED'] }]);
   expect(await unavailable()).toEqual([503, '5', 'SERVICE_UNAVAILABLE', false]);
 
   await proxy.open();

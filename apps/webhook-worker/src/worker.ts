@@ -13,10 +13,12 @@ import { hostname } from 'node:os';
 
 import { createAlarms } from './alarms.ts';
 import type { WorkerConfig } from './config.ts';
+import { createDatabaseClock } from './database-clock.ts';
 import { attemptDelivery } from './dispatch/attempt.ts';
 import { createDispatchStore } from './dispatch/dispatch-store.ts';
 import { createDispatcher, LEASE_SECONDS } from './dispatch/dispatcher.ts';
 import { createFanOut } from './fan-out/fan-out.ts';
+import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createRetirement } from './retirement.ts';
 
@@ -45,7 +47,9 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     applicationName: `${APPLICATION_NAME}-notify`,
     onError: logStoreError,
   });
+  const clock = createDatabaseClock({ store, logger });
   const sender = createWebhookSender({
+    now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     userAgent: `Deedwire-Webhooks/${version}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
@@ -53,11 +57,13 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const secretKeys = createSecretKeyRing(config.WEBHOOK_SECRET_KEYS);
 
   const metrics = createWorkerMetrics(registry, () => dispatcher.inFlight());
+  const attempts = { sender, secretKeys, gidNamespace, logger, metrics, now: clock.now };
   const dispatcher = createDispatcher({
     store: createDispatchStore(store, `${hostname()}/${process.pid}`, LEASE_SECONDS),
-    attempt: (lane, delivery) => attemptDelivery({ sender, secretKeys, gidNamespace, logger, metrics }, lane, delivery),
+    attempt: (lane, delivery) => attemptDelivery(attempts, lane, delivery),
     concurrency: config.WORKER_CONCURRENCY,
     logger,
+    now: clock.now,
   });
   const fanOut = createFanOut({
     store,
@@ -71,8 +77,9 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     },
   });
   const watches = [
+    createLoop('clock', logger, clock.read),
     createAlarms({ store, logger, metrics }),
-    createRetirement({ store, logger, retiredVersions: () => retiredEventVersions(new Date()) }),
+    createRetirement({ store, logger, retiredVersions: () => retiredEventVersions(clock.now()) }),
   ];
   const wake = (): void => {
     fanOut.wake();
@@ -83,6 +90,7 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     for (const loop of watches) loop.wake();
   };
 
+  let isStopping = false;
   let work: { stop(): Promise<void> } | null = null;
   const start = (): { stop(): Promise<void> } => {
     const listener = createListener({
@@ -108,11 +116,15 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   return {
     async readiness() {
       const problems = await describeDatabaseProblems(store);
-      if (problems.length === 0) work ??= start();
+      if (problems.length === 0) {
+        await clock.read();
+        if (!isStopping) work ??= start();
+      }
       return problems;
     },
     stopTakingWork: () => dispatcher.stopTaking(),
     async drain() {
+      isStopping = true;
       await work?.stop();
       await Promise.all([fanOut, ...watches].map((loop) => loop.stop()));
       // What cannot be written now is sent again by whoever takes the lanes over.

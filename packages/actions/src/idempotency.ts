@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   claimIdempotencyKey,
@@ -7,6 +8,8 @@ import {
   selectIdempotencyKey,
   StoreUnavailableError,
   type Database,
+  type IdempotencyKeyRef,
+  type Store,
 } from '@deedwire/store';
 
 import type { ActionContext, Caller } from './context.ts';
@@ -33,6 +36,8 @@ export type IdempotencyOutcome<Payload extends object, Result> =
 
 // Longer than an operation may take: after that the process that claimed the key is gone.
 const CLAIM_SECONDS = 15;
+
+const RELEASE_RETRY_MS = 250;
 
 /**
  * Does a piece of work at most once for each key of an account and mutation, for 24 hours. Work that keeps no answer, because
@@ -88,9 +93,27 @@ export async function withIdempotencyKey<Payload extends object, Result>(
     kept = false;
     throw error;
   } finally {
-    // What cannot be given back now is free again when its claim ends.
-    if (!kept) await releaseIdempotencyKey(context.store, ref, claimId).catch(() => {});
+    if (!kept) await giveBack(context.store, ref, claimId);
   }
+}
+
+/**
+ * Gives a key back. With the store away, whoever was told so comes back with the same key: it is tried again until then, so
+ * that nobody waits for a claim behind which no work is.
+ */
+async function giveBack(store: Store, ref: IdempotencyKeyRef, claimId: string): Promise<void> {
+  const isReleased = (): Promise<boolean> =>
+    releaseIdempotencyKey(store, ref, claimId).then(
+      () => true,
+      () => false,
+    );
+  if (await isReleased()) return;
+  void (async () => {
+    for (let waitedMs = 0; waitedMs < CLAIM_SECONDS * 1_000; waitedMs += RELEASE_RETRY_MS) {
+      await sleep(RELEASE_RETRY_MS, undefined, { ref: false });
+      if (await isReleased()) return;
+    }
+  })();
 }
 
 function refused(

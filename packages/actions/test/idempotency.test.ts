@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@deedwire/store';
+import { StoreUnavailableError, type Store } from '@deedwire/store';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createReferral, createWebhookSubscription, listReferrals, listWebhookSubscriptions } from '../src/index.ts';
@@ -146,6 +146,32 @@ test('what broke is not kept, and nothing of it remains', async () => {
   expect(await world.sql('select key from idempotency_key')).toEqual([]);
   await world.sql('alter table outbox_event drop constraint no_more');
   expect((await refer()).userErrors).toEqual([]);
+});
+
+const away = () => Promise.reject(new StoreUnavailableError(new Error('away')));
+
+test('a key that cannot be given back, because the store is away, is given back when it is there again', async () => {
+  const { partnerApi } = world;
+  const { store } = partnerApi;
+  let isAway = false;
+  const context = {
+    ...partnerApi,
+    store: {
+      ...store,
+      query: ((statement, values) => (isAway ? away() : store.query(statement, values))) satisfies Store['query'],
+      transaction() {
+        isAway = true;
+        return away();
+      },
+    },
+  };
+  const broken = createReferral(context, world.partner, { clientName: 'Ada', idempotencyKey: 'key' });
+  await expect(broken).rejects.toThrow(StoreUnavailableError);
+  expect(codes(await refer())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
+  isAway = false;
+  await expect.poll(() => world.sql('select key from idempotency_key'), { timeout: 10_000 }).toEqual([]);
+  expect((await refer()).userErrors).toEqual([]);
+  expect(await referrals()).toHaveLength(1);
 });
 
 /** A claim as a process leaves it that dies before it answers. */

@@ -32,12 +32,19 @@ export async function listen(server: Server, { PORT, HOST }: { PORT: number; HOS
   return { url: `http://${host}:${port}`, port };
 }
 
-/** Accepts no connection any more and waits until every request under way is answered. */
-export async function closeServer(server: Server): Promise<void> {
+/**
+ * Accepts no connection any more and waits until every request under way is answered. Whoever is still sending then, headers
+ * without an end or the body of a request that was refused, is cut off: Node enforces none of the limits above any more once
+ * a server closes, so that one such client would keep it open.
+ */
+export async function closeServer(server: Server, isAnswering: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   // A connection that was busy at first becomes idle when its answer is written, and would be kept open for reuse.
-  const timer = setInterval(() => server.closeIdleConnections(), 50);
+  const timer = setInterval(() => {
+    if (isAnswering()) server.closeIdleConnections();
+    else server.closeAllConnections();
+  }, 50);
   await promise;
   clearInterval(timer);
 }

@@ -50,7 +50,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const readiness = watchReadiness(options.readiness, logger);
   let stopping: Promise<void> | undefined;
 
+  const underWay = new Set<ServerResponse>();
+
   const server = createHttpServer((request, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
     if (stopping) response.setHeader('Connection', 'close');
     answer(options, readiness, request, response).catch((error: unknown) => {
       logger.error({ err: error }, 'request handler failed');
@@ -66,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await sleep(config.SHUTDOWN_DELAY_MS ?? (config.NODE_ENV === 'production' ? 5000 : 0));
     stopTakingWork?.();
     await drain?.();
-    if (server.listening) await closeServer(server);
+    if (server.listening) await closeServer(server, () => underWay.size > 0);
     await close();
     ignoreSignals();
     logger.info('stopped');

@@ -105,6 +105,20 @@ test('stops in order: unready, no new work, drained, what is in flight answered,
 });
 
 test.each([
+  ['nothing', ''],
+  ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
+  ['a body without an end, though it was answered', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody'],
+])('stops though a client sends %s', async (_, sent) => {
+  const service = await start();
+  const socket = connect(service.port, '127.0.0.1');
+  socket.on('error', () => {}).resume();
+  socket.write(sent);
+  await fetch(`${service.url}/health`); // by then the server has read what was sent before
+  await service.stop();
+  await expect.poll(() => socket.closed).toBe(true);
+});
+
+test.each([
   ['nothing at all', ''],
   ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
 ])('a client that sends %s is let go', async (_, sent) => {

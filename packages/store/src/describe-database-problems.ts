@@ -8,7 +8,7 @@ export async function describeDatabaseProblems(store: Store): Promise<string[]> 
     const missing = await pendingMigrations(store);
     return missing.length === 0 ? [] : [`the database lacks migrations: ${missing.join(', ')}`];
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return ['the database cannot be reached'];
+    if (error instanceof StoreUnavailableError) return [`the database is not available: ${error.reason}`];
     throw error;
   }
 }

@@ -8,6 +8,13 @@ export class StoreUnavailableError extends Error {
   constructor(cause: unknown) {
     super('The database is not available.', { cause });
   }
+
+  /** Why, for an operator: SQLSTATE, or the system's code, or a message of the driver. Names no host and no login. */
+  get reason(): string {
+    const { cause } = this;
+    if (!(cause instanceof Error)) return 'unknown';
+    return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  }
 }
 
 /** A migration that was applied has been edited since, or is missing from this build. */
@@ -16,10 +23,11 @@ export class MigrationChangedError extends Error {
   override readonly name = 'MigrationChangedError';
 }
 
-// SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 53 insufficient resources (connections,
-// disk, memory), 57P0x shutdown, 58 system error. 25006 comes from a standby that was promoted over, 40001 and 40P01 are
-// conflicts that the next try does not meet.
-const UNAVAILABLE_STATES = /^(?:08|53|57P0|58|25006|40001|40P01)/;
+// SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 login refused (a password that is being
+// changed), 3D no such database (one that is being restored), 53 insufficient resources (connections, disk, memory), 57P0x
+// shutdown, 58 system error. 25006 comes from a standby that was promoted over, 25P03 and 25P04
+// are transactions that the server ended, 40001 and 40P01 are conflicts that the next try does not meet.
+const UNAVAILABLE_STATES = /^(?:08|28|3D|53|57P0|58|25006|25P03|25P04|40001|40P01)/;
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',

@@ -26,6 +26,7 @@ export {
   completeIdempotencyKey,
   releaseIdempotencyKey,
   selectIdempotencyKey,
+  type IdempotencyKeyRef,
 } from './idempotency-keys.ts';
 export { insertMatter, reserveMatter } from './matters.ts';
 export { migrate } from './migrate.ts';
@@ -51,6 +52,7 @@ export {
   updateTeamMember,
   type TeamMemberRow,
 } from './team-members.ts';
+export { selectTime } from './time.ts';
 export { createListener, createNotifier, type Listener, type Notifier } from './wake-up.ts';
 export {
   selectAttempts,

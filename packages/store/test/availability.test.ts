@@ -112,6 +112,26 @@ test('a server at its connection limit is unavailable until there is room', asyn
   await superuser.close();
 });
 
+test('a login that the server refuses is unavailable until it is accepted', async () => {
+  const superuser = await connect(server.url);
+  await superuser.run(`create role renewed login password 'old'`);
+  const url = new URL(server.url);
+  url.username = 'renewed';
+  url.password = 'new';
+  const store = createStore({ databaseUrl: url.href, applicationName: 'test' });
+  await expect(store.query(ONE, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '28P01' });
+  await superuser.run(`alter role renewed password 'new'`);
+  expect(await store.query(ONE, [])).toEqual([{ one: 1 }]);
+  await store.close();
+  await superuser.close();
+});
+
+test('a database that is not there is unavailable', async () => {
+  const store = createStore({ databaseUrl: `${server.url}_of_nobody`, applicationName: 'test' });
+  await expect(store.query(ONE, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '3D000' });
+  await store.close();
+});
+
 test('an exhausted pool is unavailable before the caller loses patience', async () => {
   await withStore(async (store) => {
     await store.transaction(async () => {
@@ -152,7 +172,7 @@ test('conflicts that the next try does not meet are unavailable', async () => {
       },
       [],
     );
-    for (const state of ['40001', '40P01', '53100', '53200', '57P01', '25006']) {
+    for (const state of ['40001', '40P01', '53100', '53200', '57P01', '25006', '25P03', '25P04']) {
       await expect(raise(state)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: { code: state } });
     }
     for (const state of ['23505', '42501', '22P02', '57014', 'XX000']) {

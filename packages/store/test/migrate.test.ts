@@ -88,7 +88,7 @@ test('a server that is not there is unavailable', async () => {
 });
 
 test('what keeps an app from working is said in a sentence each', async () => {
-  expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual(['the database cannot be reached']);
+  expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual(['the database is not available: ECONNREFUSED']);
   expect(await problems()).toEqual(['the database lacks migrations: 0001-accounts-and-credentials, 0002-webhooks']);
   await migrate(database.databaseUrl);
   expect(await problems()).toEqual([]);

@@ -14,6 +14,7 @@ export interface AttemptContext {
   gidNamespace: string;
   logger: Logger;
   metrics: WorkerMetrics;
+  now: () => Date;
 }
 
 /** How long a delivery waits whose secret cannot be read: until somebody has mended the configuration. */
@@ -37,7 +38,8 @@ export async function attemptDelivery(
     return { lane, deliveryId, attempt: null, next, goneUrl: null };
   }
 
-  if (number === 1) context.metrics.deliveryLag.observe((Date.now() - delivery.occurred_at.getTime()) / 1_000);
+  if (number === 1)
+    context.metrics.deliveryLag.observe((context.now().getTime() - delivery.occurred_at.getTime()) / 1_000);
   const outcome = await context.sender.deliver({
     url: delivery.callback_url,
     webhookId,
@@ -55,7 +57,7 @@ export async function attemptDelivery(
       'X-Service-Webhook-Sequence': delivery.sequence,
     },
   });
-  const { verdict, settlement } = settleOutcome(lane, delivery, outcome);
+  const { verdict, settlement } = settleOutcome(lane, delivery, outcome, context.now());
   const { responseStatus, error, durationMs } = outcome;
   context.metrics.attempts.inc({ verdict: verdict.kind });
   context.metrics.attemptDuration.observe(durationMs / 1_000);
@@ -64,19 +66,20 @@ export async function attemptDelivery(
 }
 
 /** What is written of an attempt that a bug kept from being made: a failed one. */
-export function brokenAttempt(lane: LaneLease, delivery: DueDeliveryRow): Settlement {
+export function brokenAttempt(lane: LaneLease, delivery: DueDeliveryRow, now: Date): Settlement {
   const nothing = { responseStatus: null, error: 'PROTOCOL_ERROR', retryAfter: null } as const;
-  return settleOutcome(lane, delivery, { startedAt: new Date(), durationMs: 0, ...nothing }).settlement;
+  return settleOutcome(lane, delivery, { startedAt: now, durationMs: 0, ...nothing }, now).settlement;
 }
 
 function settleOutcome(
   lane: LaneLease,
   delivery: DueDeliveryRow,
   outcome: AttemptOutcome,
+  now: Date,
 ): { verdict: Verdict; settlement: Settlement } {
   const deliveryId = delivery.delivery_id;
   const number = delivery.attempts + 1;
-  const verdict = judge(outcome, number, new Date(), Math.random());
+  const verdict = judge(outcome, number, now, Math.random());
   const { startedAt, durationMs, responseStatus, error } = outcome;
   const goneUrl = verdict.kind !== 'delivered' && verdict.pause === 'GONE' ? delivery.callback_url : null;
   const settlement: Settlement = {

@@ -145,6 +145,7 @@ function start(lanes: Record<string, number>, concurrency = 100): void {
     store: createFakeStore(),
     concurrency,
     logger: createLogger({ name: 'test', level: 'silent' }),
+    now: () => new Date(),
     monotonicMs: () => Date.now(),
     attempt(lane, delivery) {
       const id = delivery.delivery_id;

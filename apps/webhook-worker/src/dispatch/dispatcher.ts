@@ -38,6 +38,7 @@ export interface DispatcherOptions {
   /** How many requests may be under way at the same time. */
   concurrency: number;
   logger: Logger;
+  now: () => Date;
   /** Milliseconds that only grow, also while the process is stopped. */
   monotonicMs?: () => number;
 }
@@ -74,7 +75,7 @@ interface EndedAttempt {
  * process dies, the lease runs out and another owner sends again whatever was not written: at least once, never lost.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, attempt, concurrency, logger, monotonicMs = () => performance.now() } = options;
+  const { store, attempt, concurrency, logger, now, monotonicMs = () => performance.now() } = options;
   const lanes = new Map<RecordId, HeldLane>();
   const inFlight = new Set<RecordId>();
   const underWay = new Set<Promise<void>>();
@@ -160,7 +161,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (error) {
       // A bug. It counts like any other failure: the delivery fails alone, after its attempts, and keeps no slot.
       logger.error({ err: error, deliveryId: delivery.delivery_id, alarm: 'attempt-broken' }, 'attempt not made');
-      settlement = brokenAttempt(lane.lease, delivery);
+      settlement = brokenAttempt(lane.lease, delivery, now());
     }
     ended.push({ lane, settlement });
     settleTimer ??= setTimeout(() => settle.wake(), SETTLE_DELAY_MS);
