@@ -6,7 +6,7 @@ export class UnknownVersionError extends Error {
   readonly supported: readonly string[];
 
   constructor(version: string, supported: readonly string[]) {
-    super(`the partner interface has no version ${JSON.stringify(version)}; it has ${supported.join(', ')}`);
+    super(`The partner interface has no version ${JSON.stringify(version)}. It has ${supported.join(', ')}.`);
     this.supported = supported;
   }
 }

@@ -125,6 +125,7 @@ export function currentVersion(type: string): string {
   const version = findEventType(type)
     ?.versions.filter(({ status }) => status === 'current')
     .at(-1);
-  if (version === undefined) throw new RangeError(`there is no event type ${type} with a current version`);
+  if (version === undefined)
+    throw new RangeError(`There is no event type ${JSON.stringify(type)} with a current version.`);
   return version.version;
 }

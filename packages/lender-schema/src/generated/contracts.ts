@@ -286,7 +286,7 @@ enum WebhookSubscriptionStatus {
   """
   ACTIVE
   """
-  Nothing is sent. Events are kept.
+  Nothing is sent. Events are kept and sent when it is active again; \`VERSION_RETIRED\` is the one exception.
   """
   PAUSED
 }
@@ -308,7 +308,8 @@ enum WebhookPausedReason {
   """
   FAILING
   """
-  A pinned event version reached its end.
+  A pinned event version reached its end: pin another. Events that happen after the version was removed, and before
+  another is pinned, are not kept for this subscription.
   """
   VERSION_RETIRED
 }
@@ -1134,7 +1135,7 @@ enum WebhookSubscriptionStatus {
   """
   ACTIVE
   """
-  Nothing is sent. Events are kept.
+  Nothing is sent. Events are kept and sent when it is active again; \`VERSION_RETIRED\` is the one exception.
   """
   PAUSED
 }
@@ -1156,7 +1157,8 @@ enum WebhookPausedReason {
   """
   FAILING
   """
-  A pinned event version reached its end.
+  A pinned event version reached its end: pin another. Events that happen after the version was removed, and before
+  another is pinned, are not kept for this subscription.
   """
   VERSION_RETIRED
 }

@@ -308,7 +308,7 @@ export type WebhookSubscriptionEventType = {
 export type WebhookSubscriptionStatus =
   /** Events are sent as they happen. */
   | 'ACTIVE'
-  /** Nothing is sent. Events are kept. */
+  /** Nothing is sent. Events are kept and sent when it is active again; `VERSION_RETIRED` is the one exception. */
   | 'PAUSED'
   | '%future added value';
 
@@ -320,7 +320,10 @@ export type WebhookPausedReason =
   | 'GONE'
   /** Nothing but failures for 96 hours. */
   | 'FAILING'
-  /** A pinned event version reached its end. */
+  /**
+   * A pinned event version reached its end: pin another. Events that happen after the version was removed, and before
+   * another is pinned, are not kept for this subscription.
+   */
   | 'VERSION_RETIRED'
   | '%future added value';
 
