@@ -24,6 +24,8 @@ export interface System {
   apps: Record<AppName, RunningApp>;
   /** Starts one again on its port, after it has ended. */
   restart(name: AppName): Promise<RunningApp>;
+  /** Starts one more process of an app, on a free port and with further variables. It stops with the others. */
+  add(name: AppName, furtherEnv?: Readonly<Record<string, string>>): Promise<RunningApp>;
   /** Stops all apps at the same time. */
   stop(): Promise<void>;
 }
@@ -46,7 +48,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     onLine,
   } = options;
 
-  function start(name: AppName, port: number): Promise<RunningApp> {
+  function start(name: AppName, port: number, furtherEnv: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
     return startApp({
       name,
       built,
@@ -61,6 +63,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         WEBHOOK_CALLBACK_POLICY: 'development',
         ...env,
         ...appEnv[name],
+        ...furtherEnv,
         DATABASE_URL: databaseUrls[name],
         PORT: String(port),
         WEBHOOK_SECRET_KEYS: webhookSecretKeys,
@@ -78,14 +81,20 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     throw error;
   });
   const apps = { 'lender-api': lenderApi, 'partner-api': partnerApi, 'webhook-worker': webhookWorker };
+  const added: RunningApp[] = [];
   return {
     apps,
     async restart(name) {
       apps[name] = await start(name, Number(new URL(apps[name].url).port));
       return apps[name];
     },
+    async add(name, furtherEnv) {
+      const app = await start(name, 0, furtherEnv);
+      added.push(app);
+      return app;
+    },
     async stop() {
-      await Promise.all(Object.values(apps).map((app) => app.stop()));
+      await Promise.all([...Object.values(apps), ...added].map((app) => app.stop()));
     },
   };
 }

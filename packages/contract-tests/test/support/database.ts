@@ -1,7 +1,13 @@
 import type { ActionContext } from '@deedwire/actions';
 import { ensureOpenReferrals, seed, type DevSeed } from '@deedwire/dev-environment';
 import { createNotifier, createStore, migrate } from '@deedwire/store';
-import { createTestDatabase, type DatabaseRole } from '@deedwire/test-postgres';
+import {
+  createLogin,
+  createTestDatabase,
+  type DatabaseRole,
+  type PostgresServer,
+  type TestDatabase,
+} from '@deedwire/test-postgres';
 
 /** A database of a test's own, with two organizations in it. */
 export interface PreparedDatabase {
@@ -19,11 +25,9 @@ export interface PreparedDatabase {
 
 const APPLICATION_NAME = 'contract-tests';
 
-export async function prepareDatabase(): Promise<PreparedDatabase> {
-  const database = await createTestDatabase({
-    template: 'migrated',
-    prepare: async (url) => void (await migrate(url)),
-  });
+/** @param server one of the test's own, which it may restart; it stops at the end. Missing: the run's */
+export async function prepareDatabase(server?: PostgresServer): Promise<PreparedDatabase> {
+  const database = await (server === undefined ? createDatabase() : useServer(server));
   const databaseUrl = await database.urlFor('operator');
   const store = createStore({ databaseUrl, applicationName: APPLICATION_NAME });
   const admin = createStore({
@@ -47,5 +51,18 @@ export async function prepareDatabase(): Promise<PreparedDatabase> {
       await Promise.all([store.close(), admin.close()]);
       await database.drop();
     },
+  };
+}
+
+function createDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+}
+
+async function useServer(server: PostgresServer): Promise<TestDatabase> {
+  await migrate(server.url);
+  return {
+    databaseUrl: server.url,
+    urlFor: (role) => createLogin(server.url, `${role}_login`, role),
+    drop: () => server.stop(),
   };
 }

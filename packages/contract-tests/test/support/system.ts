@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import { startSystem, type System, type SystemOptions } from '@deedwire/dev-environment';
 
+import type { PostgresServer } from '@deedwire/test-postgres';
+
 import { createClient, type Client } from './client.ts';
 import { prepareDatabase, type PreparedDatabase } from './database.ts';
 
@@ -17,12 +19,13 @@ export interface TestSystem extends Omit<PreparedDatabase, 'urlFor'> {
 }
 
 export async function startTestSystem(
-  options: Pick<SystemOptions, 'env' | 'appEnv' | 'onLine'> = {},
+  options: Pick<SystemOptions, 'env' | 'appEnv' | 'onLine'> & { server?: PostgresServer } = {},
 ): Promise<TestSystem> {
-  const database = await prepareDatabase();
+  const { server, ...systemOptions } = options;
+  const database = await prepareDatabase(server);
   const { accounts } = database;
   const system = await startSystem({
-    ...options,
+    ...systemOptions,
     databaseUrls: {
       'lender-api': await database.urlFor('lender_api'),
       'partner-api': await database.urlFor('partner_api'),
