@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url';
-
 import type { CodegenConfig } from '@graphql-codegen/cli';
-
 import { readConsumers } from './src/consumers.ts';
 
 /** Types for the operations of each consumer, against each version that it pins. */

@@ -3,8 +3,8 @@ import { serveContract } from '@deedwire/graphql-server';
 import { sdl, versions } from '@deedwire/partner-schema';
 import type { RunningService } from '@deedwire/service-runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, call, createHarness, type Harness } from './harness.ts';
 import { schema20261101 } from '../src/versions/2026-11-01.ts';
+import { type Answer, call, createHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 let service: RunningService;

@@ -1,6 +1,5 @@
 import type { Logger } from '@deedwire/service-runtime';
 import { countOutboxAlarms, type Store } from '@deedwire/store';
-
 import { createLoop, type Loop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { knownEventVersions } from './rendering/render-payload.ts';

@@ -1,7 +1,6 @@
 import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
-
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
 
 const START = Date.parse('2026-11-20T09:00:00.000Z');

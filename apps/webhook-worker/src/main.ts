@@ -1,8 +1,6 @@
 import { createRequire } from 'node:module';
-
 import { createLogger, runMain, startService } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
-
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
 

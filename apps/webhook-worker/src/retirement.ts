@@ -6,7 +6,6 @@ import {
   type EventVersionRef,
   type Store,
 } from '@deedwire/store';
-
 import { createLoop, type Loop } from './loop.ts';
 
 /** Pauses the subscriptions that pin a version of an event which has come to its end. */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { retiredEventVersions } from '@deedwire/actions';
 import type { Logger } from '@deedwire/service-runtime';
 import {
@@ -9,8 +10,6 @@ import {
 } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import type { Registry } from 'prom-client';
-import { hostname } from 'node:os';
-
 import { createAlarms } from './alarms.ts';
 import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';

@@ -3,7 +3,6 @@
 import { deleteWebhookSubscription } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-
 import { eventually } from './support/eventually.ts';
 import { test } from './support/fixtures.ts';
 import { answerOk, startReceiver } from './support/receiver.ts';

@@ -3,7 +3,6 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import { createStore, type LaneLease, type Store } from '@deedwire/store';
 import { describe, expect } from 'vitest';
-
 import { createDispatchStore, type DispatchStore, type Settlement } from '../src/dispatch/dispatch-store.ts';
 import { fanOutAccount } from '../src/fan-out/fan-out-account.ts';
 import { test as base } from './support/fixtures.ts';

@@ -1,7 +1,6 @@
 // The rule does not know tests that are extended with fixtures.
 /* oxlint-disable vitest/no-standalone-expect */
 import { expect } from 'vitest';
-
 import { eventually } from './support/eventually.ts';
 import { test } from './support/fixtures.ts';
 import { answerOk, startReceiver } from './support/receiver.ts';

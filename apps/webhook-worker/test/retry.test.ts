@@ -3,7 +3,6 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-
 import { eventually } from './support/eventually.ts';
 import { test } from './support/fixtures.ts';
 import { startReceiver } from './support/receiver.ts';

@@ -3,7 +3,6 @@ import { createLogger } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-
 import { createRetirement } from '../src/retirement.ts';
 import { eventually } from './support/eventually.ts';
 import { createHarness, type Harness } from './support/harness.ts';

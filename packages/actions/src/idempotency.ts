@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import {
   claimIdempotencyKey,
   completeIdempotencyKey,
@@ -11,7 +10,6 @@ import {
   type IdempotencyKeyRef,
   type Store,
 } from '@deedwire/store';
-
 import type { ActionContext, Caller } from './context.ts';
 import { inputError, type UserError } from './user-error.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { isRetired } from './is-retired.ts';
 import { retiredEventVersions } from './webhooks/event-versions.ts';
 

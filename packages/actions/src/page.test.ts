@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { InvalidArgumentError } from './errors.ts';
 import { readPage, type PageRequest } from './page.ts';
 

@@ -1,8 +1,6 @@
 import { Buffer } from 'node:buffer';
-
 import type { RecordId } from '@deedwire/domain';
 import type { PageQuery } from '@deedwire/store';
-
 import { InvalidArgumentError } from './errors.ts';
 
 /** One page of a list that is paged forward only. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-
 import {
   createWebhookSubscription,
   deleteWebhookSubscription,

@@ -1,6 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-
 import {
   findApiKey,
   issueCredential,

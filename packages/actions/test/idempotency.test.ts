@@ -1,6 +1,5 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-
 import { createReferral, createWebhookSubscription, listReferrals, listWebhookSubscriptions } from '../src/index.ts';
 import { createWorld, type World } from './support/world.ts';
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
 import {
   addTeamMember,
   deleteWebhookSubscription,

@@ -2,7 +2,6 @@ import { sdl as lenderSdl } from '@deedwire/lender-schema';
 import { sdl as partnerSdl } from '@deedwire/partner-schema';
 import { buildSchema, Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-
 import { findBrokenOperations } from './broken-operations.ts';
 import { readConsumers, type Consumer } from './consumers.ts';
 

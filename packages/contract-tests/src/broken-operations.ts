@@ -11,7 +11,6 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-
 import type { Consumer } from './consumers.ts';
 
 /** What a change to a version takes away from a consumer. */

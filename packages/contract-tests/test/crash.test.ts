@@ -1,7 +1,6 @@
 import { convertReferral } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { acknowledge, startReceiver, type Receiver } from './support/receiver.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';

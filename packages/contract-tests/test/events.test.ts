@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-
 import {
   addTeamMember,
   convertReferral,
@@ -11,10 +10,9 @@ import {
   updateTeamMember,
 } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-
 import { addTeamMember, convertReferral } from '@deedwire/actions';
 import {
   deliveryHeaderWords,
@@ -10,7 +9,6 @@ import {
   type InterfaceVersion,
 } from '@deedwire/reference';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
 import { credentialHeaders } from './support/client.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';

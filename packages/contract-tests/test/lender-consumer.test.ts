@@ -1,6 +1,5 @@
 import { addTeamMember, removeTeamMember } from '@deedwire/actions';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import * as operations from '../consumers/loan-desk/generated/2026-11-01.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';
 

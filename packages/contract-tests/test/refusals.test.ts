@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-
 import { revokeCredential } from '@deedwire/actions';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
 import { credentialHeaders, type Credential } from './support/client.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import { readConsumers } from '../src/consumers.ts';
 import { credentialHeaders } from './support/client.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';

@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 // Edits of one line to a copy of our own contracts as last released, and what `pnpm check` then says of them: what to do, word for word.

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-
 import { convertReferral } from '@deedwire/actions';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
 import * as lenderOperations from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { nobodysGids } from './support/gids.ts';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { formatGid, parseGid } from './gid.ts';
 
 test('a formatted identifier parses to the same number', () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { canCloseReferral, findReferralProblems, formatMatterReference, isDeclineReason } from './referral.ts';
 
 const good = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-7', note: '' };

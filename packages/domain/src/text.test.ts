@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { isEmail, isText, isTextOrBlank } from './text.ts';
 
 test('a text is counted in code points', () => {

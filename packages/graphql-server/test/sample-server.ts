@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
 import { createLogger } from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';

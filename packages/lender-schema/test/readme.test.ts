@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { sdl } from '@deedwire/lender-schema';
 import { buildSchema, graphql } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sdl } from '@deedwire/lender-schema';
 import { listMembers } from './consumer/client.ts';
 
 const schema = buildSchema(sdl('2026-11-01'));

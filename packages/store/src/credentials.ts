@@ -1,5 +1,4 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
-
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A key with the client and the account that it belongs to. */

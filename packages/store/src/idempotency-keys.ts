@@ -1,5 +1,4 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
-
 import { firstRow, type Database } from './store.ts';
 
 /** Which request an idempotency key stands for. */

@@ -1,5 +1,4 @@
 import type { RecordId } from '@deedwire/domain';
-
 import { onlyRow, type Database } from './store.ts';
 
 export interface MatterRow {

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-
 import { Client } from 'pg';
-
 import { MigrationChangedError, toStoreError } from './errors.ts';
 import type { Store } from './store.ts';
 

@@ -1,5 +1,4 @@
 import type { RecordId, ReferralDetails, ReferralStatus } from '@deedwire/domain';
-
 import { readsPage, type PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 

@@ -1,7 +1,5 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
-
 import { expect, test } from 'vitest';
-
 import { createSecretKeyRing, SecretUnreadableError } from './secret-key-ring.ts';
 
 const SECRET = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0';

@@ -1,5 +1,4 @@
 import { Pool, type PoolClient, type QueryResultRow } from 'pg';
-
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 
 /** Where a statement runs: on any connection of the pool, or inside a transaction. */

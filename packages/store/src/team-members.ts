@@ -1,5 +1,4 @@
 import type { RecordId, TeamMemberDetails } from '@deedwire/domain';
-
 import type { PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 

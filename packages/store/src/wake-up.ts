@@ -1,5 +1,4 @@
 import { Client } from 'pg';
-
 import { KEEP_ALIVE } from './store.ts';
 
 // One channel for all that a worker waits for. What to do it finds in the tables.

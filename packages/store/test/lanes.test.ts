@@ -1,6 +1,5 @@
 import type { TestDatabase } from '@deedwire/test-postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-
 import {
   createStore,
   finishDeliveries,

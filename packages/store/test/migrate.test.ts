@@ -1,6 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-
 import {
   createStore,
   describeDatabaseProblems,

@@ -1,7 +1,6 @@
 import type { TestDatabase } from '@deedwire/test-postgres';
 import { escapeLiteral } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
 import {
   leaseLanes,
   selectAccountsWithQueuedEvents,

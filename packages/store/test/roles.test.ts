@@ -1,6 +1,5 @@
 import type { DatabaseRole, TestDatabase } from '@deedwire/test-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import { createStore, insertApiClient, insertApiKey, type Database, type Store } from '../src/index.ts';
 import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
 import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';

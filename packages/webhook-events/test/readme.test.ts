@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
 import { webhookEventTypes } from '@deedwire/webhook-events';
+import { expect, test } from 'vitest';
 import { answer, matters } from './readme-example.ts';
 
 test("the README's example is this file", () => {

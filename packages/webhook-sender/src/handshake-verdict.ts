@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AttemptError } from './attempt-error.ts';
-import type { Answer } from './exchange.ts';
 import { excerpt } from './excerpt.ts';
+import type { Answer } from './exchange.ts';
 
 export type HandshakeErrorCode =
   | 'CALLBACK_URL_FORBIDDEN'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
-import { attempt } from './attempt.ts';
 import { AttemptError, type AttemptErrorClass } from './attempt-error.ts';
+import { attempt } from './attempt.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import { checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { allotSlots } from './allot-slots.ts';
 
 const idle = (cap: number) => ({ inFlight: 0, cap });

@@ -1,9 +1,8 @@
-import { formatGid } from '@deedwire/domain';
 import { secretAssociatedData } from '@deedwire/actions';
+import { formatGid } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import { SecretUnreadableError, type DueDeliveryRow, type LaneLease, type SecretKeyRing } from '@deedwire/store';
 import type { AttemptOutcome, WebhookSender } from '@deedwire/webhook-sender';
-
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Settlement } from './dispatch-store.ts';
 import { judge, type Verdict } from './verdict.ts';

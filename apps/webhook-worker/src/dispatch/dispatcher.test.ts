@@ -1,7 +1,6 @@
 import { createLogger } from '@deedwire/service-runtime';
 import { StoreUnavailableError, type DueDeliveryRow, type LaneLease } from '@deedwire/store';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-
 import type { DispatchStore, Settlement } from './dispatch-store.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 

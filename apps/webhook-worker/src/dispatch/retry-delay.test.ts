@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { ATTEMPTS_MAX, readRetryAfter, retryDelayMs } from './retry-delay.ts';
 
 const SECOND = 1_000;

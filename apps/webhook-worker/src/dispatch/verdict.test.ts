@@ -1,6 +1,5 @@
 import type { AttemptOutcome } from '@deedwire/webhook-sender';
 import { expect, test } from 'vitest';
-
 import { judge, type Verdict } from './verdict.ts';
 
 const now = new Date('2026-11-20T08:00:00Z');

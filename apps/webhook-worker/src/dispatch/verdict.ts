@@ -1,5 +1,4 @@
 import type { AttemptOutcome } from '@deedwire/webhook-sender';
-
 import { ATTEMPTS_MAX, readRetryAfter, retryDelayMs } from './retry-delay.ts';
 
 /** What becomes of a delivery after an attempt, and of its subscription. */

@@ -12,7 +12,6 @@ import {
   type QueuedEventRow,
   type Store,
 } from '@deedwire/store';
-
 import { knownEventVersions, RenderError, renderPayload } from '../rendering/render-payload.ts';
 
 /** What one round of an account did. */

@@ -1,7 +1,6 @@
 import type { RecordId } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import { selectAccountsWithQueuedEvents, type Store } from '@deedwire/store';
-
 import { createLoop, type Loop } from '../loop.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { knownEventVersions } from '../rendering/render-payload.ts';

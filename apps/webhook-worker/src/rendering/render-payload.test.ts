@@ -1,7 +1,6 @@
 import type { EventSnapshots } from '@deedwire/actions';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
-
 import { knownEventVersions, RenderError, renderPayload } from './render-payload.ts';
 
 const AT = '2026-11-20T08:00:00.000Z';

@@ -1,7 +1,6 @@
 import { formatGid, type RecordId } from '@deedwire/domain';
 import type { KnownEventVersions } from '@deedwire/store';
 import { findEventVersion } from '@deedwire/webhook-events';
-
 import { renderers } from './renderers.ts';
 
 /** An event, as the outbox kept it. */

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-
 import { RenderError, renderPayload } from './render-payload.ts';
 
 // A renderer with a bug: it gives away a field that is not published.

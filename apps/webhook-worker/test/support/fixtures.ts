@@ -1,5 +1,4 @@
 import { test as base } from 'vitest';
-
 import { createHarness, type Harness } from './harness.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-
 import {
   convertReferral,
   createLender,
@@ -19,7 +18,6 @@ import { createNotifier, createSecretKeyRing, createStore, migrate } from '@deed
 import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
-
 import type { WorkerConfig } from '../../src/config.ts';
 import { createWorker, type Worker } from '../../src/worker.ts';
 

@@ -1,5 +1,4 @@
 import { selectTeamMembers } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import type { TeamMember } from './records.ts';
 import { toTeamMember } from './to-team-member.ts';

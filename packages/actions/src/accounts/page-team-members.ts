@@ -1,5 +1,4 @@
 import { selectTeamMembersPage } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import type { TeamMember } from './records.ts';

@@ -1,5 +1,4 @@
 import { formatGid } from '@deedwire/domain';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { readOwnAccount } from './read-own-account.ts';
 import type { Partner } from './records.ts';

@@ -1,6 +1,5 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
 import { insertOutboxEvent, type Database } from '@deedwire/store';
-
 import type { EventSnapshots } from './snapshots.ts';
 
 /**

@@ -17,7 +17,6 @@ import {
   type Database,
   type TeamMemberRow,
 } from '@deedwire/store';
-
 import type { TeamMember } from '../accounts/records.ts';
 import { toTeamMember } from '../accounts/to-team-member.ts';
 import type { ActionContext } from '../context.ts';

@@ -1,5 +1,4 @@
 import { isAccountName } from '@deedwire/domain';
-
 import { RefusedError } from '../errors.ts';
 
 /** @throws RefusedError `INVALID` for what cannot be the name of an organization, a lender or a partner */

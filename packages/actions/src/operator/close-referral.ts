@@ -1,6 +1,5 @@
 import { canCloseReferral, formatGid, formatMatterReference, isDeclineReason, parseGid } from '@deedwire/domain';
 import { closeReferral, insertMatter, lockReferral, reserveMatter, type Database } from '@deedwire/store';
-
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { appendEvent } from '../events/append-event.ts';

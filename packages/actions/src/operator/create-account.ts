@@ -1,6 +1,5 @@
 import { parseGid, type InterfaceName } from '@deedwire/domain';
 import { insertAccount, organizationExists } from '@deedwire/store';
-
 import type { Lender, Partner } from '../accounts/records.ts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';

@@ -1,6 +1,5 @@
 import { findReferralProblems, type ReferralDetails } from '@deedwire/domain';
 import { selectAccount } from '@deedwire/store';
-
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { insertReferralWithEvent } from '../referrals/insert-referral-with-event.ts';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-
 import { generateApiKey } from '@deedwire/auth';
 import { formatGid, type InterfaceName } from '@deedwire/domain';
 import {
@@ -13,7 +12,6 @@ import {
   type ApiKeyRow,
   type Database,
 } from '@deedwire/store';
-
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { checkInterfaceVersion, currentInterfaceVersion } from '../interface-versions.ts';

@@ -7,7 +7,6 @@ import {
   subscriptionExists,
   type DeliveryStatus,
 } from '@deedwire/store';
-
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';

@@ -1,5 +1,4 @@
 import { findReferralProblems, type ReferralDetails } from '@deedwire/domain';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { withIdempotencyKey, type IdempotencyErrorCode } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';

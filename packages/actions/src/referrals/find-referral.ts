@@ -1,6 +1,5 @@
 import { parseGid } from '@deedwire/domain';
 import { selectReferral } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { toReferral, type Referral } from './records.ts';
 

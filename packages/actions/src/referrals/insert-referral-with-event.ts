@@ -1,6 +1,5 @@
 import type { RecordId, ReferralDetails } from '@deedwire/domain';
 import { insertReferral, type Database } from '@deedwire/store';
-
 import { appendEvent } from '../events/append-event.ts';
 import { toReferral, type Referral } from './records.ts';
 

@@ -1,6 +1,5 @@
 import type { ReferralStatus } from '@deedwire/domain';
 import { selectReferrals } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toReferral, type Referral } from './records.ts';

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-
 import { chooseEventTypes } from './choose-event-types.ts';
 
 vi.mock('@deedwire/webhook-events', () => ({

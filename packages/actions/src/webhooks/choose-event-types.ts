@@ -1,6 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
 import { findEventType } from '@deedwire/webhook-events';
-
 import type { UserError } from '../user-error.ts';
 import { pinnableEventVersions } from './event-versions.ts';
 import type { SubscribedEventType } from './records.ts';

@@ -10,7 +10,6 @@ import {
 } from '@deedwire/store';
 import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
-
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { withIdempotencyKey, type IdempotencyErrorCode, type KeepAnswer, type KeptAnswer } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';

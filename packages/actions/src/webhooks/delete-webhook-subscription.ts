@@ -8,7 +8,6 @@ import {
   markSubscriptionDeleted,
   selectSubscription,
 } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 

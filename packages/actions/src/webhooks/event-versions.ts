@@ -1,5 +1,4 @@
 import { findEventType, webhookEventTypes } from '@deedwire/webhook-events';
-
 import { isRetired } from '../is-retired.ts';
 
 /** The versions of an event type that can be pinned, oldest first; none of a type that this build does not know. */

@@ -1,6 +1,5 @@
 import { parseGid } from '@deedwire/domain';
 import { selectAttempts } from '@deedwire/store';
-
 import type { ActionContext } from '../context.ts';
 import { toWebhookAttempt, type WebhookAttempt, type WebhookDelivery } from './records.ts';
 

@@ -1,6 +1,5 @@
 import { parseGid } from '@deedwire/domain';
 import { selectDeliveries, type DeliveryStatus } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toWebhookDelivery, type WebhookDelivery } from './records.ts';

@@ -1,5 +1,4 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
-
 import type { Caller } from '../context.ts';
 import { isRetired } from '../is-retired.ts';
 

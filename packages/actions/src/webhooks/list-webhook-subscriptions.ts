@@ -1,5 +1,4 @@
 import { selectSubscriptions } from '@deedwire/store';
-
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './records.ts';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { toWebhookAttempt } from './records.ts';
 
 const row = {

@@ -10,7 +10,6 @@ import {
   type SubscriptionRow,
 } from '@deedwire/store';
 import { checkCallbackUrl } from '@deedwire/webhook-sender';
-
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
 import { createTestDatabase } from '@deedwire/test-postgres';
 import type { HandshakeOutcome, WebhookSender } from '@deedwire/webhook-sender';
-
 import {
   createLender,
   createOrganization,

@@ -1,5 +1,5 @@
-import type { ContractChange } from '../workspace/compare-snapshots.ts';
 import type { PackageReport, WorkspaceReport } from '../workspace/check-workspace.ts';
+import type { ContractChange } from '../workspace/compare-snapshots.ts';
 import { renderChanges, renderRemedy } from './render-report.ts';
 
 /** For people: every package, what changed in it, and what to write. */

@@ -1,6 +1,6 @@
 import type { ConstDirectiveNode } from 'graphql';
-import type { Comparison } from './comparison.ts';
 import { compareAppliedDirectives } from './compare-applied-directives.ts';
+import type { Comparison } from './comparison.ts';
 import type { Documented } from './contract.ts';
 import type { Position } from './exposure.ts';
 import { graphqlRules } from './rules.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { isDirection, type Direction } from '../json-schema/direction.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
-import { isDirection, type Direction } from '../json-schema/direction.ts';
 import { filesOfFolder, type PackageFiles } from './package-files.ts';
 import { snapshotOf, type Snapshot } from './snapshot.ts';
 

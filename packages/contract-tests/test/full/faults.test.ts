@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { RunningApp } from '@deedwire/dev-environment';
 import { createStore, type Store } from '@deedwire/store';
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/test-postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { judge, startLoad, type Load, type LoadResult } from '../support/oracle.ts';
 import { acknowledge, startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-
 import { convertReferral } from '@deedwire/actions';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-
 import { succeed } from '../support/command.ts';
 import { createConsumer, type ConsumerProject } from '../support/consumer-project.ts';
 import { findNode20 } from '../support/node-20.ts';

@@ -2,14 +2,12 @@ import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-
 import { createReferralForPartner, declineReferral } from '@deedwire/actions';
 import { startSystem } from '@deedwire/dev-environment';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import { credentialHeaders } from '../support/client.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { prepareDatabase, type PreparedDatabase } from '../support/database.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // A version of an interface and one of an event are added to a copy of this tree, and older ones are retired from it, by

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { verifyWebhook } from '@deedwire/webhook-signing';
-
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import type { Client } from './client.ts';
 import type { ReceivedRequest } from './receiver.ts';

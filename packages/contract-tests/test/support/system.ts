@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
-
 import { startSystem, type System, type SystemOptions } from '@deedwire/dev-environment';
-
 import type { PostgresServer } from '@deedwire/test-postgres';
-
 import { createClient, type Client } from './client.ts';
 import { prepareDatabase, type PreparedDatabase } from './database.ts';
 

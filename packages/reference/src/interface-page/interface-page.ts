@@ -7,8 +7,8 @@ import { interfaceDifferences } from './interface-differences.ts';
 import { describeLimits } from './limits.ts';
 import { describeOperation, operationHeading } from './operation.ts';
 import { describeRequests } from './requests.ts';
-import { describeType, isDescribed } from './type.ts';
 import { typeLink } from './type-link.ts';
+import { describeType, isDescribed } from './type.ts';
 
 /**
  * The page of one version of an interface.

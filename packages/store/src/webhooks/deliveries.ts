@@ -1,5 +1,4 @@
 import type { RecordId } from '@deedwire/domain';
-
 import { readsPage, type PageQuery } from '../page-query.ts';
 import { firstRow, type Database } from '../store.ts';
 

@@ -1,5 +1,4 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
-
 import type { Database } from '../store.ts';
 
 export interface PayloadInput {

@@ -1,5 +1,4 @@
 import type { RecordId } from '@deedwire/domain';
-
 import type { Database } from '../store.ts';
 
 /** A lane that its owner holds for as long as its lease lasts, under a token that no other owner has. */

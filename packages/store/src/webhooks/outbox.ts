@@ -1,5 +1,4 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
-
 import type { Database } from '../store.ts';
 
 /** Reports a change, in the transaction of the change itself. */

@@ -1,5 +1,4 @@
 import type { RecordId } from '@deedwire/domain';
-
 import type { Database } from '../store.ts';
 import type { EventVersionRef } from './outbox.ts';
 

@@ -1,5 +1,4 @@
 import type { InterfaceName, RecordId } from '@deedwire/domain';
-
 import { readsPage, type PageQuery } from '../page-query.ts';
 import { firstRow, onlyRow, type Database } from '../store.ts';
 

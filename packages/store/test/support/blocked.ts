@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Connection } from './database.ts';
 
 /** Resolves as soon as so many sessions of the database wait for a lock. */

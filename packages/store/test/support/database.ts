@@ -1,6 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
 import { Client } from 'pg';
-
 import { migrate } from '../../src/index.ts';
 
 /** A database of the test's own, with every migration applied. */
