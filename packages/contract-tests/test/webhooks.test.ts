@@ -223,6 +223,13 @@ describe('an input that cannot be is refused before anybody is called', () => {
   });
 });
 
+test('thousands of unknown event types draw an answer of bounded size', async () => {
+  const eventTypes = Array.from({ length: 2_000 }, (_, index) => ({ type: `x${index}` }));
+  const { webhookSubscription, userErrors } = await subscribe({ eventTypes });
+  expect(webhookSubscription).toBeNull();
+  expect(userErrors.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'EVENT_TYPE_UNKNOWN'));
+});
+
 test('another URL is verified, with the same secret, and gets the events from then on', async () => {
   const { webhookSubscription, webhookSecret } = await subscribe();
   const id = webhookSubscription?.id ?? '';

@@ -17,7 +17,7 @@ export interface EventTypeChoice {
  * Pins a version for each event type that a client chose.
  *
  * @param pinned what the subscription pins already: a type that is kept without naming a version keeps its pin
- * @returns what to pin, and every error; what to pin counts only when there is none
+ * @returns what to pin, and the errors, 20 at most; what to pin counts only when there is none
  */
 export function chooseEventTypes(
   interfaceName: InterfaceName,
@@ -36,6 +36,8 @@ export function chooseEventTypes(
     });
   }
   for (const [index, { type, version }] of choices.entries()) {
+    // Enough to see what is wrong: a request that fits thousands would draw an answer many times its size.
+    if (userErrors.length >= USER_ERRORS_MAX) break;
     const field = ['input', 'eventTypes', String(index)];
     const eventType = findEventType(type);
     if (eventType === undefined || !eventType.interfaces.includes(interfaceName)) {
@@ -66,6 +68,8 @@ export function chooseEventTypes(
   }
   return { eventTypes: Array.from(eventTypes, ([type, version]) => ({ type, version })), userErrors };
 }
+
+const USER_ERRORS_MAX = 20;
 
 const QUOTED_MAX_LENGTH = 60;
 
