@@ -210,6 +210,7 @@ describe('wrong usage exits with 2 and shows help on standard error', () => {
     ['an unknown option', ['organization', 'create', '--name', 'x', '--colour', 'red']],
     ['a missing argument', ['referral', 'convert']],
     ['one argument too many', ['referral', 'convert', 'gid://service/Referral/1', 'gid://service/Referral/2']],
+    ['nothing to change', ['member', 'update', 'gid://service/TeamMember/1']],
     ['a value that is no choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
     ['a limit that is no number', ['delivery', 'list', '--limit', 'many']],
   ])('%s', async (_name, commandArguments) => {

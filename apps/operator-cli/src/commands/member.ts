@@ -27,7 +27,8 @@ export function addMemberCommands(program: Command): void {
     .option('--first-name <name>')
     .option('--last-name <name>')
     .option('--email <address>')
-    .action(async (teamMemberId: string, { json, ...details }: MemberOptions) => {
+    .action(async (teamMemberId: string, { json, ...details }: MemberOptions, command: Command) => {
+      if (Object.keys(details).length === 0) command.error('error: name at least one thing to change');
       const updated = await withContext((context) => updateTeamMember(context, { teamMemberId, ...details }));
       print({ ...(json && { json }) }, updated, (member) => `Updated ${describe(member)}`);
     });
