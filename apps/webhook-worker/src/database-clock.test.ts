@@ -3,7 +3,7 @@ import type { Database } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
 
-const START = Date.parse('2026-11-20T09:00:00.000Z');
+const start = Date.parse('2026-11-20T09:00:00.000Z');
 
 let machine: { ms: number; wrongByMs: number };
 let database: { answersInMs: number; isAway: boolean };
@@ -18,7 +18,7 @@ beforeEach(() => {
     async query() {
       if (database.isAway) throw new Error('away');
       machine.ms += database.answersInMs / 2;
-      const time = new Date(START + machine.ms);
+      const time = new Date(start + machine.ms);
       machine.ms += database.answersInMs / 2;
       return [{ time }];
     },
@@ -28,11 +28,11 @@ beforeEach(() => {
     store: store as unknown as Database,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only errors are looked at
     logger: { error: (alarm: object) => alarms.push(alarm) } as unknown as Logger,
-    machine: { now: () => START + machine.ms + machine.wrongByMs, monotonicMs: () => 5_000 + machine.ms },
+    machine: { now: () => start + machine.ms + machine.wrongByMs, monotonicMs: () => 5_000 + machine.ms },
   });
 });
 
-const readings = () => clock.now().getTime() - START - machine.ms;
+const readings = () => clock.now().getTime() - start - machine.ms;
 
 test('is the time of the database, however wrong the machine and however slow the answer', async () => {
   expect(readings()).toBe(600_000);

@@ -13,7 +13,7 @@ export interface DatabaseClock {
 }
 
 // Less is nobody's trouble: what is off are the times in the log.
-const ALARM_MS = 60_000;
+const alarmMs = 60_000;
 
 export interface DatabaseClockOptions {
   store: Database;
@@ -34,7 +34,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
       // As of halfway between the question and the answer.
       offsetMs = time.getTime() - (askedMs + machine.monotonicMs()) / 2;
       const wrongByMs = Math.round(machine.now() - machine.monotonicMs() - offsetMs);
-      const isWrong = Math.abs(wrongByMs) > ALARM_MS;
+      const isWrong = Math.abs(wrongByMs) > alarmMs;
       if (isWrong && !wasWrong) {
         logger.error({ alarm: 'clock-wrong', wrongByMs }, "this machine's clock is not that of the database");
       }

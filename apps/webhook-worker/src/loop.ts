@@ -8,8 +8,8 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-const RETRY_MIN_MS = 100;
-const RETRY_MAX_MS = 5_000;
+const retryMinMs = 100;
+const retryMaxMs = 5_000;
 
 /** @param work when it throws, it is tried again after a pause that grows to 5 s */
 export function createLoop(name: string, logger: Logger, work: () => Promise<void>): Loop {
@@ -17,21 +17,21 @@ export function createLoop(name: string, logger: Logger, work: () => Promise<voi
   let isStopped = false;
   let running: Promise<void> | null = null;
   let retryTimer: NodeJS.Timeout | null = null;
-  let retryMs = RETRY_MIN_MS;
+  let retryMs = retryMinMs;
 
   const run = async (): Promise<void> => {
     while (isWanted && !isStopped) {
       isWanted = false;
       try {
         await work();
-        retryMs = RETRY_MIN_MS;
+        retryMs = retryMinMs;
       } catch (error) {
         logger.error({ err: error, loop: name, retryMs }, 'work failed and is tried again');
         retryTimer = setTimeout(() => {
           retryTimer = null;
           start();
         }, retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+        retryMs = Math.min(retryMs * 2, retryMaxMs);
         isWanted = true;
         break;
       }

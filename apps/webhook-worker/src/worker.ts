@@ -15,15 +15,15 @@ import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import { attemptDelivery } from './dispatch/attempt.ts';
 import { createDispatchStore } from './dispatch/dispatch-store.ts';
-import { createDispatcher, LEASE_SECONDS } from './dispatch/dispatcher.ts';
+import { createDispatcher, leaseSeconds } from './dispatch/dispatcher.ts';
 import { createFanOut } from './fan-out/fan-out.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createRetirement } from './retirement.ts';
 
-const APPLICATION_NAME = 'deedwire-webhook-worker';
+const appName = 'deedwire-webhook-worker';
 // How often to look for what nobody tells of: alarms, and versions that have come to their end.
-const WATCH_INTERVAL_MS = 30_000;
+const watchIntervalMs = 30_000;
 
 /** The parts of the worker, to be started and stopped by a service. */
 export interface Worker {
@@ -40,10 +40,10 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl } = config;
   const wakeUrl = config.DATABASE_DIRECT_URL ?? databaseUrl;
   const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
-  const store = createStore({ databaseUrl, applicationName: APPLICATION_NAME, onError: logStoreError });
+  const store = createStore({ databaseUrl, applicationName: appName, onError: logStoreError });
   const notifier = createNotifier({
     databaseUrl: wakeUrl,
-    applicationName: `${APPLICATION_NAME}-notify`,
+    applicationName: `${appName}-notify`,
     onError: logStoreError,
   });
   const clock = createDatabaseClock({ store, logger });
@@ -58,7 +58,7 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const metrics = createWorkerMetrics(registry, () => dispatcher.inFlight());
   const attempts = { sender, secretKeys, gidNamespace, logger, metrics, now: clock.now };
   const dispatcher = createDispatcher({
-    store: createDispatchStore(store, `${hostname()}/${process.pid}`, LEASE_SECONDS),
+    store: createDispatchStore(store, `${hostname()}/${process.pid}`, leaseSeconds),
     attempt: (lane, delivery) => attemptDelivery(attempts, lane, delivery),
     concurrency: config.WORKER_CONCURRENCY,
     logger,
@@ -94,13 +94,13 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const start = (): { stop(): Promise<void> } => {
     const listener = createListener({
       databaseUrl: wakeUrl,
-      applicationName: `${APPLICATION_NAME}-listen`,
+      applicationName: `${appName}-listen`,
       onWake: wake,
       onError: logStoreError,
     });
     const { POLL_INTERVAL_MS: pollIntervalMs } = config;
     const pollTimer = pollIntervalMs > 0 ? setInterval(wake, pollIntervalMs) : undefined;
-    const watchTimer = setInterval(watch, WATCH_INTERVAL_MS);
+    const watchTimer = setInterval(watch, watchIntervalMs);
     watch();
     wake();
     return {

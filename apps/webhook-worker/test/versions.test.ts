@@ -21,12 +21,12 @@ afterEach(async () => {
   await Promise.all([older.close(), newer.close()]);
 });
 
-const PREVIEW = { type: 'referral.converted', version: '2027-02-01' };
+const preview = { type: 'referral.converted', version: '2027-02-01' };
 
 test('two subscriptions receive one event at two versions, side by side', async () => {
   await harness.startWorker();
   const first = await harness.subscribe(older.url, ['referral.converted']);
-  const second = await harness.subscribe(newer.url, [PREVIEW]);
+  const second = await harness.subscribe(newer.url, [preview]);
   const [referralId = ''] = await harness.refer(1);
   await harness.convert(referralId);
   await Promise.all([older.waitFor(1), newer.waitFor(1)]);
@@ -59,7 +59,7 @@ test('an event that was fanned out before its pin changed keeps its bytes', asyn
   const [referralId = '', later = ''] = await harness.refer(2);
   await harness.convert(referralId);
   await older.waitFor(1);
-  const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, { id, eventTypes: [PREVIEW] });
+  const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, { id, eventTypes: [preview] });
   expect(userErrors).toEqual([]);
   older.answer = (response) => response.writeHead(200).end();
   await harness.convert(later);
@@ -75,7 +75,7 @@ test('an event that was fanned out before its pin changed keeps its bytes', asyn
 
 test('whoever still pins a version at its end is paused, alone, and active again at another version', async () => {
   const { id } = await harness.subscribe(older.url, ['referral.converted']);
-  const { id: otherId } = await harness.subscribe(newer.url, [PREVIEW]);
+  const { id: otherId } = await harness.subscribe(newer.url, [preview]);
   const store = createStore({ databaseUrl: await harness.database.urlFor('webhook_worker'), applicationName: 'test' });
   const retirement = createRetirement({
     store,
@@ -104,7 +104,7 @@ test('whoever still pins a version at its end is paused, alone, and active again
   expect(older.requests).toEqual([]);
   const { webhookSubscription } = await updateWebhookSubscription(harness.api, harness.partner, {
     id,
-    eventTypes: [PREVIEW],
+    eventTypes: [preview],
   });
   expect(webhookSubscription).toMatchObject({ status: 'ACTIVE', pausedReason: null });
   // What was kept meanwhile comes as it was rendered then.

@@ -33,9 +33,9 @@ export type IdempotencyOutcome<Payload extends object, Result> =
   | { outcome: 'refused'; userError: UserError<IdempotencyErrorCode> };
 
 // Longer than an operation may take: after that the process that claimed the key is gone.
-const CLAIM_SECONDS = 15;
+const claimSeconds = 15;
 
-const RELEASE_RETRY_MS = 250;
+const releaseRetryMs = 250;
 
 /**
  * Does a piece of work at most once for each key of an account and mutation, for 24 hours. Work that keeps no answer, because
@@ -63,7 +63,7 @@ export async function withIdempotencyKey<Payload extends object, Result>(
     id: claimId,
     interfaceName: caller.interfaceName,
     inputHash,
-    forSeconds: CLAIM_SECONDS,
+    forSeconds: claimSeconds,
   });
   if (!claimed) {
     const known = await selectIdempotencyKey(context.store, ref);
@@ -107,8 +107,8 @@ async function giveBack(store: Store, ref: IdempotencyKeyRef, claimId: string): 
     );
   if (await isReleased()) return;
   void (async () => {
-    for (let waitedMs = 0; waitedMs < CLAIM_SECONDS * 1_000; waitedMs += RELEASE_RETRY_MS) {
-      await sleep(RELEASE_RETRY_MS, undefined, { ref: false });
+    for (let waitedMs = 0; waitedMs < claimSeconds * 1_000; waitedMs += releaseRetryMs) {
+      await sleep(releaseRetryMs, undefined, { ref: false });
       if (await isReleased()) return;
     }
   })();

@@ -4,11 +4,11 @@ import { versions as partnerVersions } from '@deedwire/partner-schema';
 import { RefusedError } from './errors.ts';
 import { isRetired } from './is-retired.ts';
 
-const VERSIONS = { lender: lenderVersions, partner: partnerVersions };
+const versionsOf = { lender: lenderVersions, partner: partnerVersions };
 
 /** The version that a client is pinned to when nobody chooses one: the newest that is released and has no end. */
 export function currentInterfaceVersion(interfaceName: InterfaceName): string {
-  const current = VERSIONS[interfaceName].findLast(({ status }) => status === 'current');
+  const current = versionsOf[interfaceName].findLast(({ status }) => status === 'current');
   if (current === undefined) throw new Error(`The ${interfaceName} interface has no current version.`);
   return current.version;
 }
@@ -19,7 +19,7 @@ export function currentInterfaceVersion(interfaceName: InterfaceName): string {
  * @throws RefusedError `INVALID` for one that is unknown or retired
  */
 export function checkInterfaceVersion(interfaceName: InterfaceName, version: string, now: Date): void {
-  const served = VERSIONS[interfaceName].filter((known) => !isRetired(known, now)).map((known) => known.version);
+  const served = versionsOf[interfaceName].filter((known) => !isRetired(known, now)).map((known) => known.version);
   if (!served.includes(version)) {
     throw new RefusedError(
       'INVALID',

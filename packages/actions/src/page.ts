@@ -22,8 +22,8 @@ export interface PageRequest {
 /** The lists that have cursors. A cursor of one is not accepted by another. */
 export type ListName = 'members' | 'referrals' | 'webhookDeliveries' | 'webhookSubscriptions';
 
-const FIRST_DEFAULT = 20;
-const FIRST_MAX = 100;
+const firstDefault = 20;
+const firstMax = 100;
 
 /**
  * Reads a page of a list.
@@ -37,9 +37,9 @@ export async function readPage<Row extends { id: RecordId }, Node>(
   select: (query: PageQuery) => Promise<Row[]>,
   toNode: (row: Row) => Node,
 ): Promise<Page<Node>> {
-  const first = request.first ?? FIRST_DEFAULT;
-  if (!Number.isInteger(first) || first < 1 || first > FIRST_MAX) {
-    throw new InvalidArgumentError(`\`first\` must be 1 to ${FIRST_MAX}; it is ${first}.`);
+  const first = request.first ?? firstDefault;
+  if (!Number.isInteger(first) || first < 1 || first > firstMax) {
+    throw new InvalidArgumentError(`\`first\` must be 1 to ${firstMax}; it is ${first}.`);
   }
   const after = request.after ?? null;
   const rows = await select({ behindId: after === null ? null : readCursor(list, after), limit: first + 1 });

@@ -23,12 +23,12 @@ afterAll(async () => {
   await world.close();
 });
 
-const CALLBACK_URL = 'https://receiver.example/hook';
-const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const firstUrl = 'https://receiver.example/hook';
+const sampleSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 
 const create = (input: Partial<CreateWebhookSubscriptionInput> = {}) =>
   createWebhookSubscription(world.partnerApi, world.partner, {
-    callbackUrl: CALLBACK_URL,
+    callbackUrl: firstUrl,
     eventTypes: [{ type: 'referral.created' }],
     ...input,
   });
@@ -45,7 +45,7 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
   expect(userErrors).toEqual([]);
   expect(webhookSubscription).toEqual({
     id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
-    callbackUrl: CALLBACK_URL,
+    callbackUrl: firstUrl,
     status: 'ACTIVE',
     pausedReason: null,
     pausedAt: null,
@@ -55,7 +55,7 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
     ],
     createdAt: expect.any(Date),
   });
-  expect(world.partnerApi.sender.verified).toEqual([{ url: CALLBACK_URL, secret: webhookSecret }]);
+  expect(world.partnerApi.sender.verified).toEqual([{ url: firstUrl, secret: webhookSecret }]);
   const [row] = await world.sql('select id, secret_ciphertext from webhook_subscription');
   const ciphertext = row?.['secret_ciphertext'];
   if (!Buffer.isBuffer(ciphertext)) throw new Error('No ciphertext.');
@@ -67,15 +67,15 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
 });
 
 test('a secret that the client brings is the one that is verified, kept and shown', async () => {
-  const { webhookSecret } = await create({ webhookSecret: SECRET });
-  expect(webhookSecret).toBe(SECRET);
-  expect(world.partnerApi.sender.verified).toEqual([{ url: CALLBACK_URL, secret: SECRET }]);
+  const { webhookSecret } = await create({ webhookSecret: sampleSecret });
+  expect(webhookSecret).toBe(sampleSecret);
+  expect(world.partnerApi.sender.verified).toEqual([{ url: firstUrl, secret: sampleSecret }]);
 });
 
 test('the URL is stored and called as the parser spells it', async () => {
   const { webhookSubscription } = await create({ callbackUrl: 'HTTPS://Receiver.Example:443/a/../hook' });
-  expect(webhookSubscription?.callbackUrl).toBe(CALLBACK_URL);
-  expect(world.partnerApi.sender.verified[0]?.url).toBe(CALLBACK_URL);
+  expect(webhookSubscription?.callbackUrl).toBe(firstUrl);
+  expect(world.partnerApi.sender.verified[0]?.url).toBe(firstUrl);
 });
 
 const unknownType = (type: string) =>
@@ -157,7 +157,7 @@ test.each<
       field: ['input', 'eventTypes', '0', 'version'],
     },
   ],
-  ...['', 'secret', 'whsec_', `whsec_${Buffer.alloc(23).toString('base64')}`, `${SECRET} `].map(
+  ...['', 'secret', 'whsec_', `whsec_${Buffer.alloc(23).toString('base64')}`, `${sampleSecret} `].map(
     (
       webhookSecret,
     ): [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: string; field: string[] }] => [

@@ -47,7 +47,7 @@ async function deliver(subscriptionId: string): Promise<string> {
 
 type Find = (context: Context, caller: Account, id: string) => Promise<unknown>;
 
-const NOT_FOUND = {
+const notFound = {
   code: 'NOT_FOUND',
   message: 'You have no subscription with this identifier.',
   field: ['input', 'id'],
@@ -67,7 +67,7 @@ const delivery = async (owner: Account) => deliver(await subscription(owner));
 const withId = (gid: string, id: string) => gid.replace(/[^/]*$/, id);
 const page = { edges: [], endCursor: null, hasNextPage: false };
 
-const CASES: Case[] = [
+const cases: Case[] = [
   { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },
   { name: 'findWebhookSubscription', make: subscription, find: findWebhookSubscription, missing: null },
   { name: 'findWebhookDelivery', make: delivery, find: findWebhookDelivery, missing: null },
@@ -86,17 +86,17 @@ const CASES: Case[] = [
     make: subscription,
     find: (context, caller, id) =>
       updateWebhookSubscription(context, caller, { id, callbackUrl: 'https://receiver.example/other' }),
-    missing: { webhookSubscription: null, userErrors: [NOT_FOUND] },
+    missing: { webhookSubscription: null, userErrors: [notFound] },
   },
   {
     name: 'deleteWebhookSubscription',
     make: subscription,
     find: (context, caller, id) => deleteWebhookSubscription(context, caller, { id }),
-    missing: { deletedWebhookSubscriptionId: null, userErrors: [NOT_FOUND] },
+    missing: { deletedWebhookSubscriptionId: null, userErrors: [notFound] },
   },
 ];
 
-describe.each(CASES)('$name', ({ make, find, missing }) => {
+describe.each(cases)('$name', ({ make, find, missing }) => {
   test('what is not yours is answered like what does not exist', async () => {
     const own = await make(world.partner);
     const others = await make(world.otherPartner);
@@ -131,7 +131,7 @@ describe.each(CASES)('$name', ({ make, find, missing }) => {
   });
 });
 
-describe.each(CASES.filter(({ name }) => name !== 'findReferral'))('$name, from the lender interface', (each) => {
+describe.each(cases.filter(({ name }) => name !== 'findReferral'))('$name, from the lender interface', (each) => {
   test("the other interface's is answered like what does not exist", async () => {
     const id = await each.make(world.partner);
     expect(await each.find(world.lenderApi, world.lender, id)).toEqual(each.missing);

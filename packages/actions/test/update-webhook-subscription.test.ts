@@ -25,7 +25,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const OTHER_URL = 'https://receiver.example/other';
+const otherUrl = 'https://receiver.example/other';
 
 const update = (input: Omit<UpdateWebhookSubscriptionInput, 'id'>) =>
   updateWebhookSubscription(world.partnerApi, world.partner, { id, ...input });
@@ -50,17 +50,17 @@ test('a new URL is verified with the secret that the subscription has', async ()
   const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
   ({ id } = await world.subscribe({ webhookSecret: secret }));
   world.partnerApi.sender.verified = [];
-  const { webhookSubscription, userErrors } = await update({ callbackUrl: OTHER_URL });
+  const { webhookSubscription, userErrors } = await update({ callbackUrl: otherUrl });
   expect(userErrors).toEqual([]);
-  expect(webhookSubscription?.callbackUrl).toBe(OTHER_URL);
-  expect(world.partnerApi.sender.verified).toEqual([{ url: OTHER_URL, secret }]);
+  expect(webhookSubscription?.callbackUrl).toBe(otherUrl);
+  expect(world.partnerApi.sender.verified).toEqual([{ url: otherUrl, secret }]);
   expect(world.partnerApi.notified).toBe(1);
 });
 
 test('a new URL that does not verify changes nothing, the event types included', async () => {
   const before = await read();
   world.partnerApi.sender.outcome = () => ({ verified: false, code: 'VERIFICATION_MISMATCH', message: 'Another.' });
-  const result = await update({ callbackUrl: OTHER_URL, eventTypes: [{ type: 'referral.converted' }] });
+  const result = await update({ callbackUrl: otherUrl, eventTypes: [{ type: 'referral.converted' }] });
   expect(result).toEqual({
     webhookSubscription: null,
     userErrors: [{ code: 'VERIFICATION_MISMATCH', message: 'Another.', field: ['input', 'callbackUrl'] }],
@@ -102,7 +102,7 @@ test('all that is wrong is told at once, and nothing is changed', async () => {
   expect(await read()).toEqual(before);
 });
 
-test.each([OTHER_URL, 'https://receiver.example/hook'])(
+test.each([otherUrl, 'https://receiver.example/hook'])(
   'a subscription whose URL was gone is taken up again at %s, once that verifies',
   async (callbackUrl) => {
     await pause('GONE');
@@ -121,8 +121,8 @@ test('other event types do not take a subscription up again, nor does a new URL 
   await update({ eventTypes: [{ type: 'referral.created' }] });
   expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'GONE' });
   await pause('OWNER');
-  const { webhookSubscription } = await update({ callbackUrl: OTHER_URL });
-  expect(webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER', callbackUrl: OTHER_URL });
+  const { webhookSubscription } = await update({ callbackUrl: otherUrl });
+  expect(webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER', callbackUrl: otherUrl });
   expect(await world.sql('select active from webhook_lane')).toEqual([{ active: false }]);
 });
 
@@ -162,7 +162,7 @@ test('deleted while its new URL is being verified, it is not found', async () =>
     await deleteWebhookSubscription(world.partnerApi, world.partner, { id });
     return { verified: true };
   };
-  expect(await update({ callbackUrl: OTHER_URL })).toMatchObject({
+  expect(await update({ callbackUrl: otherUrl })).toMatchObject({
     webhookSubscription: null,
     userErrors: [{ code: 'NOT_FOUND', field: ['input', 'id'] }],
   });

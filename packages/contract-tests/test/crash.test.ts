@@ -23,7 +23,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const TAKEN_OVER_WITHIN_MS = 20_000;
+const takenOverWithinMs = 20_000;
 
 test('a worker that is killed between taking and settling loses nothing', { timeout: 60_000 }, async () => {
   // The request arrives and is not answered: taken, sent, not settled.
@@ -40,7 +40,7 @@ test('a worker that is killed between taking and settling loses nothing', { time
   await t.system.restart('webhook-worker');
   const [first, ...others] = await receiver.waitFor(3);
   const lastMs = Math.max(...others.map(({ atMs }) => atMs));
-  expect(lastMs - killedMs).toBeLessThan(TAKEN_OVER_WITHIN_MS);
+  expect(lastMs - killedMs).toBeLessThan(takenOverWithinMs);
 
   for (const { headers, body } of receiver.deliveries) verifyWebhook({ headers, body, secret });
   const again = others.filter(({ headers }) => headers['webhook-id'] === first?.headers['webhook-id']);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-const MODERN = 'application/graphql-response+json';
+const modernMediaType = 'application/graphql-response+json';
 const own = { lender: '{ lender { id } }', partner: '{ partner { id } }' };
 
 type InterfaceName = 'lender' | 'partner';
@@ -93,7 +93,7 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
     expect(answer.status).toBe(403);
     expect(codeOf(answer)).toBe('WRONG_INTERFACE');
     // A key that was never issued, but is well made, gets the same answer.
-    const neverIssued = interfaceName === 'lender' ? NEVER_ISSUED.partner : NEVER_ISSUED.lender;
+    const neverIssued = interfaceName === 'lender' ? neverIssuedKeys.partner : neverIssuedKeys.lender;
     expect((await send(interfaceName, { headers: { 'X-Service-API-Key': neverIssued } })).status).toBe(403);
   });
 
@@ -122,7 +122,7 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
         "the other interface's prefix on this key",
         { 'X-Service-API-Key': apiKey.replace(`dw_${interfaceName}_`, `dw_${other}_`) },
       ],
-      ['a well-made key that was never issued', { 'X-Service-API-Key': NEVER_ISSUED[interfaceName] }],
+      ['a well-made key that was never issued', { 'X-Service-API-Key': neverIssuedKeys[interfaceName] }],
       ['a key twice', { 'X-Service-API-Key': [apiKey, apiKey] }],
       ['an organization twice', { 'X-Service-Organization-Id': [organizationId, organizationId] }],
       ['a very long key', { 'X-Service-API-Key': 'x'.repeat(4_000) }],
@@ -186,7 +186,7 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
       'UNSUPPORTED_SCHEMA_VERSION',
     ],
   ])('refuses %s', async (_, options, status, code) => {
-    for (const accept of [undefined, MODERN]) {
+    for (const accept of [undefined, modernMediaType]) {
       const headers = { Accept: accept, ...options?.headers };
       const answer = await send(interfaceName, { ...options, headers });
       expect([answer.status, codeOf(answer)]).toEqual([status, code]);
@@ -207,11 +207,11 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
       'BAD_USER_INPUT',
     ],
   ])('answers %s with 400, and with 200 to clients of the older media type', async (_, body, code) => {
-    const modern = await send(interfaceName, { headers: { Accept: MODERN }, body: JSON.stringify(body) });
+    const modern = await send(interfaceName, { headers: { Accept: modernMediaType }, body: JSON.stringify(body) });
     expect([modern.status, codeOf(modern), modern.headers['content-type']]).toEqual([
       400,
       code,
-      `${MODERN}; charset=utf-8`,
+      `${modernMediaType}; charset=utf-8`,
     ]);
     for (const accept of [undefined, '*/*', 'application/json']) {
       const older = await send(interfaceName, { headers: { Accept: accept }, body: JSON.stringify(body) });
@@ -232,7 +232,7 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
 
   test('two mutations in one operation are refused', async () => {
     const query = `mutation { a: deleteWebhookSubscription(input: {id: "x"}) { deletedWebhookSubscriptionId } b: deleteWebhookSubscription(input: {id: "x"}) { deletedWebhookSubscriptionId } }`;
-    const answer = await send(interfaceName, { headers: { Accept: MODERN }, body: JSON.stringify({ query }) });
+    const answer = await send(interfaceName, { headers: { Accept: modernMediaType }, body: JSON.stringify({ query }) });
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body).data).toBeUndefined();
   });
@@ -249,7 +249,7 @@ test('an error is as docs/errors.md shows it', async () => {
 });
 
 // Well-made keys, right checksum included, that nobody was given.
-const NEVER_ISSUED = {
+const neverIssuedKeys = {
   lender: 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE',
   partner: 'dw_partner_Ns0YcvMp8BQI_2pwb6trmYfOTciGJ2tIg8twnGMJA5xURC07xEaBrfs8_1THbhT',
 };

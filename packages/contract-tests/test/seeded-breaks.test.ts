@@ -39,45 +39,50 @@ test('what is released is promised as it stands', async () => {
   expect(await check()).toMatchObject({ exitCode: 0 });
 });
 
-const LENDER = 'lender-schema/versions/2026-11-01';
-const PARTNER = 'partner-schema/versions/2026-11-01';
-const CONVERTED = 'webhook-events/json-schema/referral.converted';
+const lenderContract = 'lender-schema/versions/2026-11-01';
+const partnerContract = 'partner-schema/versions/2026-11-01';
+const convertedSchema = 'webhook-events/json-schema/referral.converted';
 
 test.each([
   [
     'a field that becomes nullable',
-    `${PARTNER}.graphql`,
+    `${partnerContract}.graphql`,
     '  status: ReferralStatus!\n  """\n  The name',
     '  status: ReferralStatus\n  """\n  The name',
   ],
-  ['a field that is renamed', `${LENDER}.graphql`, '  members: [TeamMember!]!', '  people: [TeamMember!]!'],
+  ['a field that is renamed', `${lenderContract}.graphql`, '  members: [TeamMember!]!', '  people: [TeamMember!]!'],
   [
     'an argument that becomes required',
-    `${PARTNER}.graphql`,
+    `${partnerContract}.graphql`,
     '    status: ReferralStatus\n',
     '    status: ReferralStatus!\n',
   ],
   [
     'an input field that is required',
-    `${PARTNER}.graphql`,
+    `${partnerContract}.graphql`,
     '  note: String\n  """\n  1 to 64',
     '  note: String!\n  """\n  1 to 64',
   ],
-  ['an enum value that goes', `${PARTNER}.graphql`, '  """\n  It was declined. Final.\n  """\n  DECLINED\n', ''],
-  ['a payload field that may be missing', `${CONVERTED}/2026-11-01.json`, '"matterId",', ''],
+  [
+    'an enum value that goes',
+    `${partnerContract}.graphql`,
+    '  """\n  It was declined. Final.\n  """\n  DECLINED\n',
+    '',
+  ],
+  ['a payload field that may be missing', `${convertedSchema}/2026-11-01.json`, '"matterId",', ''],
   [
     'a payload field of another type',
-    `${CONVERTED}/2026-11-01.json`,
+    `${convertedSchema}/2026-11-01.json`,
     /"convertedAt": \{\s*"type": "string"/,
     '"convertedAt": { "type": "integer"',
   ],
-  ['an error code that goes', `${LENDER}.manifest.json`, '"WRONG_INTERFACE"', '"WRONG_API"'],
-  ['a status that changes', `${LENDER}.manifest.json`, '"application/json": 403', '"application/json": 401'],
-  ['a limit that is tightened', `${PARTNER}.manifest.json`, '"queryDepth": 10', '"queryDepth": 9'],
-  ['a page size that shrinks', `${PARTNER}.manifest.json`, '"firstMaximum": 100', '"firstMaximum": 50'],
+  ['an error code that goes', `${lenderContract}.manifest.json`, '"WRONG_INTERFACE"', '"WRONG_API"'],
+  ['a status that changes', `${lenderContract}.manifest.json`, '"application/json": 403', '"application/json": 401'],
+  ['a limit that is tightened', `${partnerContract}.manifest.json`, '"queryDepth": 10', '"queryDepth": 9'],
+  ['a page size that shrinks', `${partnerContract}.manifest.json`, '"firstMaximum": 100', '"firstMaximum": 50'],
   [
     'an addition that nobody declared',
-    `${LENDER}.graphql`,
+    `${lenderContract}.graphql`,
     '  name: String!\n',
     '  name: String!\n  nickname: String\n',
   ],

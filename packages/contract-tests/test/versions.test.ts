@@ -13,11 +13,11 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-const VERSION = 'X-Service-Schema-Version';
+const versionHeader = 'X-Service-Schema-Version';
 
 test('two versions answer side by side, each as it promises', async () => {
   const { credential } = t.accounts.lender;
-  const preview = createClient(t.urls.lender, credential, { [VERSION]: '2027-02-01' });
+  const preview = createClient(t.urls.lender, credential, { [versionHeader]: '2027-02-01' });
   const { lender: asList } = await t.lender.request(older.TeamDocument, {});
   const { lender: asConnection } = await preview.request(newer.TeamDocument, {});
   expect(asConnection.members.nodes).toEqual(asList.members);
@@ -30,7 +30,7 @@ test('a connection pages to its end, in the order in which people were added', a
     const number = String(index).padStart(2, '0');
     await addTeamMember(t.operator, { lenderId, firstName: 'P', lastName: number, email: `p${number}@example.com` });
   }
-  const preview = createClient(t.urls.lender, t.accounts.otherLender.credential, { [VERSION]: '2027-02-01' });
+  const preview = createClient(t.urls.lender, t.accounts.otherLender.credential, { [versionHeader]: '2027-02-01' });
   const names: string[] = [];
   let after: string | null = null;
   do {
@@ -51,14 +51,17 @@ test('without the header the pin of the client counts; the operator can move it'
   const credential = await issueCredential(t.operator, { ...account, schemaVersion: '2027-02-01' });
   const client = createClient(t.urls.lender, credential);
   const pinned = await client.send(newer.TeamDocument, {});
-  expect([pinned.headers.get(VERSION), pinned.errors]).toEqual(['2027-02-01', []]);
+  expect([pinned.headers.get(versionHeader), pinned.errors]).toEqual(['2027-02-01', []]);
 
-  const named = await createClient(t.urls.lender, credential, { [VERSION]: '2026-11-01' }).send(older.TeamDocument, {});
-  expect([named.headers.get(VERSION), named.errors]).toEqual(['2026-11-01', []]);
+  const named = await createClient(t.urls.lender, credential, { [versionHeader]: '2026-11-01' }).send(
+    older.TeamDocument,
+    {},
+  );
+  expect([named.headers.get(versionHeader), named.errors]).toEqual(['2026-11-01', []]);
 
   await pinClient(t.operator, { clientId: credential.clientId, schemaVersion: '2026-11-01' });
   await expect
-    .poll(async () => (await client.send(older.TeamDocument, {})).headers.get(VERSION), { timeout: 10_000 })
+    .poll(async () => (await client.send(older.TeamDocument, {})).headers.get(versionHeader), { timeout: 10_000 })
     .toBe('2026-11-01');
 });
 
@@ -67,7 +70,7 @@ test('a version that is not there is refused with those that are, never replaced
     [t.urls.lender, t.accounts.lender.credential, ['2026-11-01', '2027-02-01']],
     [t.urls.partner, t.accounts.partner.credential, ['2026-11-01']],
   ] as const) {
-    const client = createClient(url, credential, { [VERSION]: '2026-11-02' });
+    const client = createClient(url, credential, { [versionHeader]: '2026-11-02' });
     const { status, data, errors } = await client.send(older.EventTypesDocument, {});
     expect([status, data]).toEqual([400, undefined]);
     expect(errors).toMatchObject([

@@ -13,7 +13,7 @@ export type GidTypeName =
 /** The number of a record, as PostgreSQL's `bigint` in decimal: `'1'` to `'9223372036854775807'`. */
 export type RecordId = string;
 
-const LARGEST_BIGINT = 9_223_372_036_854_775_807n;
+const largestBigint = 9_223_372_036_854_775_807n;
 
 /** What a namespace must look like. It is the same for all records of an installation. */
 export const gidNamespacePattern = /^[a-z][a-z0-9-]{0,62}$/;
@@ -33,6 +33,6 @@ export function parseGid(namespace: string, typeName: GidTypeName, value: string
   const prefix = `gid://${namespace}/${typeName}/`;
   if (!value.startsWith(prefix)) return null;
   const id = value.slice(prefix.length);
-  if (!/^[1-9]\d{0,18}$/.test(id) || BigInt(id) > LARGEST_BIGINT) return null;
+  if (!/^[1-9]\d{0,18}$/.test(id) || BigInt(id) > largestBigint) return null;
   return id;
 }

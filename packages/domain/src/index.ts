@@ -9,4 +9,4 @@ export {
   type ReferralProblem,
   type ReferralStatus,
 } from './referral.ts';
-export { findTeamMemberProblems, isAccountName, TEAM_MEMBERS_MAX, type TeamMemberDetails } from './team.ts';
+export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';

@@ -17,15 +17,15 @@ export interface ReferralProblem {
   message: string;
 }
 
-const CLIENT_NAME_MAX_LENGTH = 200;
-const EXTERNAL_REFERENCE_MAX_LENGTH = 200;
-const NOTE_MAX_LENGTH = 5_000;
-const DECLINE_REASON_MAX_LENGTH = 1_000;
+const clientNameMaxLength = 200;
+const externalReferenceMaxLength = 200;
+const noteMaxLength = 5_000;
+const declineReasonMaxLength = 1_000;
 
 /** Every detail that cannot be kept; none when the referral can be. */
 export function findReferralProblems(details: ReferralDetails): ReferralProblem[] {
   const problems: ReferralProblem[] = [];
-  if (!isText(details.clientName, CLIENT_NAME_MAX_LENGTH)) {
+  if (!isText(details.clientName, clientNameMaxLength)) {
     problems.push({ detail: 'clientName', message: 'The client name must be 1 to 200 characters and not blank.' });
   }
   if (details.clientEmail !== null && !isEmail(details.clientEmail)) {
@@ -34,13 +34,13 @@ export function findReferralProblems(details: ReferralDetails): ReferralProblem[
       message: 'The client e-mail must be an address of at most 254 characters.',
     });
   }
-  if (details.externalReference !== null && !isText(details.externalReference, EXTERNAL_REFERENCE_MAX_LENGTH)) {
+  if (details.externalReference !== null && !isText(details.externalReference, externalReferenceMaxLength)) {
     problems.push({
       detail: 'externalReference',
       message: 'The external reference must be 1 to 200 characters and not blank.',
     });
   }
-  if (details.note !== null && !isTextOrBlank(details.note, NOTE_MAX_LENGTH)) {
+  if (details.note !== null && !isTextOrBlank(details.note, noteMaxLength)) {
     problems.push({ detail: 'note', message: 'The note must be at most 5,000 characters.' });
   }
   return problems;
@@ -53,7 +53,7 @@ export function canCloseReferral(status: ReferralStatus): boolean {
 
 /** Whether this can be given as the reason why a referral was declined. */
 export function isDeclineReason(reason: string): boolean {
-  return isText(reason, DECLINE_REASON_MAX_LENGTH);
+  return isText(reason, declineReasonMaxLength);
 }
 
 /** The reference of a matter by which people know it, for example `M-2026-000042`. The number does not start anew each year. */

@@ -8,16 +8,16 @@ export interface TeamMemberDetails {
 }
 
 /** The most people a lender can have: `Lender.members` is a plain list because it is bounded. */
-export const TEAM_MEMBERS_MAX = 250;
+export const teamMembersMax = 250;
 
-const NAME_MAX_LENGTH = 200;
+const nameMaxLength = 200;
 
 /** Every detail that cannot be kept, each in a sentence for people; none when the team member can be. */
 export function findTeamMemberProblems(details: TeamMemberDetails): string[] {
   const problems: string[] = [];
-  if (!isText(details.firstName, NAME_MAX_LENGTH))
+  if (!isText(details.firstName, nameMaxLength))
     problems.push('The first name must be 1 to 200 characters and not blank.');
-  if (!isText(details.lastName, NAME_MAX_LENGTH))
+  if (!isText(details.lastName, nameMaxLength))
     problems.push('The last name must be 1 to 200 characters and not blank.');
   if (!isEmail(details.email)) problems.push('The e-mail must be an address of at most 254 characters.');
   return problems;
@@ -25,5 +25,5 @@ export function findTeamMemberProblems(details: TeamMemberDetails): string[] {
 
 /** Whether this can be the name of an organization, a lender or a partner. */
 export function isAccountName(name: string): boolean {
-  return isText(name, NAME_MAX_LENGTH);
+  return isText(name, nameMaxLength);
 }

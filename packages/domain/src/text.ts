@@ -15,12 +15,12 @@ export function isTextOrBlank(value: string, maxLength: number): boolean {
 }
 
 /** The longest address that SMTP carries (RFC 5321, 4.5.3.1.3, less the angle brackets). */
-const EMAIL_MAX_LENGTH = 254;
+const emailMaxLength = 254;
 
 /**
  * Whether a text can be an e-mail address: something before and after one `@`, no spaces or control characters. Whether
  * it exists only a letter to it can tell.
  */
 export function isEmail(value: string): boolean {
-  return isText(value, EMAIL_MAX_LENGTH) && /^[^\s\p{Cc}@]+@[^\s\p{Cc}@.]+(?:\.[^\s\p{Cc}@.]+)*$/u.test(value);
+  return isText(value, emailMaxLength) && /^[^\s\p{Cc}@]+@[^\s\p{Cc}@.]+(?:\.[^\s\p{Cc}@.]+)*$/u.test(value);
 }

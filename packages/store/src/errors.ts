@@ -27,9 +27,9 @@ export class MigrationChangedError extends Error {
 // changed), 3D no such database (one that is being restored), 53 insufficient resources (connections, disk, memory), 57P0x
 // shutdown, 58 system error. 25006 comes from a standby that was promoted over, 25P03 and 25P04
 // are transactions that the server ended, 40001 and 40P01 are conflicts that the next try does not meet.
-const UNAVAILABLE_STATES = /^(?:08|28|3D|53|57P0|58|25006|25P03|25P04|40001|40P01)/;
+const unavailableStates = /^(?:08|28|3D|53|57P0|58|25006|25P03|25P04|40001|40P01)/;
 
-const NETWORK_CODES = new Set([
+const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -42,16 +42,16 @@ const NETWORK_CODES = new Set([
 ]);
 
 // What pg says, without a code, when a connection ends under a query or cannot be had in time.
-const PG_MESSAGES =
+const pgMessages =
   /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
 
 /** Whether an error means that the database is away, rather than that the statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError) return error.code !== undefined && UNAVAILABLE_STATES.test(error.code);
+  if (error instanceof DatabaseError) return error.code !== undefined && unavailableStates.test(error.code);
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
   if (!(error instanceof Error)) return false;
-  if ('code' in error && typeof error.code === 'string' && NETWORK_CODES.has(error.code)) return true;
-  return PG_MESSAGES.test(error.message);
+  if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) return true;
+  return pgMessages.test(error.message);
 }
 
 /** The error to throw outward: `StoreUnavailableError` where that is what it means, otherwise the error itself. */

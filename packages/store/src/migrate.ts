@@ -17,9 +17,9 @@ interface AppliedMigration {
 }
 
 // Any fixed number; it must only be the same in every process that migrates this database.
-const MIGRATION_LOCK = 4_301_777;
+const migrationLock = 4_301_777;
 
-const MIGRATIONS_FOLDER = new URL('../migrations/', import.meta.url);
+const migrationsFolder = new URL('../migrations/', import.meta.url);
 
 /**
  * Brings a database to what this build needs. Several processes may call it at the same time: one works, the others wait
@@ -35,7 +35,7 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
   client.on('error', () => {}); // the statement under way reports it
   try {
     await client.connect();
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query('select pg_advisory_lock($1)', [migrationLock]);
     await client.query(`
       create table if not exists schema_migration (
         name text primary key,
@@ -92,10 +92,10 @@ function findMissing(migrations: readonly Migration[], applied: readonly Applied
 }
 
 async function readMigrations(): Promise<Migration[]> {
-  const files = (await readdir(MIGRATIONS_FOLDER)).filter((file) => file.endsWith('.sql')).toSorted();
+  const files = (await readdir(migrationsFolder)).filter((file) => file.endsWith('.sql')).toSorted();
   return Promise.all(
     files.map(async (file) => {
-      const sql = await readFile(new URL(file, MIGRATIONS_FOLDER), 'utf8');
+      const sql = await readFile(new URL(file, migrationsFolder), 'utf8');
       return { name: file.slice(0, -'.sql'.length), sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );

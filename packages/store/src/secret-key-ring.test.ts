@@ -2,62 +2,62 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createSecretKeyRing, SecretUnreadableError } from './secret-key-ring.ts';
 
-const SECRET = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0';
-const RECORD = 'webhook-subscription:1';
+const sampleSecret = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0';
+const ownRecord = 'webhook-subscription:1';
 const oldKey = randomBytes(32);
 const newKey = randomBytes(32);
 const ring = createSecretKeyRing(new Map([['k1', oldKey]]));
 
 test('what is encrypted is decrypted, and never looks the same twice', () => {
-  const first = ring.encrypt(SECRET, RECORD);
-  const second = ring.encrypt(SECRET, RECORD);
-  expect(ring.decrypt(first, RECORD)).toBe(SECRET);
-  expect(ring.decrypt(second, RECORD)).toBe(SECRET);
+  const first = ring.encrypt(sampleSecret, ownRecord);
+  const second = ring.encrypt(sampleSecret, ownRecord);
+  expect(ring.decrypt(first, ownRecord)).toBe(sampleSecret);
+  expect(ring.decrypt(second, ownRecord)).toBe(sampleSecret);
   expect(first.equals(second)).toBe(false);
-  expect(first.includes(SECRET)).toBe(false);
+  expect(first.includes(sampleSecret)).toBe(false);
 });
 
 test('the layout is pinned: what is stored must open under later builds', () => {
   const iv = Buffer.alloc(12, 7);
   const cipher = createCipheriv('aes-256-gcm', oldKey, iv, { authTagLength: 16 });
-  cipher.setAAD(Buffer.from(RECORD));
-  const encrypted = Buffer.concat([cipher.update(SECRET), cipher.final()]);
+  cipher.setAAD(Buffer.from(ownRecord));
+  const encrypted = Buffer.concat([cipher.update(sampleSecret), cipher.final()]);
   const stored = Buffer.concat([Buffer.of(2), Buffer.from('k1'), iv, cipher.getAuthTag(), encrypted]);
-  expect(ring.decrypt(stored, RECORD)).toBe(SECRET);
+  expect(ring.decrypt(stored, ownRecord)).toBe(sampleSecret);
 });
 
 test('a ciphertext does not open for another record', () => {
-  const ciphertext = ring.encrypt(SECRET, RECORD);
+  const ciphertext = ring.encrypt(sampleSecret, ownRecord);
   expect(() => ring.decrypt(ciphertext, 'webhook-subscription:2')).toThrow(SecretUnreadableError);
 });
 
 test('no byte can be altered', () => {
-  const ciphertext = ring.encrypt(SECRET, RECORD);
+  const ciphertext = ring.encrypt(sampleSecret, ownRecord);
   for (const index of ciphertext.keys()) {
     const altered = Buffer.from(ciphertext);
     altered[index] = (altered[index] ?? 0) ^ 1;
-    expect(() => ring.decrypt(altered, RECORD)).toThrow(SecretUnreadableError);
+    expect(() => ring.decrypt(altered, ownRecord)).toThrow(SecretUnreadableError);
   }
 });
 
 test('none can be cut off, down to nothing', () => {
-  const ciphertext = ring.encrypt(SECRET, RECORD);
+  const ciphertext = ring.encrypt(sampleSecret, ownRecord);
   for (let length = 0; length < ciphertext.length; length += 1) {
-    expect(() => ring.decrypt(ciphertext.subarray(0, length), RECORD)).toThrow(SecretUnreadableError);
+    expect(() => ring.decrypt(ciphertext.subarray(0, length), ownRecord)).toThrow(SecretUnreadableError);
   }
 });
 
 test('a tag of 4 bytes, which Node would accept by itself, is none', () => {
-  const ciphertext = ring.encrypt('', RECORD);
+  const ciphertext = ring.encrypt('', ownRecord);
   const tagStart = ciphertext.length - 16;
-  expect(() => ring.decrypt(ciphertext.subarray(0, tagStart + 4), RECORD)).toThrow(SecretUnreadableError);
+  expect(() => ring.decrypt(ciphertext.subarray(0, tagStart + 4), ownRecord)).toThrow(SecretUnreadableError);
   const padded = Buffer.concat([ciphertext.subarray(0, tagStart + 4), Buffer.alloc(12)]);
-  expect(() => ring.decrypt(padded, RECORD)).toThrow(SecretUnreadableError);
+  expect(() => ring.decrypt(padded, ownRecord)).toThrow(SecretUnreadableError);
 });
 
 test('a key that is not in the ring is named, so that somebody can put it there', () => {
   const other = createSecretKeyRing(new Map([['k2', newKey]]));
-  expect(() => other.decrypt(ring.encrypt(SECRET, RECORD), RECORD)).toThrow("no key 'k1'");
+  expect(() => other.decrypt(ring.encrypt(sampleSecret, ownRecord), ownRecord)).toThrow("no key 'k1'");
 });
 
 test('the first key encrypts, all decrypt', () => {
@@ -67,15 +67,15 @@ test('the first key encrypts, all decrypt', () => {
       ['k1', oldKey],
     ]),
   );
-  expect(both.decrypt(ring.encrypt(SECRET, RECORD), RECORD)).toBe(SECRET);
-  const ciphertext = both.encrypt(SECRET, RECORD);
-  expect(createSecretKeyRing(new Map([['k2', newKey]])).decrypt(ciphertext, RECORD)).toBe(SECRET);
-  expect(() => ring.decrypt(ciphertext, RECORD)).toThrow(SecretUnreadableError);
+  expect(both.decrypt(ring.encrypt(sampleSecret, ownRecord), ownRecord)).toBe(sampleSecret);
+  const ciphertext = both.encrypt(sampleSecret, ownRecord);
+  expect(createSecretKeyRing(new Map([['k2', newKey]])).decrypt(ciphertext, ownRecord)).toBe(sampleSecret);
+  expect(() => ring.decrypt(ciphertext, ownRecord)).toThrow(SecretUnreadableError);
 });
 
 test('another key under the same id does not open', () => {
   const other = createSecretKeyRing(new Map([['k1', newKey]]));
-  expect(() => other.decrypt(ring.encrypt(SECRET, RECORD), RECORD)).toThrow(SecretUnreadableError);
+  expect(() => other.decrypt(ring.encrypt(sampleSecret, ownRecord), ownRecord)).toThrow(SecretUnreadableError);
 });
 
 test('a ring without a key is refused', () => {

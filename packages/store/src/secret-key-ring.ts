@@ -14,10 +14,10 @@ export class SecretUnreadableError extends Error {
   override readonly name = 'SecretUnreadableError';
 }
 
-const ALGORITHM = 'aes-256-gcm';
-const IV_BYTES = 12;
+const algorithm = 'aes-256-gcm';
+const ivBytes = 12;
 // Named, because Node accepts tags of 4 bytes otherwise.
-const TAG_BYTES = 16;
+const tagBytes = 16;
 
 /**
  * @param keys by id, 32 bytes each; the first encrypts, all decrypt. An id is 1 to 32 of `A–Z a–z 0–9 _ -`.
@@ -31,8 +31,8 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
 
   return {
     encrypt(secret, associatedData) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(ALGORITHM, currentKey, iv, { authTagLength: TAG_BYTES });
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv(algorithm, currentKey, iv, { authTagLength: tagBytes });
       cipher.setAAD(Buffer.from(associatedData));
       const encrypted = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       const keyId = Buffer.from(currentKeyId, 'latin1');
@@ -41,14 +41,14 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
 
     decrypt(ciphertext, associatedData) {
       const ivStart = 1 + (ciphertext[0] ?? 0);
-      const tagStart = ivStart + IV_BYTES;
-      const encryptedStart = tagStart + TAG_BYTES;
+      const tagStart = ivStart + ivBytes;
+      const encryptedStart = tagStart + tagBytes;
       if (ciphertext.length < encryptedStart) throw new SecretUnreadableError('The encrypted secret is cut short.');
       const keyId = ciphertext.toString('latin1', 1, ivStart);
       const key = keys.get(keyId);
       if (key === undefined) throw new SecretUnreadableError(`There is no key '${keyId}' in WEBHOOK_SECRET_KEYS.`);
-      const decipher = createDecipheriv(ALGORITHM, key, ciphertext.subarray(ivStart, tagStart), {
-        authTagLength: TAG_BYTES,
+      const decipher = createDecipheriv(algorithm, key, ciphertext.subarray(ivStart, tagStart), {
+        authTagLength: tagBytes,
       });
       decipher.setAAD(Buffer.from(associatedData));
       decipher.setAuthTag(ciphertext.subarray(tagStart, encryptedStart));

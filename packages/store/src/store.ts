@@ -27,30 +27,30 @@ export interface StoreOptions {
   onError?: (error: Error) => void;
 }
 
-const MAX_CONNECTIONS = 10;
+const defaultMaxConnections = 10;
 
 // A link that has gone half-open never answers: a statement that takes this long is given up and its connection closed.
-const QUERY_TIMEOUT_MS = 10_000;
+const queryTimeoutMs = 10_000;
 
 // An exhausted pool or a server that does not accept is told to the caller before its own patience ends.
-const CONNECT_TIMEOUT_MS = 3_000;
+const connectTimeoutMs = 3_000;
 
 // In one message. The locks of a process that stands still or cannot be reached must not outlive its leases: the server ends
 // its transaction. Set here, because a transaction pooler refuses it at connection.
-const BEGIN = `begin; set local idle_in_transaction_session_timeout = '10s'`;
+const beginStatement = `begin; set local idle_in_transaction_session_timeout = '10s'`;
 
 // A connection whose other end is gone without a word is found out after 20 s, not after the hours that systems default to.
-export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
+export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
 /** Opens a pool of connections. Nothing is connected before the first statement. */
 export function createStore(options: StoreOptions): Store {
   const pool = new Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
-    max: options.maxConnections ?? MAX_CONNECTIONS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    ...KEEP_ALIVE,
+    max: options.maxConnections ?? defaultMaxConnections,
+    query_timeout: queryTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    ...keepAliveOptions,
   });
   // Without a listener, a server that restarts ends this process.
   pool.on('error', (error) => options.onError?.(error));
@@ -69,7 +69,7 @@ export function createStore(options: StoreOptions): Store {
       };
       client.on('error', onError);
       try {
-        await client.query(BEGIN);
+        await client.query(beginStatement);
         const result = await work({ query: (statement, values) => run(client, statement, values) });
         await client.query('commit');
         return result;

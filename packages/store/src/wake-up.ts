@@ -1,14 +1,14 @@
 import { Client } from 'pg';
-import { KEEP_ALIVE } from './store.ts';
+import { keepAliveOptions } from './store.ts';
 
 // One channel for all that a worker waits for. What to do it finds in the tables.
-const CHANNEL = 'deedwire_wake';
+const wakeChannel = 'deedwire_wake';
 
 // However many transactions commit, PostgreSQL is told at most so often.
-const NOTIFY_INTERVAL_MS = 10;
+const notifyIntervalMs = 10;
 
-const RECONNECT_MIN_MS = 100;
-const RECONNECT_MAX_MS = 5_000;
+const reconnectMinMs = 100;
+const reconnectMaxMs = 5_000;
 
 export interface Notifier {
   /** Tells the workers, soon, that there is something to do. Call it after the commit: inside, it would serialise commits. */
@@ -34,9 +34,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const opened = new Client({
       connectionString: options.databaseUrl,
       application_name: options.applicationName,
-      ...KEEP_ALIVE,
-      connectionTimeoutMillis: RECONNECT_MAX_MS,
-      query_timeout: RECONNECT_MAX_MS,
+      ...keepAliveOptions,
+      connectionTimeoutMillis: reconnectMaxMs,
+      query_timeout: reconnectMaxMs,
     });
     opened.on('error', () => {
       if (client === opened) client = null;
@@ -50,14 +50,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
     while (wanted && !closed) {
       wanted = false;
       try {
-        await (client ?? (await connect())).query(`notify ${CHANNEL}`);
+        await (client ?? (await connect())).query(`notify ${wakeChannel}`);
       } catch (error) {
         const broken = client;
         client = null;
         void broken?.end().catch(() => {});
         options.onError(error);
       }
-      await new Promise((resolve) => setTimeout(resolve, NOTIFY_INTERVAL_MS));
+      await new Promise((resolve) => setTimeout(resolve, notifyIntervalMs));
     }
     running = null;
   };
@@ -94,22 +94,22 @@ export function createListener(options: ListenerOptions): Listener {
   let client: Client | null = null;
   let closed = false;
   let retryTimer: NodeJS.Timeout | undefined;
-  let delayMs = RECONNECT_MIN_MS;
+  let delayMs = reconnectMinMs;
 
   const retry = (error: unknown): void => {
     client = null;
     if (closed) return;
     options.onError(error);
     retryTimer = setTimeout(() => void listen(), delayMs);
-    delayMs = Math.min(delayMs * 2, RECONNECT_MAX_MS);
+    delayMs = Math.min(delayMs * 2, reconnectMaxMs);
   };
 
   const listen = async (): Promise<void> => {
     const opened = new Client({
       connectionString: options.databaseUrl,
       application_name: options.applicationName,
-      ...KEEP_ALIVE,
-      connectionTimeoutMillis: RECONNECT_MAX_MS,
+      ...keepAliveOptions,
+      connectionTimeoutMillis: reconnectMaxMs,
     });
     client = opened;
     let ended = false;
@@ -124,8 +124,8 @@ export function createListener(options: ListenerOptions): Listener {
     opened.on('notification', () => options.onWake());
     try {
       await opened.connect();
-      await opened.query(`listen ${CHANNEL}`);
-      delayMs = RECONNECT_MIN_MS;
+      await opened.query(`listen ${wakeChannel}`);
+      delayMs = reconnectMinMs;
       options.onWake();
     } catch (error) {
       onEnd(error);

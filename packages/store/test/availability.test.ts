@@ -14,8 +14,8 @@ afterAll(async () => {
   await server.stop();
 });
 
-const ONE = { name: 'one', text: 'select 1 as one' };
-const SLEEP = { name: 'sleep', text: 'select pg_sleep(30)' };
+const selectOne = { name: 'one', text: 'select 1 as one' };
+const selectSleep = { name: 'sleep', text: 'select pg_sleep(30)' };
 
 async function withStore(work: (store: Store, errors: Error[]) => Promise<void>, maxConnections = 3): Promise<void> {
   const errors: Error[] = [];
@@ -58,19 +58,19 @@ async function untilRunning(text: string): Promise<void> {
 
 test.each(['fast', 'immediate'] as const)('the process survives a %s restart, and so does the store', async (mode) => {
   await withStore(async (store, errors) => {
-    await Promise.all([store.query(ONE, []), store.query(ONE, []), store.query(ONE, [])]);
+    await Promise.all([store.query(selectOne, []), store.query(selectOne, []), store.query(selectOne, [])]);
     const interrupted = Promise.allSettled([
-      store.query(SLEEP, []),
+      store.query(selectSleep, []),
       store.transaction(async (transaction) => {
-        await transaction.query(ONE, []);
-        await transaction.query(SLEEP, []);
+        await transaction.query(selectOne, []);
+        await transaction.query(selectSleep, []);
       }),
     ]);
-    await untilRunning(SLEEP.text);
+    await untilRunning(selectSleep.text);
     await server.restart(mode);
     const unavailable = { status: 'rejected', reason: expect.any(StoreUnavailableError) };
     expect(await interrupted).toEqual([unavailable, unavailable]);
-    expect(await eventually(() => store.query(ONE, []))).toEqual([{ one: 1 }]);
+    expect(await eventually(() => store.query(selectOne, []))).toEqual([{ one: 1 }]);
     // The third connection broke while it was idle.
     expect(errors.length).toBeGreaterThan(0);
   });
@@ -79,18 +79,18 @@ test.each(['fast', 'immediate'] as const)('the process survives a %s restart, an
 test('a backend that is terminated between two statements of a transaction is unavailable, not a bug', async () => {
   await withStore(async (store) => {
     const broken = store.transaction(async (transaction) => {
-      await transaction.query(ONE, []);
+      await transaction.query(selectOne, []);
       await terminateBackends(server.url);
-      await transaction.query(ONE, []);
+      await transaction.query(selectOne, []);
     });
     await expect(broken).rejects.toThrow(StoreUnavailableError);
-    expect(await store.query(ONE, [])).toEqual([{ one: 1 }]);
+    expect(await store.query(selectOne, [])).toEqual([{ one: 1 }]);
   });
 });
 
 test('a server that is not there is unavailable', async () => {
   const store = createStore({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'test' });
-  await expect(store.query(ONE, [])).rejects.toThrow(StoreUnavailableError);
+  await expect(store.query(selectOne, [])).rejects.toThrow(StoreUnavailableError);
   await expect(store.transaction(async () => {})).rejects.toThrow(StoreUnavailableError);
   await store.close();
 });
@@ -104,9 +104,12 @@ test('a server at its connection limit is unavailable until there is room', asyn
   url.password = 'x';
   const taken = await connect(url.href);
   const store = createStore({ databaseUrl: url.href, applicationName: 'test' });
-  await expect(store.query(ONE, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: { code: '53300' } });
+  await expect(store.query(selectOne, [])).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    cause: { code: '53300' },
+  });
   await taken.close();
-  await eventually(() => store.query(ONE, []));
+  await eventually(() => store.query(selectOne, []));
   await store.close();
   await superuser.close();
 });
@@ -118,25 +121,25 @@ test('a login that the server refuses is unavailable until it is accepted', asyn
   url.username = 'renewed';
   url.password = 'new';
   const store = createStore({ databaseUrl: url.href, applicationName: 'test' });
-  await expect(store.query(ONE, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '28P01' });
+  await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '28P01' });
   await superuser.run(`alter role renewed password 'new'`);
-  expect(await store.query(ONE, [])).toEqual([{ one: 1 }]);
+  expect(await store.query(selectOne, [])).toEqual([{ one: 1 }]);
   await store.close();
   await superuser.close();
 });
 
 test('a database that is not there is unavailable', async () => {
   const store = createStore({ databaseUrl: `${server.url}_of_nobody`, applicationName: 'test' });
-  await expect(store.query(ONE, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '3D000' });
+  await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '3D000' });
   await store.close();
 });
 
 test('an exhausted pool is unavailable before the caller loses patience', async () => {
   await withStore(async (store) => {
     await store.transaction(async () => {
-      await expect(store.query(ONE, [])).rejects.toThrow(StoreUnavailableError);
+      await expect(store.query(selectOne, [])).rejects.toThrow(StoreUnavailableError);
     });
-    expect(await store.query(ONE, [])).toEqual([{ one: 1 }]);
+    expect(await store.query(selectOne, [])).toEqual([{ one: 1 }]);
   }, 1);
 });
 

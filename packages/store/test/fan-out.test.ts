@@ -13,7 +13,7 @@ import {
   type Store,
 } from '../src/index.ts';
 import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
-import { EVENT, fanOut, KNOWN, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
+import { sampleEvent, fanOut, known, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -36,8 +36,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const queued = () => selectQueuedEvents(store, KNOWN, account.id, 100);
-const accounts = (after = '0', limit = 50) => selectAccountsWithQueuedEvents(store, KNOWN, after, limit);
+const queued = () => selectQueuedEvents(store, known, account.id, 100);
+const accounts = (after = '0', limit = 50) => selectAccountsWithQueuedEvents(store, known, after, limit);
 
 test('sequences have no gaps, however many fan out at the same time', async () => {
   const ids = [await seedSubscription(store, account), await seedSubscription(store, account)];
@@ -88,7 +88,7 @@ test('an event of an unknown type stays queued, is counted, and does not hold up
   const snapshot = { accountId: account.id, interfaceName: account.interfaceName, snapshot: {}, requestId: null };
   await insertOutboxEvent(store, { ...snapshot, type: 'referral.vanished' });
   expect(await accounts()).toEqual([]);
-  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 1, failed: 0 });
+  expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 1, failed: 0 });
   await seedEvents(store, account, 1);
   expect(await accounts()).toEqual([account.id]);
   expect(await queued()).toMatchObject([{ event_type: 'referral.created' }]);
@@ -106,17 +106,17 @@ test('an event of which somebody pins an unknown version stays queued as a whole
   );
   await seedEvents(store, account, 1);
   expect(await queued()).toEqual([]);
-  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 1, failed: 0 });
+  expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 1, failed: 0 });
   await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
   expect(await queued()).toHaveLength(1);
-  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 0, failed: 0 });
+  expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 0, failed: 0 });
 });
 
 test('whoever is gone and pins a retired version holds nothing up, once the retirement was noticed', async () => {
   const gone = await seedSubscription(store, account);
   const ownersPause = await seedSubscription(store, await seedAccount(store, 'partner'));
   const other = await seedSubscription(store, account);
-  const retired = { type: EVENT.type, version: '2020-01-01' };
+  const retired = { type: sampleEvent.type, version: '2020-01-01' };
   await superuser.run(
     `update webhook_subscription_event_type set event_version = '2020-01-01' where subscription_id = any ($1)`,
     [[gone, ownersPause]],
@@ -149,5 +149,5 @@ test('an event that was set aside is not taken again, and counted', async () => 
   const [event] = await queued();
   await markEventFailed(store, event?.id ?? '', 'why');
   expect(await queued()).toHaveLength(1);
-  expect(await countOutboxAlarms(store, KNOWN)).toEqual({ unknown: 0, failed: 1 });
+  expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 0, failed: 1 });
 });

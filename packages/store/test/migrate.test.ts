@@ -11,7 +11,7 @@ import {
 import { pendingMigrations } from '../src/migrate.ts';
 import { connect, type Connection } from './support/database.ts';
 
-const ALL = ['0001-accounts-and-credentials', '0002-webhooks'];
+const allMigrations = ['0001-accounts-and-credentials', '0002-webhooks'];
 
 let database: TestDatabase;
 let connection: Connection;
@@ -38,26 +38,28 @@ const pending = (databaseUrl = database.databaseUrl) => ask(pendingMigrations, d
 const problems = (databaseUrl = database.databaseUrl) => ask(describeDatabaseProblems, databaseUrl);
 
 test('what is pending is known before and after', async () => {
-  expect(await pending()).toEqual(ALL);
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: ALL });
+  expect(await pending()).toEqual(allMigrations);
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations });
   expect(await pending()).toEqual([]);
   expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
 });
 
 test('of twenty at once each migration is applied by one', async () => {
   const results = await Promise.all(Array.from({ length: 20 }, () => migrate(database.databaseUrl)));
-  expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(ALL);
-  expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([{ count: ALL.length }]);
+  expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(allMigrations);
+  expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
+    { count: allMigrations.length },
+  ]);
 });
 
 test('a migration that was edited since is refused, and nothing is changed', async () => {
   await migrate(database.databaseUrl);
-  await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [ALL[0]]);
-  await connection.run('delete from schema_migration where name = $1', [ALL[1]]);
+  await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
+  await connection.run('delete from schema_migration where name = $1', [allMigrations[1]]);
   await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationChangedError);
   await expect(migrate(database.databaseUrl)).rejects.toThrow(/0001-accounts-and-credentials has been edited/);
   await expect(pending()).rejects.toThrow(MigrationChangedError);
-  expect(await connection.run('select name from schema_migration')).toEqual([{ name: ALL[0] }]);
+  expect(await connection.run('select name from schema_migration')).toEqual([{ name: allMigrations[0] }]);
 });
 
 test('migrations of a later build are fine', async () => {
@@ -70,16 +72,16 @@ test('migrations of a later build are fine', async () => {
 test('a migration that fails leaves nothing behind, and is applied by the next try', async () => {
   await connection.run('create table webhook_lane (in_the_way int)');
   await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_lane" already exists');
-  expect(await pending()).toEqual([ALL[1]]);
+  expect(await pending()).toEqual([allMigrations[1]]);
   expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
   await connection.run('drop table webhook_lane');
-  expect(await migrate(database.databaseUrl)).toEqual({ applied: [ALL[1]] });
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: [allMigrations[1]] });
 });
 
 test("while the first is being applied an app's login finds everything pending, not an error", async () => {
   await migrate(database.databaseUrl);
   await connection.run('revoke select on schema_migration from lender_api');
-  expect(await pending(await database.urlFor('lender_api'))).toEqual(ALL);
+  expect(await pending(await database.urlFor('lender_api'))).toEqual(allMigrations);
 });
 
 test('a server that is not there is unavailable', async () => {

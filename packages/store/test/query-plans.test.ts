@@ -13,12 +13,12 @@ import {
   type Database,
 } from '../src/index.ts';
 import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
-import { KNOWN } from './support/seed.ts';
+import { known } from './support/seed.ts';
 
 // 1,000 accounts with 20 subscriptions each. All referrals, and all events with their deliveries, are of 20 accounts, and
 // those of account 1 are the oldest: a plan that walks down everybody's would read them all. A tenth of the deliveries is
 // pending, and a tenth of the lanes is due.
-const FILL = `
+const fill = `
   insert into organization (name) values ('Test');
   insert into account (interface, organization_id, name) select 'partner', 1, 'Test' from generate_series(1, 1000);
   insert into referral (account_id, client_name, status, closed_at)
@@ -57,7 +57,7 @@ let connection: Connection;
 beforeAll(async () => {
   database = await createMigratedDatabase();
   connection = await connect(database.databaseUrl);
-  await connection.run(FILL);
+  await connection.run(fill);
 });
 
 afterAll(async () => {
@@ -136,13 +136,13 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   });
 
   test('the accounts of the queue are found by outbox_event_queued, one step each', async () => {
-    const nodes = await explain(mode, (db) => selectAccountsWithQueuedEvents(db, KNOWN, '0', 50));
+    const nodes = await explain(mode, (db) => selectAccountsWithQueuedEvents(db, known, '0', 50));
     expect(indexes(nodes)).toContain('outbox_event_queued');
     expect(rowsRead(nodes, 'outbox_event')).toBeLessThan(50);
   });
 
   test('the queue of an account is read by outbox_event_queued', async () => {
-    const nodes = await explain(mode, (db) => selectQueuedEvents(db, KNOWN, '2', 10));
+    const nodes = await explain(mode, (db) => selectQueuedEvents(db, known, '2', 10));
     expect(indexes(nodes)).toContain('outbox_event_queued');
     expect(rowsRead(nodes, 'outbox_event')).toBeLessThanOrEqual(10);
   });

@@ -5,7 +5,7 @@ import { connect, createMigratedDatabase, type Connection } from './support/data
 import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 
 // Every table whose rows belong to one interface.
-const BY_INTERFACE = [
+const byInterface = [
   'account',
   'api_client',
   'api_key',
@@ -91,7 +91,7 @@ test('row-level security is on for every table whose rows belong to one interfac
     },
     [],
   );
-  expect(rows).toEqual(BY_INTERFACE.map((name) => ({ name, secured: true })));
+  expect(rows).toEqual(byInterface.map((name) => ({ name, secured: true })));
 });
 
 test.each([
@@ -99,16 +99,16 @@ test.each([
   ['partner_api', 'partner'],
 ] as const)('%s sees no row of the other interface, in any table', async (role, own) => {
   const seen = new Map<string, unknown>();
-  for (const table of BY_INTERFACE) {
+  for (const table of byInterface) {
     const rows = login(role).run(`select interface from ${table}`);
     seen.set(table, await rows.catch(() => 'not even readable'));
   }
-  const expected = BY_INTERFACE.map((table): [string, unknown] => [table, [{ interface: own }]]);
+  const expected = byInterface.map((table): [string, unknown] => [table, [{ interface: own }]]);
   expect(seen).toEqual(new Map<string, unknown>([...expected, ['webhook_payload', 'not even readable']]));
 });
 
 test('every table that is looked at holds rows of both interfaces', async () => {
-  for (const table of BY_INTERFACE) {
+  for (const table of byInterface) {
     const all = await superuser.query(
       { name: `all-${table}`, text: `select interface from ${table} order by interface` },
       [],

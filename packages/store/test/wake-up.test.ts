@@ -48,14 +48,14 @@ function notifierWith(errors: unknown[] = []): Notifier {
 }
 
 /** Generous: how long to wait for what has to come. */
-const PATIENCE = { timeout: 20_000, interval: 5 };
-const wakes = (heard: Heard, count: number) => expect.poll(() => heard.wakes, PATIENCE).toBe(count);
+const patience = { timeout: 20_000, interval: 5 };
+const wakes = (heard: Heard, count: number) => expect.poll(() => heard.wakes, patience).toBe(count);
 
 test('every listener hears a notification', async () => {
   const heard = [listen(), listen()];
   for (const each of heard) await wakes(each, 1);
   notifierWith().notify();
-  for (const each of heard) await expect.poll(() => each.wakes, PATIENCE).toBe(2);
+  for (const each of heard) await expect.poll(() => each.wakes, patience).toBe(2);
 });
 
 test('a login of an app may notify and listen', async () => {
@@ -65,7 +65,7 @@ test('a login of an app may notify and listen', async () => {
   const notifier = createNotifier({ databaseUrl, applicationName: 'test', onError: () => {} });
   open.push(notifier);
   notifier.notify();
-  await expect.poll(() => heard.wakes, PATIENCE).toBe(2);
+  await expect.poll(() => heard.wakes, patience).toBe(2);
 });
 
 test('many calls become few notifications, and the last call is never lost', async () => {
@@ -73,11 +73,11 @@ test('many calls become few notifications, and the last call is never lost', asy
   await wakes(heard, 1);
   const notifier = notifierWith();
   for (let call = 0; call < 1_000; call += 1) notifier.notify();
-  await expect.poll(() => heard.wakes, PATIENCE).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => heard.wakes, patience).toBeGreaterThanOrEqual(2);
   // While one is on its way the next is asked for: it has to follow.
   notifier.notify();
   const before = heard.wakes;
-  await expect.poll(() => heard.wakes, PATIENCE).toBeGreaterThan(before);
+  await expect.poll(() => heard.wakes, patience).toBeGreaterThan(before);
   await notifier.close();
   expect(heard.wakes).toBeLessThanOrEqual(4);
 });
@@ -91,7 +91,7 @@ test('what was asked for before closing is still sent, and no connection stays',
   await wakes(heard, 2);
   const observer = await connect(database.databaseUrl);
   const connections = () => observer.run(`select from pg_stat_activity where application_name = 'test-notify'`);
-  await expect.poll(connections, PATIENCE).toEqual([]);
+  await expect.poll(connections, patience).toEqual([]);
   await observer.close();
 });
 
@@ -103,9 +103,9 @@ test('a notifier that cannot connect says so, and closes', async () => {
     onError: (error) => errors.push(error),
   });
   notifier.notify();
-  await expect.poll(() => errors, PATIENCE).toHaveLength(1);
+  await expect.poll(() => errors, patience).toHaveLength(1);
   notifier.notify();
-  await expect.poll(() => errors, PATIENCE).toHaveLength(2);
+  await expect.poll(() => errors, patience).toHaveLength(2);
   await notifier.close();
 });
 
@@ -118,7 +118,7 @@ test('a notifier whose connection was ended opens another', async () => {
   await terminateBackends(database.databaseUrl);
   await wakes(heard, 3);
   notifier.notify();
-  await expect.poll(() => heard.wakes, PATIENCE).toBe(4);
+  await expect.poll(() => heard.wakes, patience).toBe(4);
 });
 
 test('a listener connects again, and wakes, because it may have missed something', async () => {
@@ -138,7 +138,7 @@ test('a listener that is closed stays closed, whenever that is', async () => {
   const late = listen();
   await wakes(late, 1);
   await terminateBackends(database.databaseUrl);
-  await expect.poll(() => late.errors, PATIENCE).toHaveLength(1);
+  await expect.poll(() => late.errors, patience).toHaveLength(1);
   await late.listener.close();
 
   const observer = await connect(database.databaseUrl);

@@ -17,7 +17,7 @@ export interface AttemptContext {
 }
 
 /** How long a delivery waits whose secret cannot be read: until somebody has mended the configuration. */
-const UNREADABLE_SECRET_DELAY_MS = 60_000;
+const unreadableSecretDelayMs = 60_000;
 
 /** Sends one delivery once. No transaction is open meanwhile. */
 export async function attemptDelivery(
@@ -33,7 +33,7 @@ export async function attemptDelivery(
   const secret = readSecret(context, delivery);
   if (secret === null) {
     logger.error({ alarm: 'secret-unreadable' }, 'delivery postponed: its webhook secret cannot be decrypted');
-    const next = { kind: 'due', attempts: delivery.attempts, delayMs: UNREADABLE_SECRET_DELAY_MS } as const;
+    const next = { kind: 'due', attempts: delivery.attempts, delayMs: unreadableSecretDelayMs } as const;
     return { lane, deliveryId, attempt: null, next, goneUrl: null };
   }
 

@@ -7,28 +7,28 @@ import { brokenAttempt } from './attempt.ts';
 import { laneKey, type DispatchStore, type Settlement } from './dispatch-store.ts';
 
 /** How long a lane is held without a word from its owner: so long do its deliveries wait when the owner dies. */
-export const LEASE_SECONDS = 15;
+export const leaseSeconds = 15;
 
 // An attempt takes up to 5 s and has to be settled after that: with less of the lease left it is not started.
-const LEASE_LEFT_TO_START_MS = 6_500;
+const leaseLeftToStartMs = 6_500;
 
 // Renewed well before attempts can no longer be started.
-const RENEW_INTERVAL_MS = 4_000;
+const renewIntervalMs = 4_000;
 
 // How many requests one receiver gets at the same time.
-const LANE_CONCURRENCY = 16;
+const laneConcurrency = 16;
 
 // The part of all slots that only lanes with nothing under way get. An account has at most 20 subscriptions: when the
 // receivers of one hang, the others still get theirs.
-const RESERVED_FOR_FIRST = 0.25;
+const reservedForFirst = 0.25;
 
 // What ends within this time is written together.
-const SETTLE_DELAY_MS = 3;
+const settleDelayMs = 3;
 
 // The next turn is planned at least so far ahead, so that what is due but in other hands makes nobody spin, and at most so
 // far, since a timer cannot be set for months.
-const NEXT_TURN_MIN_MS = 20;
-const NEXT_TURN_MAX_MS = 60_000;
+const nextTurnMinMs = 20;
+const nextTurnMaxMs = 60_000;
 
 export interface DispatcherOptions {
   store: DispatchStore;
@@ -95,7 +95,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function lease(): Promise<void> {
     const free = concurrency - inFlight.size;
     if (free <= 0) return;
-    const leaseEndsAtMs = monotonicMs() + LEASE_SECONDS * 1_000;
+    const leaseEndsAtMs = monotonicMs() + leaseSeconds * 1_000;
     for (const leased of await store.lease(free)) {
       lanes.set(leased.subscriptionId, { lease: leased, leaseEndsAtMs, inFlight: new Set(), isIdle: false });
     }
@@ -124,14 +124,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function dealSlots(): { lane: HeldLane; slots: number }[] {
     const startable = [...lanes.values()].filter(canStart);
-    const requests = startable.map((lane) => ({ inFlight: lane.inFlight.size, cap: LANE_CONCURRENCY }));
-    const reserved = Math.floor(concurrency * RESERVED_FOR_FIRST);
+    const requests = startable.map((lane) => ({ inFlight: lane.inFlight.size, cap: laneConcurrency }));
+    const reserved = Math.floor(concurrency * reservedForFirst);
     const slots = allotSlots(requests, concurrency - inFlight.size, reserved);
     return startable.map((lane, index) => ({ lane, slots: slots[index] ?? 0 })).filter((dealt) => dealt.slots > 0);
   }
 
   function canStart(lane: HeldLane): boolean {
-    return lane.leaseEndsAtMs - monotonicMs() > LEASE_LEFT_TO_START_MS;
+    return lane.leaseEndsAtMs - monotonicMs() > leaseLeftToStartMs;
   }
 
   /** The next slots are dealt to the others first. */
@@ -163,7 +163,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       settlement = brokenAttempt(lane.lease, delivery, now());
     }
     ended.push({ lane, settlement });
-    settleTimer ??= setTimeout(() => settle.wake(), SETTLE_DELAY_MS);
+    settleTimer ??= setTimeout(() => settle.wake(), settleDelayMs);
   }
 
   const settle = createLoop('settle', logger, async () => {
@@ -203,21 +203,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function giveBack(lane: HeldLane): void {
     lanes.delete(lane.lease.subscriptionId);
     givenBack.push(lane.lease);
-    settleTimer ??= setTimeout(() => settle.wake(), SETTLE_DELAY_MS);
+    settleTimer ??= setTimeout(() => settle.wake(), settleDelayMs);
   }
 
   async function planNextTurn(): Promise<void> {
     clearTimeout(turnTimer);
     const dueInMs = await store.nextDueInMs();
     if (dueInMs === null || !isTaking) return;
-    const delayMs = Math.min(Math.max(dueInMs, NEXT_TURN_MIN_MS), NEXT_TURN_MAX_MS);
+    const delayMs = Math.min(Math.max(dueInMs, nextTurnMinMs), nextTurnMaxMs);
     turnTimer = setTimeout(() => turn.wake(), delayMs);
   }
 
   const renew = createLoop('renew', logger, async () => {
     const held = [...lanes.values()];
     if (held.length === 0) return;
-    const leaseEndsAtMs = monotonicMs() + LEASE_SECONDS * 1_000;
+    const leaseEndsAtMs = monotonicMs() + leaseSeconds * 1_000;
     const renewed = new Set((await store.renew(held.map((lane) => lane.lease))).map(laneKey));
     for (const lane of held) {
       if (renewed.has(laneKey(lane.lease))) lane.leaseEndsAtMs = leaseEndsAtMs;
@@ -225,7 +225,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     turn.wake();
   });
-  const renewTimer = setInterval(() => renew.wake(), RENEW_INTERVAL_MS);
+  const renewTimer = setInterval(() => renew.wake(), renewIntervalMs);
 
   function stopTaking(): void {
     isTaking = false;

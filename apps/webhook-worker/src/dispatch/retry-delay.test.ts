@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { ATTEMPTS_MAX, readRetryAfter, retryDelayMs } from './retry-delay.ts';
+import { attemptsMax, readRetryAfter, retryDelayMs } from './retry-delay.ts';
 
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
+const second = 1_000;
+const hour = 3_600 * second;
 
 test('the published schedule, without jitter', () => {
-  const delays = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, index) => retryDelayMs(index + 1, null, 0) / SECOND);
+  const delays = Array.from({ length: attemptsMax - 1 }, (_, index) => retryDelayMs(index + 1, null, 0) / second);
   expect(delays).toEqual([5, 15, 45, 135, 405, 1215, 3645, 10_935, 32_805, 43_200, 43_200, 43_200, 43_200, 43_200]);
   const days = delays.reduce((sum, seconds) => sum + seconds, 0) / 86_400;
   expect(days).toBeGreaterThan(3);
@@ -18,9 +18,9 @@ test('jitter adds up to a fifth', () => {
 });
 
 test('a receiver can ask for more, up to 12 hours, never for less', () => {
-  expect(retryDelayMs(1, 60 * SECOND, 0)).toBe(60 * SECOND);
-  expect(retryDelayMs(4, 60 * SECOND, 0)).toBe(135 * SECOND);
-  expect(retryDelayMs(1, 1_000 * HOUR, 0)).toBe(12 * HOUR);
+  expect(retryDelayMs(1, 60 * second, 0)).toBe(60 * second);
+  expect(retryDelayMs(4, 60 * second, 0)).toBe(135 * second);
+  expect(retryDelayMs(1, 1_000 * hour, 0)).toBe(12 * hour);
 });
 
 const now = new Date('2026-11-20T08:00:00Z');

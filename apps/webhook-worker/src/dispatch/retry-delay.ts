@@ -1,10 +1,10 @@
-const FIRST_DELAY_MS = 5_000;
-const FACTOR = 3;
-const MAX_DELAY_MS = 12 * 60 * 60 * 1_000;
-const JITTER = 0.2;
+const firstDelayMs = 5_000;
+const factor = 3;
+const maxDelayMs = 12 * 60 * 60 * 1_000;
+const jitter = 0.2;
 
 /** How many attempts a delivery gets: with these delays about three days. */
-export const ATTEMPTS_MAX = 15;
+export const attemptsMax = 15;
 
 /**
  * How long to wait after a failed attempt, in milliseconds: 5 s, three times as long each time, at most 12 h; longer, up to
@@ -15,9 +15,9 @@ export const ATTEMPTS_MAX = 15;
  * @param random 0 (inclusive) to 1 (exclusive)
  */
 export function retryDelayMs(attempt: number, retryAfterMs: number | null, random: number): number {
-  const ownMs = Math.min(FIRST_DELAY_MS * FACTOR ** (attempt - 1), MAX_DELAY_MS);
-  const delayMs = Math.min(Math.max(ownMs, retryAfterMs ?? 0), MAX_DELAY_MS);
-  return Math.ceil(delayMs * (1 + JITTER * random));
+  const ownMs = Math.min(firstDelayMs * factor ** (attempt - 1), maxDelayMs);
+  const delayMs = Math.min(Math.max(ownMs, retryAfterMs ?? 0), maxDelayMs);
+  return Math.ceil(delayMs * (1 + jitter * random));
 }
 
 /**

@@ -22,7 +22,7 @@ export interface FanOutResult {
   failed: { eventId: RecordId; reason: string }[];
 }
 
-const EVENTS_PER_TRANSACTION = 100;
+const eventsPerTransaction = 100;
 
 /**
  * Makes deliveries of the oldest waiting events of an account, in one transaction.
@@ -33,7 +33,7 @@ export async function fanOutAccount(store: Store, gidNamespace: string, accountI
   return store.transaction(async (transaction) => {
     const result: FanOutResult = { events: 0, deliveries: 0, failed: [] };
     if (!(await tryLockFanOut(transaction, accountId))) return result;
-    const events = await selectQueuedEvents(transaction, knownEventVersions, accountId, EVENTS_PER_TRANSACTION);
+    const events = await selectQueuedEvents(transaction, knownEventVersions, accountId, eventsPerTransaction);
     const [first] = events;
     if (first === undefined) return result;
 

@@ -15,7 +15,7 @@ export interface FanOutOptions {
   onDeliveries: () => void;
 }
 
-const ACCOUNTS_PER_ROUND = 50;
+const accountsPerRound = 50;
 
 /**
  * Makes deliveries of events, an account at a time and each for one transaction, the accounts in turn: neither a long
@@ -38,8 +38,8 @@ export function createFanOut({ store, gidNamespace, logger, metrics, onDeliverie
   const loop = createLoop('fan-out', logger, async () => {
     if (lastAccountId === '0') isWantedAgain = false;
     const after = lastAccountId;
-    const accountIds = await selectAccountsWithQueuedEvents(store, knownEventVersions, after, ACCOUNTS_PER_ROUND);
-    lastAccountId = accountIds.length < ACCOUNTS_PER_ROUND ? '0' : (accountIds.at(-1) ?? '0');
+    const accountIds = await selectAccountsWithQueuedEvents(store, knownEventVersions, after, accountsPerRound);
+    lastAccountId = accountIds.length < accountsPerRound ? '0' : (accountIds.at(-1) ?? '0');
     const failures: unknown[] = [];
     for (const accountId of accountIds) await fanOut(accountId).catch((error: unknown) => failures.push(error));
     if (lastAccountId !== '0' || isWantedAgain) loop.wake();

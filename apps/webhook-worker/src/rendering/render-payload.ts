@@ -18,7 +18,7 @@ export class RenderError extends Error {
 }
 
 // Published: receivers may refuse larger bodies.
-const PAYLOAD_MAX_BYTES = 256_000;
+const payloadMaxBytes = 256_000;
 
 type AnyRenderer = (snapshot: unknown) => object;
 
@@ -62,8 +62,8 @@ export function renderPayload(gidNamespace: string, event: StoredEvent, version:
     throw new RenderError(`${name} is not as published: ${paths.join(', ')}.`);
   }
   const body = Buffer.from(JSON.stringify(payload));
-  if (body.length > PAYLOAD_MAX_BYTES)
-    throw new RenderError(`${name} has ${body.length} bytes, more than ${PAYLOAD_MAX_BYTES}.`);
+  if (body.length > payloadMaxBytes)
+    throw new RenderError(`${name} has ${body.length} bytes, more than ${payloadMaxBytes}.`);
   return body;
 }
 

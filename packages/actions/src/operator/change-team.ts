@@ -1,10 +1,4 @@
-import {
-  findTeamMemberProblems,
-  formatGid,
-  parseGid,
-  TEAM_MEMBERS_MAX,
-  type TeamMemberDetails,
-} from '@deedwire/domain';
+import { findTeamMemberProblems, formatGid, parseGid, teamMembersMax, type TeamMemberDetails } from '@deedwire/domain';
 import {
   countTeamMembers,
   deleteTeamMember,
@@ -38,8 +32,8 @@ export async function addTeamMember(
     // The lock makes the count hold.
     const lender = lenderId === null ? null : await lockAccount(transaction, 'lender', lenderId);
     if (lender === null) throw new RefusedError('NOT_FOUND', `There is no lender ${input.lenderId}.`);
-    if ((await countTeamMembers(transaction, lender.id)) >= TEAM_MEMBERS_MAX) {
-      throw new RefusedError('LIMIT_REACHED', `A lender can have ${TEAM_MEMBERS_MAX} team members.`);
+    if ((await countTeamMembers(transaction, lender.id)) >= teamMembersMax) {
+      throw new RefusedError('LIMIT_REACHED', `A lender can have ${teamMembersMax} team members.`);
     }
     await checkEmail(transaction, lender, input.email, null);
     return { lender, row: await insertTeamMember(transaction, lender.id, input) };

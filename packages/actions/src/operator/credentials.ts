@@ -39,7 +39,7 @@ export interface Credential {
   lastUsedAt: Date | null;
 }
 
-const LIVE_KEYS_PER_CLIENT = 5;
+const liveKeysPerClient = 5;
 
 /**
  * Issues an API key.
@@ -94,8 +94,8 @@ async function findClientForAnotherKey(transaction: Database, accountId: string,
   if (client === null || client.account_id !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
   }
-  if ((await countLiveApiKeys(transaction, client.id)) >= LIVE_KEYS_PER_CLIENT) {
-    throw new RefusedError('LIMIT_REACHED', `A client can have ${LIVE_KEYS_PER_CLIENT} live keys. Revoke one first.`);
+  if ((await countLiveApiKeys(transaction, client.id)) >= liveKeysPerClient) {
+    throw new RefusedError('LIMIT_REACHED', `A client can have ${liveKeysPerClient} live keys. Revoke one first.`);
   }
   return client.id;
 }

@@ -28,7 +28,7 @@ export interface CreateReferralResult {
   userErrors: UserError<CreateReferralErrorCode>[];
 }
 
-const PROBLEM_CODES = {
+const problemCodes = {
   clientEmail: 'CLIENT_EMAIL_INVALID',
   clientName: 'CLIENT_NAME_INVALID',
   externalReference: 'EXTERNAL_REFERENCE_INVALID',
@@ -55,7 +55,7 @@ export async function createReferral(
     async (keepAnswer) => {
       const problems = findReferralProblems(details);
       if (problems.length > 0) {
-        const userErrors = problems.map(({ detail, message }) => inputError(PROBLEM_CODES[detail], detail, message));
+        const userErrors = problems.map(({ detail, message }) => inputError(problemCodes[detail], detail, message));
         return { referral: null, userErrors };
       }
       const referral = await context.store.transaction(async (transaction) => {

@@ -37,7 +37,7 @@ export function chooseEventTypes(
   }
   for (const [index, { type, version }] of choices.entries()) {
     // Enough to see what is wrong: a request that fits thousands would draw an answer many times its size.
-    if (userErrors.length >= USER_ERRORS_MAX) break;
+    if (userErrors.length >= userErrorsMax) break;
     const field = ['input', 'eventTypes', String(index)];
     const eventType = findEventType(type);
     if (eventType === undefined || !eventType.interfaces.includes(interfaceName)) {
@@ -69,11 +69,11 @@ export function chooseEventTypes(
   return { eventTypes: Array.from(eventTypes, ([type, version]) => ({ type, version })), userErrors };
 }
 
-const USER_ERRORS_MAX = 20;
+const userErrorsMax = 20;
 
-const QUOTED_MAX_LENGTH = 60;
+const quotedMaxLength = 60;
 
 /** What a client sent, short enough to repeat. */
 function quote(value: string): string {
-  return JSON.stringify(value.length > QUOTED_MAX_LENGTH ? `${value.slice(0, QUOTED_MAX_LENGTH)}…` : value);
+  return JSON.stringify(value.length > quotedMaxLength ? `${value.slice(0, quotedMaxLength)}…` : value);
 }

@@ -40,7 +40,7 @@ export interface CreateWebhookSubscriptionResult {
   userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
 }
 
-const SUBSCRIPTIONS_PER_ACCOUNT = 20;
+const subscriptionsPerAccount = 20;
 
 /** Verifies a callback URL and subscribes it to events. When it does not verify, nothing is created. */
 export async function createWebhookSubscription(
@@ -92,13 +92,13 @@ async function verifyAndCreate(
   if (!url.ok || userErrors.length > 0) return refuse(userErrors);
 
   // Before the callback URL is called, and once more, under a lock, before the subscription is saved.
-  if ((await countSubscriptions(context.store, caller.accountId)) >= SUBSCRIPTIONS_PER_ACCOUNT) return refuse([LIMIT]);
+  if ((await countSubscriptions(context.store, caller.accountId)) >= subscriptionsPerAccount) return refuse([limit]);
   const verificationError = await verifyCallbackUrl(context, caller, { url: url.href, secret: webhookSecret });
   if (verificationError !== null) return refuse([verificationError]);
 
   return context.store.transaction(async (transaction) => {
     await lockSubscriptionsOfAccount(transaction, caller.accountId);
-    if ((await countSubscriptions(transaction, caller.accountId)) >= SUBSCRIPTIONS_PER_ACCOUNT) return refuse([LIMIT]);
+    if ((await countSubscriptions(transaction, caller.accountId)) >= subscriptionsPerAccount) return refuse([limit]);
     const id = await reserveSubscriptionId(transaction);
     const secretCiphertext = context.secretKeys.encrypt(webhookSecret, secretAssociatedData(id));
     await insertSubscription(transaction, {
@@ -117,9 +117,9 @@ async function verifyAndCreate(
   });
 }
 
-const LIMIT: UserError<'LIMIT_REACHED'> = {
+const limit: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',
-  message: `An account can have ${SUBSCRIPTIONS_PER_ACCOUNT} subscriptions. Delete one first.`,
+  message: `An account can have ${subscriptionsPerAccount} subscriptions. Delete one first.`,
   field: null,
 };
 

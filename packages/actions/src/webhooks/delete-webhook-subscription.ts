@@ -40,7 +40,7 @@ export async function deleteWebhookSubscription(
     }));
   return isDeleted
     ? { deletedWebhookSubscriptionId: input.id, userErrors: [] }
-    : { deletedWebhookSubscriptionId: null, userErrors: [NOT_FOUND] };
+    : { deletedWebhookSubscriptionId: null, userErrors: [notFound] };
 }
 
-const NOT_FOUND = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
+const notFound = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');

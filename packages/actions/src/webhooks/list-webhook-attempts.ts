@@ -3,7 +3,7 @@ import { selectAttempts } from '@deedwire/store';
 import type { ActionContext } from '../context.ts';
 import { toWebhookAttempt, type WebhookAttempt, type WebhookDelivery } from './records.ts';
 
-const ATTEMPTS_SHOWN = 20;
+const attemptsShown = 20;
 
 /**
  * The latest 20 attempts of each of these deliveries, newest first: one list for each delivery, in their order. One
@@ -16,7 +16,7 @@ export async function listWebhookAttempts(
   deliveries: readonly WebhookDelivery[],
 ): Promise<WebhookAttempt[][]> {
   const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id) ?? '0');
-  const rows = await selectAttempts(context.store, ids, ATTEMPTS_SHOWN);
+  const rows = await selectAttempts(context.store, ids, attemptsShown);
   const byDelivery = Map.groupBy(rows, (row) => row.delivery_id);
   return ids.map((id) => (byDelivery.get(id) ?? []).map(toWebhookAttempt));
 }

@@ -15,7 +15,7 @@ export interface SubscribableEventType {
   }[];
 }
 
-const STATUSES = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
+const statuses = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
 
 /** The event types of the caller's interface, ordered by name. */
 export function listWebhookEventTypes(caller: Caller, now = new Date()): SubscribableEventType[] {
@@ -27,7 +27,7 @@ export function listWebhookEventTypes(caller: Caller, now = new Date()): Subscri
       description,
       versions: versions.flatMap((known) => {
         const { version, status, sunsetOn } = known;
-        return status === 'retired' || isRetired(known, now) ? [] : [{ version, status: STATUSES[status], sunsetOn }];
+        return status === 'retired' || isRetired(known, now) ? [] : [{ version, status: statuses[status], sunsetOn }];
       }),
     }));
 }

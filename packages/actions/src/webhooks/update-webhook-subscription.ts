@@ -49,7 +49,7 @@ export async function updateWebhookSubscription(
 ): Promise<UpdateWebhookSubscriptionResult> {
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
   const current = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
-  if (id === null || current === null) return refuse([NOT_FOUND]);
+  if (id === null || current === null) return refuse([notFound]);
 
   const { change, userErrors } = readChange(context, caller, input, current);
   if (userErrors.length > 0) return refuse(userErrors);
@@ -61,7 +61,7 @@ export async function updateWebhookSubscription(
   }
 
   const changed = await save(context, caller, id, change);
-  if (changed === null) return refuse([NOT_FOUND]);
+  if (changed === null) return refuse([notFound]);
   context.notify();
   return { webhookSubscription: toWebhookSubscription(context.gidNamespace, changed), userErrors: [] };
 }
@@ -121,7 +121,7 @@ function areServed(eventTypes: readonly SubscribedEventType[]): boolean {
   return eventTypes.every(({ type, version }) => pinnableEventVersions(type, new Date()).includes(version));
 }
 
-const NOT_FOUND = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
+const notFound = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
 
 function refuse(userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[]): UpdateWebhookSubscriptionResult {
   return { webhookSubscription: null, userErrors };

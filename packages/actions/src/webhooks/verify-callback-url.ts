@@ -14,7 +14,7 @@ export type VerificationErrorCode =
   | 'VERIFICATION_UNREACHABLE';
 
 // Each makes us call somebody's server: without a bound, we would be a tool to knock on others' doors.
-const HANDSHAKES_PER_MINUTE = 20;
+const handshakesPerMinute = 20;
 
 /**
  * Has a callback URL prove that its owner wants our requests. No transaction may be open: it takes up to 5 seconds.
@@ -28,8 +28,8 @@ export async function verifyCallbackUrl(
 ): Promise<UserError<VerificationErrorCode> | null> {
   const handshakes = await countHandshake(context.store, caller.accountId, caller.interfaceName);
   if (handshakes === 1) await deleteOldHandshakeCounts(context.store, caller.accountId);
-  if (handshakes > HANDSHAKES_PER_MINUTE) {
-    const message = `There were ${HANDSHAKES_PER_MINUTE} verification requests within this minute. Try again in the next.`;
+  if (handshakes > handshakesPerMinute) {
+    const message = `There were ${handshakesPerMinute} verification requests within this minute. Try again in the next.`;
     return { code: 'LIMIT_REACHED', message, field: null };
   }
   const outcome = await context.sender.verify(request);

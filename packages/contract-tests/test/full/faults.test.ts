@@ -18,7 +18,7 @@ let receiver: Receiver;
 let subscription: { id: string; secret: string };
 
 /** So many requests to one callback URL at the same time: so many may be sent again when their worker is interrupted. */
-const UNDER_WAY = 16;
+const perCallbackUrl = 16;
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -55,7 +55,7 @@ async function subscribe(callbackUrl: string): Promise<{ id: string; secret: str
 }
 
 /** Generous: a lease has to run out, and what failed once is tried again after 5 s. */
-const ARRIVES_WITHIN_MS = 60_000;
+const arrivesWithinMs = 60_000;
 
 /**
  * Waits until everything accepted is delivered, and says so, and nothing else.
@@ -72,8 +72,8 @@ async function untilAllDelivered(
   expect([...refusals].filter((refusal) => !ours.has(refusal))).toEqual([]);
 
   const verdict = () => judge(accepted, deliveries(), subscription.secret);
-  await expect.poll(() => verdict().lost, { timeout: ARRIVES_WITHIN_MS }).toEqual([]);
-  await expect.poll(pending, { timeout: ARRIVES_WITHIN_MS }).toEqual([]);
+  await expect.poll(() => verdict().lost, { timeout: arrivesWithinMs }).toEqual([]);
+  await expect.poll(pending, { timeout: arrivesWithinMs }).toEqual([]);
   const { repeated, ...rest } = verdict();
   expect(rest).toEqual({ lost: [], unexpected: [], unverified: 0, changed: 0 });
   return repeated;
@@ -127,7 +127,7 @@ test('workers that are killed while they send, and APIs while they answer', { ti
     workers[other].kill('SIGKILL');
     await replace(other);
   }
-  expect(await untilAllDelivered(await load.stop())).toBeLessThanOrEqual(4 * UNDER_WAY);
+  expect(await untilAllDelivered(await load.stop())).toBeLessThanOrEqual(4 * perCallbackUrl);
 });
 
 test('a worker that stands still past its lease, and goes on', { timeout: 180_000 }, async () => {
@@ -140,7 +140,7 @@ test('a worker that stands still past its lease, and goes on', { timeout: 180_00
   const first = await load.stop();
   // The other has taken the lane over.
   await expect
-    .poll(() => judge(first.accepted, receiver.deliveries, subscription.secret).lost, { timeout: ARRIVES_WITHIN_MS })
+    .poll(() => judge(first.accepted, receiver.deliveries, subscription.secret).lost, { timeout: arrivesWithinMs })
     .toEqual([]);
 
   const next = startLoad(t.partner);
@@ -149,7 +149,7 @@ test('a worker that stands still past its lease, and goes on', { timeout: 180_00
   const second = await next.stop();
   const accepted = new Set([...first.accepted, ...second.accepted]);
   const refusals = new Set([...first.refusals, ...second.refusals]);
-  expect(await untilAllDelivered({ accepted, refusals })).toBeLessThanOrEqual(UNDER_WAY);
+  expect(await untilAllDelivered({ accepted, refusals })).toBeLessThanOrEqual(perCallbackUrl);
 });
 
 test('SIGTERM under load ends a worker in order, and repeats nothing', { timeout: 60_000 }, async () => {
@@ -175,7 +175,7 @@ test.each([
     await breakDatabase();
     await receiver.waitFor(receiver.deliveries.length + 20);
   }
-  expect(await untilAllDelivered(await load.stop())).toBeLessThanOrEqual(2 * 2 * UNDER_WAY);
+  expect(await untilAllDelivered(await load.stop())).toBeLessThanOrEqual(2 * 2 * perCallbackUrl);
   for (const { url } of [t.system.apps['partner-api'], ...workers])
     expect((await fetch(`${url}/health`)).ok).toBe(true);
 });
@@ -194,7 +194,7 @@ test('a database that accepts no login for a while', { timeout: 120_000 }, async
   }
   const result = await load.stop();
   expect(result.refusals).toContain('503 SERVICE_UNAVAILABLE');
-  expect(await untilAllDelivered(result)).toBeLessThanOrEqual(2 * 2 * UNDER_WAY);
+  expect(await untilAllDelivered(result)).toBeLessThanOrEqual(2 * 2 * perCallbackUrl);
 });
 
 test('workers whose clocks are ten minutes off, in both directions', { timeout: 60_000 }, async () => {
@@ -219,10 +219,10 @@ test('a callback URL that is changed while its deliveries are under way', { time
   await t.partner.request(operations.ChangeSubscriptionDocument, {
     input: { id: subscription.id, callbackUrl: moved.url },
   });
-  const underWay = receiver.deliveries.length;
+  const arrivedBefore = receiver.deliveries.length;
   await moved.waitFor(20);
   const deliveries = () => [...receiver.deliveries, ...moved.deliveries];
   expect(await untilAllDelivered(await load.stop(), deliveries)).toBe(0);
-  expect(receiver.deliveries.length - underWay).toBeLessThanOrEqual(UNDER_WAY);
+  expect(receiver.deliveries.length - arrivedBefore).toBeLessThanOrEqual(perCallbackUrl);
   await moved.close();
 });

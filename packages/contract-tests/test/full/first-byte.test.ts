@@ -5,7 +5,7 @@ import * as operations from '../../consumers/referral-portal/generated/2026-11-0
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const EVENTS = 20;
+const eventCount = 20;
 
 /** Prints how long an idle system takes from a commit to the arrival of the request. The bound is one against hanging. */
 test('from the commit to the first byte', async () => {
@@ -16,7 +16,7 @@ test('from the commit to the first byte', async () => {
       input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] },
     });
     const durationsMs: number[] = [];
-    for (const [index, referralId] of t.referrals.slice(0, EVENTS).entries()) {
+    for (const [index, referralId] of t.referrals.slice(0, eventCount).entries()) {
       await convertReferral(t.operator, { referralId });
       const committedMs = performance.now();
       const arrived = await receiver.waitFor(index + 1);
@@ -25,7 +25,7 @@ test('from the commit to the first byte', async () => {
     }
     const sorted = durationsMs.toSorted((a, b) => a - b).map((durationMs) => Math.round(durationMs));
     process.stdout.write(
-      `commit to first byte over ${EVENTS} events, in ms: min ${sorted[0]}, median ${sorted[EVENTS / 2]}, max ${sorted.at(-1)}\n`,
+      `commit to first byte over ${eventCount} events, in ms: min ${sorted[0]}, median ${sorted[eventCount / 2]}, max ${sorted.at(-1)}\n`,
     );
     expect(sorted.at(-1)).toBeLessThan(10_000);
   } finally {

@@ -14,7 +14,7 @@ import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts'
 // what CONTRIBUTING.md says: new files, deleted files, and a line where versions are listed.
 
 const run = promisify(execFile);
-const SCRATCH = '2099-01-01';
+const scratch = '2099-01-01';
 
 let workspace: WorkspaceCopy;
 let database: PreparedDatabase;
@@ -90,13 +90,13 @@ async function send(url: string, version: string | null, query: string, variable
   return { status: response.status, ...(await response.json()) };
 }
 
-const SUBSCRIBE = `mutation ($input: CreateWebhookSubscriptionInput!) {
+const subscribeMutation = `mutation ($input: CreateWebhookSubscriptionInput!) {
   createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { code } }
 }`;
 
 async function subscribe(url: string, callbackUrl: string, version: string): Promise<unknown> {
   const input = { callbackUrl, eventTypes: [{ type: 'referral.declined', version }] };
-  const { data } = await send(url, SCRATCH, SUBSCRIBE, { input });
+  const { data } = await send(url, scratch, subscribeMutation, { input });
   return data?.['createWebhookSubscription'];
 }
 
@@ -109,21 +109,21 @@ async function decline(): Promise<void> {
 
 test('adding a version is a file for each thing that differs, and a line', { timeout: 240_000 }, async () => {
   const sdl = 'packages/partner-schema/versions';
-  derive(`${sdl}/2026-11-01.graphql`, `${sdl}/${SCRATCH}.graphql`, [
+  derive(`${sdl}/2026-11-01.graphql`, `${sdl}/${scratch}.graphql`, [
     /(type Partner \{[^}]*)\n  name: String!/,
     '$1\n  title: String!',
   ]);
   cpSync(
     join(workspace.folder, sdl, '2026-11-01.manifest.json'),
-    join(workspace.folder, sdl, `${SCRATCH}.manifest.json`),
+    join(workspace.folder, sdl, `${scratch}.manifest.json`),
   );
   edit('packages/partner-schema/versions.json', [
     /\n\}\s*$/,
-    `,\n  "${SCRATCH}": { "status": "preview", "deprecatedOn": null, "sunsetOn": null }\n}\n`,
+    `,\n  "${scratch}": { "status": "preview", "deprecatedOn": null, "sunsetOn": null }\n}\n`,
   ]);
   derive(
     'apps/partner-api/src/versions/2026-11-01.ts',
-    `apps/partner-api/src/versions/${SCRATCH}.ts`,
+    `apps/partner-api/src/versions/${scratch}.ts`,
     ['schema20261101', 'schema20990101'],
     [
       "import { addPartner } from '../schema/partner.ts';\n",
@@ -145,33 +145,33 @@ test('adding a version is a file for each thing that differs, and a line', { tim
     'apps/partner-api/src/partner-interface.ts',
     [
       'import { schema20261101 }',
-      `import { schema20990101 } from './versions/${SCRATCH}.ts';\nimport { schema20261101 }`,
+      `import { schema20990101 } from './versions/${scratch}.ts';\nimport { schema20261101 }`,
     ],
-    ["['2026-11-01', schema20261101()]", `['2026-11-01', schema20261101()], ['${SCRATCH}', schema20990101()]`],
+    ["['2026-11-01', schema20261101()]", `['2026-11-01', schema20261101()], ['${scratch}', schema20990101()]`],
   );
 
   const events = 'packages/webhook-events/src';
   derive(
     `${events}/referral.declined/2026-11-01.ts`,
-    `${events}/referral.declined/${SCRATCH}.ts`,
-    ["z.literal('2026-11-01')", `z.literal('${SCRATCH}')`],
+    `${events}/referral.declined/${scratch}.ts`,
+    ["z.literal('2026-11-01')", `z.literal('${scratch}')`],
     ['        reason:', '        because:'],
   );
   edit(
     `${events}/event-types.ts`,
     [
       'import { body as referralDeclined20261101 }',
-      `import { body as referralDeclined20990101 } from './referral.declined/${SCRATCH}.ts';\nimport { body as referralDeclined20261101 }`,
+      `import { body as referralDeclined20990101 } from './referral.declined/${scratch}.ts';\nimport { body as referralDeclined20261101 }`,
     ],
     [
       "current('2026-11-01', referralDeclined20261101)",
-      `current('2026-11-01', referralDeclined20261101), preview('${SCRATCH}', referralDeclined20990101)`,
+      `current('2026-11-01', referralDeclined20261101), preview('${scratch}', referralDeclined20990101)`,
     ],
   );
   const rendering = 'apps/webhook-worker/src/rendering';
   derive(
     `${rendering}/referral.declined/2026-11-01.ts`,
-    `${rendering}/referral.declined/${SCRATCH}.ts`,
+    `${rendering}/referral.declined/${scratch}.ts`,
     [/\breason \}/g, 'because: reason }'],
     ['declinedAt, because: reason }:', 'declinedAt, reason }:'],
   );
@@ -179,11 +179,11 @@ test('adding a version is a file for each thing that differs, and a line', { tim
     `${rendering}/renderers.ts`,
     [
       'import * as referralDeclined20261101',
-      `import * as referralDeclined20990101 from './referral.declined/${SCRATCH}.ts';\nimport * as referralDeclined20261101`,
+      `import * as referralDeclined20990101 from './referral.declined/${scratch}.ts';\nimport * as referralDeclined20261101`,
     ],
     [
       "'2026-11-01': referralDeclined20261101.render",
-      `'2026-11-01': referralDeclined20261101.render, '${SCRATCH}': referralDeclined20990101.render`,
+      `'2026-11-01': referralDeclined20261101.render, '${scratch}': referralDeclined20990101.render`,
     ],
   );
   await build();
@@ -192,7 +192,7 @@ test('adding a version is a file for each thing that differs, and a line', { tim
   const [older, newer] = [await startReceiver(), await startReceiver()];
   try {
     const name = 'Keystone Estate Agents';
-    expect(await send(system.partnerUrl, SCRATCH, '{ partner { title } }')).toEqual({
+    expect(await send(system.partnerUrl, scratch, '{ partner { title } }')).toEqual({
       status: 200,
       data: { partner: { title: name } },
     });
@@ -201,7 +201,7 @@ test('adding a version is a file for each thing that differs, and a line', { tim
       data: { partner: { name } },
     });
     expect(await subscribe(system.partnerUrl, older.url, '2026-11-01')).toMatchObject({ userErrors: [] });
-    expect(await subscribe(system.partnerUrl, newer.url, SCRATCH)).toMatchObject({ userErrors: [] });
+    expect(await subscribe(system.partnerUrl, newer.url, scratch)).toMatchObject({ userErrors: [] });
     await decline();
     const [[before], [after]] = [await older.waitFor(1), await newer.waitFor(1)];
     expect(JSON.parse(String(before?.body))).toMatchObject({
@@ -209,7 +209,7 @@ test('adding a version is a file for each thing that differs, and a line', { tim
       data: { reason: 'Outside of our area.' },
     });
     expect(JSON.parse(String(after?.body))).toMatchObject({
-      version: SCRATCH,
+      version: scratch,
       data: { because: 'Outside of our area.' },
     });
   } finally {
@@ -245,12 +245,12 @@ test('retiring a version is deleting its files and its line', { timeout: 240_000
   const system = await startApps();
   const receiver = await startReceiver();
   try {
-    expect(await send(system.partnerUrl, SCRATCH, '{ partner { title } }')).toMatchObject({ status: 200 });
+    expect(await send(system.partnerUrl, scratch, '{ partner { title } }')).toMatchObject({ status: 200 });
     // Neither the header nor the pin is ever served by another version.
     for (const version of ['2026-11-01', null]) {
       expect(await send(system.partnerUrl, version, '{ partner { name } }')).toMatchObject({
         status: 400,
-        errors: [{ extensions: { code: 'UNSUPPORTED_SCHEMA_VERSION', supportedVersions: [SCRATCH] } }],
+        errors: [{ extensions: { code: 'UNSUPPORTED_SCHEMA_VERSION', supportedVersions: [scratch] } }],
       });
     }
     expect(await subscribe(system.partnerUrl, receiver.url, '2026-11-01')).toMatchObject({

@@ -23,19 +23,19 @@ export interface PreparedDatabase {
   close(): Promise<void>;
 }
 
-const APPLICATION_NAME = 'contract-tests';
+const appName = 'contract-tests';
 
 /** @param server one of the test's own, which it may restart; it stops at the end. Missing: the run's */
 export async function prepareDatabase(server?: PostgresServer): Promise<PreparedDatabase> {
   const database = await (server === undefined ? createDatabase() : useServer(server));
   const databaseUrl = await database.urlFor('operator');
-  const store = createStore({ databaseUrl, applicationName: APPLICATION_NAME });
+  const store = createStore({ databaseUrl, applicationName: appName });
   const admin = createStore({
     databaseUrl: database.databaseUrl,
-    applicationName: `${APPLICATION_NAME}-admin`,
+    applicationName: `${appName}-admin`,
     maxConnections: 1,
   });
-  const notifier = createNotifier({ databaseUrl, applicationName: APPLICATION_NAME, onError: () => {} });
+  const notifier = createNotifier({ databaseUrl, applicationName: appName, onError: () => {} });
   const operator: ActionContext = { store, gidNamespace: 'service', notify: () => notifier.notify() };
   const accounts = await seed(operator);
   return {

@@ -18,9 +18,9 @@ export interface LoadResult {
   refusals: ReadonlySet<string>;
 }
 
-const AT_ONCE = 6;
-const PAUSE_MS = 30;
-const ACCEPTED_WITHIN_MS = 60_000;
+const atOnce = 6;
+const pauseMs = 30;
+const acceptedWithinMs = 60_000;
 
 /** Whatever comes back, each is sent again with the same idempotency key until it is accepted: it must not exist twice. */
 export function startLoad(client: Client): Load {
@@ -45,16 +45,16 @@ export function startLoad(client: Client): Load {
   async function refer(): Promise<void> {
     while (!isOver) {
       const idempotencyKey = randomUUID();
-      const endMs = performance.now() + ACCEPTED_WITHIN_MS;
+      const endMs = performance.now() + acceptedWithinMs;
       while (!(await tryOnce(idempotencyKey))) {
         if (performance.now() > endMs) throw new Error(`Never accepted: ${[...refusals].join(', ')}`);
         await sleep(100);
       }
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
     }
   }
 
-  const running = Promise.all(Array.from({ length: AT_ONCE }, refer));
+  const running = Promise.all(Array.from({ length: atOnce }, refer));
   return {
     async stop() {
       isOver = true;

@@ -25,7 +25,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const WAIT_MAX_MS = 45_000;
+const waitMaxMs = 45_000;
 
 /** Echoes the body, which holds the token and nothing else. */
 export const echoToken: Answer = (response, { body }) => {
@@ -58,7 +58,7 @@ export async function startReceiver(): Promise<Receiver> {
     answerHandshake: echoToken,
     answerDelivery: acknowledge,
     async waitFor(count) {
-      const endMs = performance.now() + WAIT_MAX_MS;
+      const endMs = performance.now() + waitMaxMs;
       while (receiver.deliveries.length < count) {
         if (performance.now() > endMs) throw new Error(`${receiver.deliveries.length} of ${count} deliveries arrived.`);
         await sleep(5);

@@ -17,7 +17,7 @@ export interface DeliveryRow {
   due_at: Date | null;
 }
 
-const SELECT = `
+const selectFromDeliveries = `
   select d.id, d.subscription_id, d.sequence, d.status, d.event_id, e.event_type, d.event_version, e.occurred_at, p.due_at
   from webhook_delivery d
   join webhook_subscription s on s.id = d.subscription_id and s.deleted_at is null
@@ -30,7 +30,7 @@ export async function selectDelivery(
   accountId: RecordId,
   id: RecordId,
 ): Promise<DeliveryRow | null> {
-  const statement = { name: 'select-delivery', text: `${SELECT} where d.id = $2 and d.account_id = $1` };
+  const statement = { name: 'select-delivery', text: `${selectFromDeliveries} where d.id = $2 and d.account_id = $1` };
   return firstRow(await database.query<DeliveryRow>(statement, [accountId, id]));
 }
 
@@ -57,7 +57,7 @@ export async function selectDeliveries(
     // A statement of its own for each combination of filters.
     name: `select-deliveries-${filter.accountId !== null}-${filter.subscriptionId !== null}-${filter.status !== null}`,
     text: `
-      ${SELECT}
+      ${selectFromDeliveries}
       where ${status} ${subscription} ${list}
       limit $2`,
   };
@@ -66,7 +66,7 @@ export async function selectDeliveries(
 
 /** Whoever asks: for the operator. Served by webhook_delivery_pkey. */
 export async function selectDeliveryOfAnyAccount(database: Database, id: RecordId): Promise<DeliveryRow | null> {
-  const statement = { name: 'select-delivery-of-any-account', text: `${SELECT} where d.id = $1` };
+  const statement = { name: 'select-delivery-of-any-account', text: `${selectFromDeliveries} where d.id = $1` };
   return firstRow(await database.query<DeliveryRow>(statement, [id]));
 }
 

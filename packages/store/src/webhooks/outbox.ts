@@ -43,7 +43,7 @@ export interface KnownEventVersions {
 // Leaves alone an event whose type, or whose version pinned by some subscription, this build does not know: a newer worker
 // takes it. A subscription that is paused because its version is retired holds nothing up. `$1` and `$2` are the known types
 // and versions, side by side.
-const IS_KNOWN = `
+const isKnown = `
   e.event_type = any ($1::text[])
   and not exists (
     select
@@ -87,7 +87,7 @@ export async function selectAccountsWithQueuedEvents(
       where q.account_id > $3 and exists (
         select
         from outbox_event e
-        where e.account_id = q.account_id and e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}
+        where e.account_id = q.account_id and e.fanned_out_at is null and e.fan_out_failed_at is null and ${isKnown}
       )
       limit $4`,
   };
@@ -135,7 +135,7 @@ export async function selectQueuedEvents(
             and (t.event_type, t.event_version) in (select * from unnest($1::text[], $2::text[]))
         ) as subscriptions
       from outbox_event e
-      where e.account_id = $3 and e.fanned_out_at is null and e.fan_out_failed_at is null and ${IS_KNOWN}
+      where e.account_id = $3 and e.fanned_out_at is null and e.fan_out_failed_at is null and ${isKnown}
       order by e.id
       limit $4`,
   };
@@ -175,7 +175,7 @@ export async function countOutboxAlarms(database: Database, known: KnownEventVer
         (
           select count(*)::int
           from outbox_event e
-          where e.fanned_out_at is null and e.fan_out_failed_at is null and not (${IS_KNOWN})
+          where e.fanned_out_at is null and e.fan_out_failed_at is null and not (${isKnown})
         ) as unknown,
         (select count(*)::int from outbox_event where fan_out_failed_at is not null) as failed`,
   };

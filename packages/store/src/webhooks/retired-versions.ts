@@ -5,7 +5,7 @@ import type { EventVersionRef } from './outbox.ts';
 // Also one whose URL fails: under that reason it would hold up the events of its whole account, as of a version that is not
 // known yet, once no build knows the retired one. Whoever pins another version is active again, and paused again if the URL
 // still fails. The owner's own pause stays.
-const CAN_BE_RETIRED = `s.deleted_at is null and (s.paused_reason is null or s.paused_reason in ('GONE', 'FAILING'))`;
+const canBeRetired = `s.deleted_at is null and (s.paused_reason is null or s.paused_reason in ('GONE', 'FAILING'))`;
 
 /**
  * Subscriptions that pin one of these versions and go on, or could without another pin. Served by
@@ -22,7 +22,7 @@ export async function selectSubscriptionsPinning(
       from unnest($1::text[], $2::text[]) as v (event_type, event_version)
       join webhook_subscription_event_type t on t.event_type = v.event_type and t.event_version = v.event_version
       join webhook_subscription s on s.id = t.subscription_id
-      where ${CAN_BE_RETIRED}`,
+      where ${canBeRetired}`,
   };
   const rows = await database.query<{ id: RecordId }>(statement, [
     versions.map(({ type }) => type),
@@ -42,7 +42,7 @@ export async function pauseRetiredSubscriptions(database: Database, ids: readonl
       with paused as (
         update webhook_subscription s
         set paused_reason = 'VERSION_RETIRED', paused_at = coalesce(s.paused_at, now())
-        where s.id = any ($1) and ${CAN_BE_RETIRED}
+        where s.id = any ($1) and ${canBeRetired}
         returning s.id
       )
       update webhook_lane l

@@ -20,7 +20,7 @@ export interface SubscriptionRow {
   event_types: SubscriptionEventTypeRow[];
 }
 
-const COLUMNS = `
+const columns = `
   s.id, s.callback_url, s.secret_ciphertext, s.paused_reason, s.paused_at, s.created_at,
   (
     select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
@@ -37,7 +37,7 @@ export async function selectSubscription(
   const statement = {
     name: 'select-subscription',
     text: `
-      select ${COLUMNS}
+      select ${columns}
       from webhook_subscription s
       where s.id = $2 and s.account_id = $1 and s.deleted_at is null`,
   };
@@ -53,7 +53,7 @@ export async function selectSubscriptions(
   const statement = {
     name: 'select-subscriptions',
     text: `
-      select ${COLUMNS}
+      select ${columns}
       from webhook_subscription s
       where s.deleted_at is null and ${readsPage(['s.account_id', '$1'], 's.id', '$2')}
       limit $3`,

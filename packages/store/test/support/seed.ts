@@ -13,8 +13,8 @@ import {
   type Database,
 } from '../../src/index.ts';
 
-export const EVENT = { type: 'referral.created', version: '2026-11-01' };
-export const KNOWN = { types: [EVENT.type], versions: [EVENT.version] };
+export const sampleEvent = { type: 'referral.created', version: '2026-11-01' };
+export const known = { types: [sampleEvent.type], versions: [sampleEvent.version] };
 
 export interface Account {
   id: string;
@@ -38,19 +38,19 @@ export async function seedSubscription(database: Database, account: Account): Pr
     callbackUrl: 'https://a.test/',
     secretCiphertext,
   });
-  await insertSubscriptionEventTypes(database, { id, interfaceName }, [EVENT]);
+  await insertSubscriptionEventTypes(database, { id, interfaceName }, [sampleEvent]);
   return id;
 }
 
 export async function seedEvents(database: Database, account: Account, count: number): Promise<void> {
   const { id: accountId, interfaceName } = account;
-  const event = { accountId, interfaceName, type: EVENT.type, snapshot: {}, requestId: null };
+  const event = { accountId, interfaceName, type: sampleEvent.type, snapshot: {}, requestId: null };
   for (let index = 0; index < count; index += 1) await insertOutboxEvent(database, event);
 }
 
 /** What the worker does with the waiting events of an account, inside a transaction. Returns the deliveries made. */
 export async function fanOut(transaction: Database, account: Account, limit = 100): Promise<number> {
-  const events = await selectQueuedEvents(transaction, KNOWN, account.id, limit);
+  const events = await selectQueuedEvents(transaction, known, account.id, limit);
   const sequences = await lockLanes(
     transaction,
     events.flatMap(({ subscriptions }) => subscriptions.map(({ id }) => id)),
@@ -65,7 +65,12 @@ export async function fanOut(transaction: Database, account: Account, limit = 10
   const body = Buffer.from('{}');
   await insertPayloads(
     transaction,
-    events.map((event) => ({ eventId: event.id, version: EVENT.version, interfaceName: account.interfaceName, body })),
+    events.map((event) => ({
+      eventId: event.id,
+      version: sampleEvent.version,
+      interfaceName: account.interfaceName,
+      body,
+    })),
   );
   await insertDeliveries(transaction, account, deliveries);
   await markEventsFannedOut(
