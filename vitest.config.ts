@@ -23,6 +23,8 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
+          // Against hanging alone: a busy machine takes many times as long.
+          testTimeout: 60_000,
           include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
         },
       },
@@ -32,7 +34,7 @@ export default defineConfig({
           name: 'integration',
           include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
           exclude: slow,
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           ...withPostgres,
         },
       },
