@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { errorTable, requestLimits } from '@deedwire/graphql-server';
+import { versions as lenderVersions } from '@deedwire/lender-schema';
+import { versions as partnerVersions } from '@deedwire/partner-schema';
+import { expect, test } from 'vitest';
+
+const manifests = [
+  ...lenderVersions.map(({ version }) => `@deedwire/lender-schema/${version}.manifest.json`),
+  ...partnerVersions.map(({ version }) => `@deedwire/partner-schema/${version}.manifest.json`),
+];
+
+test.each(manifests)('error codes, their statuses and the limits are those of %s', (path) => {
+  const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve(path)), 'utf8'));
+  // Of every other path, so no part of the interface.
+  const { NOT_FOUND: _, ...codes } = errorTable;
+  const statuses = Object.entries(codes).map(([code, { status, jsonStatus }]) => [
+    code,
+    { status: { 'application/graphql-response+json': status, 'application/json': jsonStatus } },
+  ]);
+  expect(Object.fromEntries(statuses)).toEqual(manifest.errors);
+  const { limits } = manifest;
+  expect(requestLimits).toEqual({
+    bodyBytes: limits.requestBodyBytes,
+    bodyMs: limits.requestBodyDurationMs,
+    queryTokens: limits.queryTokens,
+    queryDepth: limits.queryDepth,
+    queryAliases: limits.queryAliases,
+    queryDirectives: limits.queryDirectives,
+    operationMs: limits.operationDurationMs,
+  });
+});
