@@ -16,13 +16,16 @@ export interface ApiKeyRow {
   schema_version: string;
 }
 
+const apiKeyColumns = `
+  k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+  c.client_id, c.account_id, a.organization_id, c.interface, c.schema_version`;
+
 /** Served by api_key_pkey. Row-level security lets an API see its own interface's keys only. */
 export async function selectApiKey(database: Database, keyId: string): Promise<ApiKeyRow | null> {
   const statement = {
     name: 'select-api-key',
     text: `
-      select k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
-        c.client_id, c.account_id, a.organization_id, c.interface, c.schema_version
+      select ${apiKeyColumns}
       from api_key k
       join api_client c on c.id = k.api_client_id
       join account a on a.id = c.account_id
@@ -36,8 +39,7 @@ export async function selectApiKeys(database: Database, accountId: RecordId): Pr
   const statement = {
     name: 'select-api-keys',
     text: `
-      select k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
-        c.client_id, c.account_id, a.organization_id, c.interface, c.schema_version
+      select ${apiKeyColumns}
       from api_client c
       join api_key k on k.api_client_id = c.id
       join account a on a.id = c.account_id

@@ -42,6 +42,12 @@ export async function insertReferral(
   );
 }
 
+const selectFromReferrals = `
+  select r.id, r.account_id, r.status, r.client_name, r.client_email, r.external_reference, r.note, r.created_at,
+    r.closed_at, m.id as matter_id, m.reference as matter_reference, m.opened_at as matter_opened_at
+  from referral r
+  left join matter m on m.referral_id = r.id`;
+
 /** A referral of this account. Served by referral_pkey and matter_referral_id_key. */
 export async function selectReferral(
   database: Database,
@@ -51,10 +57,7 @@ export async function selectReferral(
   const statement = {
     name: 'select-referral',
     text: `
-      select r.id, r.account_id, r.status, r.client_name, r.client_email, r.external_reference, r.note, r.created_at,
-        r.closed_at, m.id as matter_id, m.reference as matter_reference, m.opened_at as matter_opened_at
-      from referral r
-      left join matter m on m.referral_id = r.id
+      ${selectFromReferrals}
       where r.id = $2 and r.account_id = $1`,
   };
   return firstRow(await database.query<ReferralRow>(statement, [accountId, id]));
@@ -69,10 +72,7 @@ export async function selectReferrals(
   const statement = {
     name: filter.status === null ? 'select-referrals' : 'select-referrals-by-status',
     text: `
-      select r.id, r.account_id, r.status, r.client_name, r.client_email, r.external_reference, r.note, r.created_at,
-        r.closed_at, m.id as matter_id, m.reference as matter_reference, m.opened_at as matter_opened_at
-      from referral r
-      left join matter m on m.referral_id = r.id
+      ${selectFromReferrals}
       where ${filter.status === null ? '' : 'r.status = $4 and'} ${readsPage(['r.account_id', '$1'], 'r.id', '$2')}
       limit $3`,
   };

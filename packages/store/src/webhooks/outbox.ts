@@ -124,7 +124,7 @@ export async function selectQueuedEvents(
 ): Promise<QueuedEventRow[]> {
   const statement = {
     name: 'select-queued-events',
-    // Ids as text: JSON numbers lose digits beyond 2^53.
+    // Ids as text: JSON numbers lose digits beyond 2^53. Only known versions: what is left unknown is retired and paused.
     text: `
       select e.id, e.interface, e.event_type, e.snapshot, e.occurred_at,
         (
