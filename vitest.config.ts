@@ -8,7 +8,7 @@ const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
 const slow = ['**/node_modules/**', '**/test/full/**'];
 const withPostgres = {
-  globalSetup: './packages/test-postgres/src/vitest-global-setup.ts',
+  globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts',
   hookTimeout: 60_000,
 };
 
@@ -25,14 +25,14 @@ export default defineConfig({
           name: 'unit',
           // Against hanging alone: a busy machine takes many times as long.
           testTimeout: 60_000,
-          include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
         },
       },
       {
         ...shared,
         test: {
           name: 'integration',
-          include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
           testTimeout: 60_000,
           ...withPostgres,
@@ -43,7 +43,7 @@ export default defineConfig({
         // What is slow by nature: `pnpm test:full`.
         test: {
           name: 'full',
-          include: ['packages/*/test/full/**/*.test.ts', 'apps/*/test/full/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
           testTimeout: 120_000,
           ...withPostgres,
         },

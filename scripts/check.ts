@@ -1,8 +1,6 @@
 /** `pnpm check`: everything that is wrong without running the product. Changes no file. */
-import { checkContracts } from './contracts.ts';
-import { checkGeneratedFiles } from './generated-files.ts';
-import { checkReleased } from './release/released-at-tag.ts';
-import { run, type CommandResult } from './run.ts';
+import { checkContracts, checkGeneratedFiles, run, type CommandResult } from '../tools/checks/src/index.ts';
+import { checkReleased } from '../tools/release/src/index.ts';
 
 interface Step {
   name: string;
@@ -35,8 +33,8 @@ const steps: Step[] = [
   },
   {
     name: 'layering',
-    remedy: 'see scripts/layering.test.ts',
-    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'scripts/layering.test.ts']),
+    remedy: 'see tools/checks/src/layering.test.ts',
+    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/layering.test.ts']),
   },
 ];
 

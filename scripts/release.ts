@@ -1,8 +1,6 @@
 /** `pnpm release`: publishes every package whose version the registry does not have, and tags it. */
 import { parseArgs } from 'node:util';
-import { release } from './release/publish.ts';
-import { openRegistry } from './release/registry.ts';
-import { ReleaseError } from './release/release-error.ts';
+import { openRegistry, release, ReleaseError } from '../tools/release/src/index.ts';
 
 const help = `Usage: pnpm release [options]
 

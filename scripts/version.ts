@@ -1,6 +1,5 @@
 /** `pnpm run version`: makes versions, changelogs and `released/` of the pending changesets. */
-import { cutVersions } from './release/cut-versions.ts';
-import { ReleaseError } from './release/release-error.ts';
+import { cutVersions, ReleaseError } from '../tools/release/src/index.ts';
 
 try {
   const cut = await cutVersions();

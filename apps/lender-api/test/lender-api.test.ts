@@ -8,10 +8,10 @@ import {
   type IssuedCredential,
   issueCredential,
 } from '@deedwire/actions';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { startInterfaceService } from '@deedwire/graphql-server';
 import type { RunningService } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
-import { createTestDatabase } from '@deedwire/test-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lenderInterface } from '../src/lender-interface.ts';
 

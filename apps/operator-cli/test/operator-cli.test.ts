@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runOperator } from './operator.ts';
 

@@ -7,10 +7,10 @@ import {
   type IssuedCredential,
   issueCredential,
 } from '@deedwire/actions';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { type InterfaceConfig, type ServedContract, startInterfaceService } from '@deedwire/graphql-server';
 import type { RunningService } from '@deedwire/service-runtime';
 import { createStore, migrate, type Store } from '@deedwire/store';
-import { createTestDatabase } from '@deedwire/test-postgres';
 import { partnerInterface } from '../src/partner-interface.ts';
 
 export interface Account {

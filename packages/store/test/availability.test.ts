@@ -1,4 +1,4 @@
-import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/test-postgres';
+import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createListener, createNotifier, createStore, StoreUnavailableError, type Store } from '../src/index.ts';
 import { connect } from './support/database.ts';

@@ -1,4 +1,4 @@
-import type { TestDatabase } from '@deedwire/test-postgres';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   createStore,

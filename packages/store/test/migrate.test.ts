@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   createStore,

@@ -1,4 +1,4 @@
-import type { TestDatabase } from '@deedwire/test-postgres';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { escapeLiteral } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {

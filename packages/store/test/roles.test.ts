@@ -1,4 +1,4 @@
-import type { DatabaseRole, TestDatabase } from '@deedwire/test-postgres';
+import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStore, insertApiClient, insertApiKey, type Database, type Store } from '../src/index.ts';
 import { connect, createMigratedDatabase, type Connection } from './support/database.ts';

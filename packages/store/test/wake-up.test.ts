@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { terminateBackends, type TestDatabase } from '@deedwire/test-postgres';
+import { terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createListener, createNotifier, type Listener, type Notifier } from '../src/index.ts';
 import { connect, createMigratedDatabase } from './support/database.ts';

@@ -13,9 +13,9 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { createLogger } from '@deedwire/service-runtime';
 import { createNotifier, createSecretKeyRing, createStore, migrate } from '@deedwire/store';
-import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
 import type { WorkerConfig } from '../../src/config.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
-import { createTestDatabase } from '@deedwire/test-postgres';
 import type { HandshakeOutcome, WebhookSender } from '@deedwire/webhook-sender';
 import {
   createLender,

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@deedwire/test-postgres';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { Client } from 'pg';
 import { migrate } from '../../src/index.ts';
 

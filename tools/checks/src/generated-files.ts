@@ -1,0 +1,50 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { run, workspaceRoot, type CommandResult } from './run.ts';
+
+/** Where generated files live; `pnpm generate` writes all of them. */
+const generatedPaths = [
+  'packages/*/json-schema/**',
+  'packages/*/**/generated/**',
+  'apps/*/**/generated/**',
+  'tools/*/**/generated/**',
+  'docs/reference/**',
+];
+
+/** Runs every generator and compares what it wrote with what was there, which it then puts back. */
+export async function checkGeneratedFiles(): Promise<CommandResult> {
+  const before = await readGenerated();
+  const generation = await run('turbo', ['run', 'generate', '--output-logs=errors-only', '--no-update-notifier']);
+  const after = await readGenerated();
+  const stale = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (path) => before.get(path) !== after.get(path),
+  );
+  await Promise.all(stale.map((path) => restore(path, before.get(path))));
+  if (!generation.succeeded) return generation;
+  return {
+    succeeded: stale.length === 0,
+    output: stale
+      .map((path) => `not current: ${path}\n`)
+      .toSorted()
+      .join(''),
+  };
+}
+
+async function readGenerated(): Promise<Map<string, string>> {
+  const patterns = generatedPaths.map((path) => `:(glob)${path}`);
+  const listed = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...patterns]);
+  const paths = listed.output.split('\0').filter((path) => path !== '');
+  const entries = await Promise.all(
+    paths.map(
+      async (path) => [path, await readFile(join(workspaceRoot, path), 'utf8').catch(() => undefined)] as const,
+    ),
+  );
+  return new Map(entries.flatMap(([path, text]) => (text === undefined ? [] : [[path, text]])));
+}
+
+async function restore(path: string, text: string | undefined): Promise<void> {
+  const target = join(workspaceRoot, path);
+  if (text === undefined) return rm(target);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, text);
+}

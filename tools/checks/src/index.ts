@@ -1,0 +1,3 @@
+export { checkContracts } from './contracts.ts';
+export { checkGeneratedFiles } from './generated-files.ts';
+export { run, workspaceRoot, type CommandResult, type ToolResult } from './run.ts';

@@ -1,0 +1,121 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+/**
+ * Which of our packages each may import. The whole table is written out: a package that is not in it has not been
+ * thought about.
+ */
+const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
+const layer0 = [...contracts, 'domain', 'auth', 'contract-check'];
+const layer1 = ['service-runtime', 'store', 'webhook-sender'];
+const layers0to3 = [...layer0, ...layer1, 'actions'];
+const layers0to4 = [...layers0to3, 'graphql-server'];
+const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
+const everything = [
+  ...layers0to4,
+  ...apps,
+  'checks',
+  'contract-tests',
+  'dev-environment',
+  'embedded-postgres',
+  'reference',
+  'release',
+];
+
+const mayImport: Record<string, readonly string[]> = {
+  // Layer 0
+  'lender-schema': [],
+  'partner-schema': [],
+  'webhook-events': [],
+  'webhook-signing': [],
+  domain: [],
+  auth: [],
+  'contract-check': [],
+  // For tests only: no package below layer 6 lists it among its runtime dependencies.
+  'embedded-postgres': [],
+  // Layer 1
+  'service-runtime': ['domain'],
+  store: ['domain'],
+  'webhook-sender': ['webhook-signing'],
+  // Layer 3
+  actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender'],
+  // Layer 4
+  'graphql-server': layers0to3,
+  // Layer 5
+  'lender-api': layers0to4,
+  'partner-api': layers0to4,
+  'webhook-worker': layers0to4,
+  'operator-cli': layers0to4,
+  // Layer 6
+  checks: everything,
+  'contract-tests': everything,
+  'dev-environment': everything,
+  reference: everything,
+  release: everything,
+};
+
+interface WorkspacePackage {
+  name: string;
+  path: string;
+  manifest: Record<
+    'dependencies' | 'devDependencies' | 'peerDependencies' | 'optionalDependencies',
+    Record<string, string>
+  >;
+}
+
+const workspaceRoot = join(import.meta.dirname, '../../..');
+const ours = '@deedwire/';
+
+const packages: WorkspacePackage[] = globSync('{packages,apps,tools}/*/package.json', { cwd: workspaceRoot }).map(
+  (manifestPath) => {
+    const path = join(workspaceRoot, dirname(manifestPath));
+    return { name: basename(path), path, manifest: JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) };
+  },
+);
+
+function oursAmong(dependencies: Record<string, string> = {}): string[] {
+  return Object.keys(dependencies)
+    .filter((name) => name.startsWith(ours))
+    .map((name) => name.slice(ours.length));
+}
+
+/** The packages of ours that files import, in any form of import. */
+function importsOf(path: string, files: readonly string[]): string[] {
+  const names = files.flatMap((file) =>
+    [...readFileSync(join(path, file), 'utf8').matchAll(/(?:from|import|import\()\s*['"]@deedwire\/([a-z-]+)/g)].map(
+      (match) => match[1] ?? '',
+    ),
+  );
+  return [...new Set(names)].toSorted();
+}
+
+function sourcesOf(path: string): string[] {
+  return globSync('src/**/*.ts', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
+}
+
+function testsOf(path: string): string[] {
+  return globSync(['src/**/*.test.ts', 'test/**/*.ts'], { cwd: path });
+}
+
+test('every package has its line in the table, and every line its package', () => {
+  expect(packages.map(({ name }) => name).toSorted()).toEqual(Object.keys(mayImport).toSorted());
+});
+
+describe.each(packages)('$name', ({ name, path, manifest }) => {
+  const allowed = mayImport[name] ?? [];
+  const runtime = [manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies].flatMap(oursAmong);
+
+  test('depends on nothing that the table does not allow', () => {
+    expect(runtime.filter((dependency) => !allowed.includes(dependency))).toEqual([]);
+  });
+
+  test('imports what it depends on, and depends on what it imports', () => {
+    expect(importsOf(path, sourcesOf(path))).toEqual(runtime.toSorted());
+  });
+
+  test('its tests import only what they declare', () => {
+    const declared = [name, ...runtime, ...oursAmong(manifest.devDependencies)];
+    expect(importsOf(path, testsOf(path)).filter((dependency) => !declared.includes(dependency))).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+
+export const workspaceRoot = join(import.meta.dirname, '../../..');
+
+export interface CommandResult {
+  succeeded: boolean;
+  /** Standard output and standard error, as they came. */
+  output: string;
+}
+
+export interface ToolResult extends CommandResult {
+  /** Standard output alone. */
+  stdout: string;
+}
+
+/** Runs a tool of the workspace by its name, in the workspace's root unless told otherwise, and keeps what it prints. */
+export function run(tool: string, toolArguments: readonly string[], cwd = workspaceRoot): Promise<ToolResult> {
+  const child = spawn(tool, toolArguments, { cwd, env: toolEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const [all, standard]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => {
+    all.push(chunk);
+    standard.push(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => all.push(chunk));
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ succeeded: false, output: error.message, stdout: '' }));
+    child.on('close', (code) => resolve({ succeeded: code === 0, output: text(all), stdout: text(standard) }));
+  });
+}
+
+function text(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString();
+}
+
+function toolEnvironment(): NodeJS.ProcessEnv {
+  // oxlint-disable-next-line node/no-process-env -- what the tools inherit
+  const inherited = process.env;
+  return {
+    ...inherited,
+    PATH: [join(workspaceRoot, 'node_modules/.bin'), inherited['PATH']].join(delimiter),
+    TURBO_TELEMETRY_DISABLED: '1',
+    DO_NOT_TRACK: '1',
+  };
+}

@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const folder = join(import.meta.dirname, '../../../.github/workflows');
+const workflows = globSync('*.yml', { cwd: folder })
+  .toSorted()
+  .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
+
+/** Job → its lines. */
+function jobsOf(text: string): [name: string, lines: string][] {
+  const [, jobs = ''] = text.split(/^jobs:\n/m);
+  return [...jobs.matchAll(/^ {2}(\w+):\n((?: {4}.*\n|\n)+)/gm)].map(([, name = '', lines = '']) => [name, lines]);
+}
+
+test('the workflows', () => {
+  expect(workflows.map(({ name, text }) => [name, jobsOf(text).map(([job]) => job)])).toEqual([
+    ['ci.yml', ['test']],
+    ['release.yml', ['test', 'version', 'publish']],
+  ]);
+});
+
+describe.each(workflows)('$name', ({ text }) => {
+  test('names every action by its commit, and says which version that is', () => {
+    const uses = [...text.matchAll(/\buses: (.*)/g)].map(([, action = '']) => action);
+    const loose = uses.filter((action) => !/^(\.\/.*|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(action));
+    expect(loose).toEqual([]);
+  });
+
+  test('grants nothing but what a job asks for', () => {
+    expect(text).toContain('\npermissions: {}\n');
+    expect(jobsOf(text).filter(([, lines]) => !/^ {4}permissions:\n/m.test(lines))).toEqual([]);
+  });
+
+  test('ends every job some day', () => {
+    const endless = jobsOf(text).filter(([, lines]) => !/^ {4}(timeout-minutes: \d+|uses: .*)\n/m.test(lines));
+    expect(endless).toEqual([]);
+  });
+});
+
+test('only the job that publishes may identify itself to the registry', () => {
+  const named = workflows.flatMap(({ text }) => jobsOf(text)).filter(([, lines]) => lines.includes('id-token: write'));
+  expect(named.map(([job]) => job)).toEqual(['publish']);
+});

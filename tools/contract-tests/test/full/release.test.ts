@@ -1,0 +1,296 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { convertReferral } from '@deedwire/actions';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { succeed } from '../support/command.ts';
+import { createConsumer, type ConsumerProject } from '../support/consumer-project.ts';
+import { findNode20 } from '../support/node-20.ts';
+import { startRegistry, type TestRegistry } from '../support/registry.ts';
+import { startTestSystem, type TestSystem } from '../support/system.ts';
+import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
+
+const publicPackages = [
+  '@deedwire/contract-check',
+  '@deedwire/lender-schema',
+  '@deedwire/partner-schema',
+  '@deedwire/webhook-events',
+  '@deedwire/webhook-signing',
+];
+const apps = ['@deedwire/lender-api', '@deedwire/operator-cli', '@deedwire/partner-api', '@deedwire/webhook-worker'];
+
+const lenderSdl = 'packages/lender-schema/versions/2026-11-01.graphql';
+
+// Each runs many programs; the bound is one against hanging.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+
+let registry: TestRegistry;
+let workspace: WorkspaceCopy;
+/** Package → version, as published first and as published then. */
+let first: Map<string, string>;
+let second: Map<string, string>;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  workspace = await copyWorkspace({ npm_config_userconfig: registry.publisherConfig });
+});
+
+afterAll(async () => {
+  await workspace.remove();
+  await registry.close();
+});
+
+function release(...options: string[]): Promise<string> {
+  return workspace.pnpm('--silent', 'release', '--registry', registry.url, ...options);
+}
+
+async function cutVersions(): Promise<Map<string, string>> {
+  await workspace.pnpm('run', 'version');
+  await workspace.commitAll('Version packages');
+  return workspace.versions();
+}
+
+/** Starts a release, and ends all of it, without notice, when it is about to publish a package. */
+async function releaseKilledAt(name: string): Promise<void> {
+  const begun = registry.stallPublishing(name);
+  const child = spawn('node', ['scripts/release.ts', '--registry', registry.url], {
+    cwd: workspace.folder,
+    detached: true,
+    // oxlint-disable-next-line node/no-process-env -- what a command inherits
+    env: { ...process.env, npm_config_userconfig: registry.publisherConfig, TMPDIR: await workspace.scratchFolder() },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  await Promise.race([begun, ended]);
+  if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  await ended;
+  registry.resumePublishing();
+}
+
+/** The lines of a text, in order, that begin with a word. */
+function linesOf(text: string, word = ''): string[] {
+  return text
+    .trim()
+    .split('\n')
+    .filter((line) => line.startsWith(word))
+    .toSorted();
+}
+
+function addField(sdl: string): string {
+  return sdl.replace(/^type Lender \{\n/m, '$&  "What they say of themselves."\n  motto: String\n');
+}
+
+function renameField(sdl: string): string {
+  return sdl.replace(/(^type Lender \{[^}]*?)\bname: String!/m, '$1title: String!');
+}
+
+describe('a first release', () => {
+  test('is refused while changesets are pending', async () => {
+    await workspace.writeChangeset('pending', 'patch', '@deedwire/webhook-signing');
+    await expect(release('--dry-run')).rejects.toThrow(
+      /^Changesets are pending \(.*\bpending\.md\b.*\): cut their versions with `pnpm run version`\.$/m,
+    );
+  });
+
+  test('versions, changelogs and released/ come of the changesets', async () => {
+    first = await cutVersions();
+    expect(await workspace.git('ls-files', '.changeset')).toBe('.changeset/config.json\n');
+    const written = ['CHANGELOG.md', 'released/versions.json', 'released/*/*2026-11-01.*'];
+    expect(await workspace.git('ls-files', ...written.map((path) => `packages/lender-schema/${path}`))).toBe(
+      [
+        'CHANGELOG.md',
+        'released/versions.json',
+        'released/versions/2026-11-01.graphql',
+        'released/versions/2026-11-01.manifest.json',
+      ]
+        .map((path) => `packages/lender-schema/${path}\n`)
+        .join(''),
+    );
+    const changed = await workspace.git('diff', '--name-only', '--diff-filter=d', 'HEAD~1');
+    await workspace.pnpm('exec', 'oxfmt', '--check', ...changed.trim().split('\n'));
+  });
+
+  test('a dry run says what would be done, and does nothing', async () => {
+    const said = await release('--dry-run');
+    expect(linesOf(said, 'would publish')).toEqual(
+      publicPackages.map((name) => `would publish ${name}@${first.get(name)}`),
+    );
+    expect(linesOf(said, 'would tag')).toEqual(
+      [...publicPackages, ...apps].map((name) => `would tag ${name}@${first.get(name)}`).toSorted(),
+    );
+    expect(await workspace.git('tag')).toBe('');
+    expect(await registry.versionsOf('@deedwire/contract-check')).toEqual([]);
+  });
+
+  test('a run that is killed leaves what the next one does', async () => {
+    await releaseKilledAt('@deedwire/partner-schema');
+    const published = await Promise.all(publicPackages.map((name) => registry.versionsOf(name)));
+    expect(published.map((versions) => versions.length)).toEqual([1, 1, 0, 0, 0]);
+
+    const said = await release();
+    expect(linesOf(said, 'published')).toEqual(
+      publicPackages.slice(2).map((name) => `published ${name}@${first.get(name)}`),
+    );
+    const now = await Promise.all(publicPackages.map((name) => registry.versionsOf(name)));
+    expect(now).toEqual(publicPackages.map((name) => [first.get(name)]));
+    expect(linesOf(await workspace.git('tag'))).toEqual(
+      [...publicPackages, ...apps].map((name) => `${name}@${first.get(name)}`).toSorted(),
+    );
+  });
+
+  test('once more, nothing is left to do', async () => {
+    expect(await release()).toBe('Everything is released.\n');
+  });
+
+  test('released/ that is not what the tag holds is found', async () => {
+    const path = 'packages/partner-schema/released/versions/2026-11-01.graphql';
+    const check = `console.log(await (await import('./tools/release/src/released-at-tag.ts')).checkReleased())`;
+    const evaluate = () => workspace.pnpm('exec', 'node', '--input-type=module', '--eval', check);
+    expect(await evaluate()).toContain('succeeded: true');
+    await workspace.edit(path, (text) => `${text}\n`);
+    expect(await evaluate()).toMatch(
+      /succeeded: false[^]*released\/versions\/2026-11-01\.graphql is not what @deedwire/,
+    );
+    await workspace.git('checkout', '--quiet', '--', path);
+  });
+});
+
+describe('a change', () => {
+  test('that says too little is refused when versions are cut', async () => {
+    await workspace.edit(lenderSdl, addField);
+    await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
+    await workspace.writeChangeset('motto', 'patch', '@deedwire/lender-schema');
+    await expect(cutVersions()).rejects.toThrow('the changes need a minor bump, declared is patch.');
+    expect(await workspace.versions()).toEqual(first);
+  });
+
+  test('and by the release, whatever was done to get past that', async () => {
+    // By hand: the version, the snapshot, and no changeset left to tell of it.
+    await workspace.edit('packages/lender-schema/package.json', (text) =>
+      text.replace(/("version": "\d+\.\d+\.)\d+"/, '$199"'),
+    );
+    await workspace.edit(lenderSdl.replace('versions/', 'released/versions/'), addField);
+    await workspace.git('clean', '--quiet', '--force', '.changeset');
+    await workspace.commitAll('A patch, they say');
+    await expect(release()).rejects.toThrow('the changes need a minor bump, declared is patch.');
+    expect(await registry.versionsOf('@deedwire/lender-schema')).toEqual([first.get('@deedwire/lender-schema')]);
+    await workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
+  });
+
+  test('that breaks what is released is refused, however large the bump', async () => {
+    await workspace.edit(lenderSdl, renameField);
+    await workspace.writeChangeset('rename', 'major', '@deedwire/lender-schema');
+    await expect(cutVersions()).rejects.toThrow(
+      'what versions/2026-11-01.graphql has released stays as promised, whatever the bump.',
+    );
+    await workspace.git('reset', '--quiet', '--hard');
+    await workspace.git('clean', '--quiet', '--force', '.changeset');
+  });
+
+  test('that is declared is published, and what did not change is not', async () => {
+    await workspace.edit(lenderSdl, addField);
+    await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
+    await workspace.writeChangeset('motto', 'minor', '@deedwire/lender-schema');
+    await workspace.writeChangeset('words', 'patch', '@deedwire/webhook-events');
+    await workspace.commitAll('Mottos');
+    second = await cutVersions();
+    expect(linesOf(await release(), 'published')).toEqual(
+      ['@deedwire/lender-schema', '@deedwire/webhook-events'].map((name) => `published ${name}@${second.get(name)}`),
+    );
+    expect(await registry.versionsOf('@deedwire/lender-schema')).toEqual(
+      [first, second].map((versions) => versions.get('@deedwire/lender-schema')),
+    );
+  });
+});
+
+test.each(publicPackages)('the tarball of %s holds what it should', async (name) => {
+  const folder = await workspace.scratchFolder();
+  const packing = ['pack', `${name}@${first.get(name)}`, '--json', '--registry', registry.url];
+  const [{ files }] = JSON.parse(await succeed('npm', packing, { cwd: folder }));
+  const paths = files.map(({ path }: { path: string }) => `${path}\n`).toSorted();
+  await expect(paths.join('')).toMatchFileSnapshot(`./tarballs/${name.replace('@deedwire/', '')}.txt`);
+});
+
+describe('consumers outside the workspace', () => {
+  let system: TestSystem;
+  let loanDesk: ConsumerProject;
+  let broker: ConsumerProject;
+
+  beforeAll(async () => {
+    [system, loanDesk, broker] = await Promise.all([
+      startTestSystem(),
+      createConsumer('loan-desk', pinsOf(first), registry.consumerConfig),
+      createConsumer('broker', pinsOf(second), registry.consumerConfig),
+    ]);
+  });
+
+  afterAll(() => Promise.all([system.close(), loanDesk.remove(), broker.remove()]));
+
+  test('have installed different versions', async () => {
+    const schema = '@deedwire/lender-schema';
+    expect(first.get(schema)).not.toBe(second.get(schema));
+    expect(await loanDesk.npm('ls', schema)).toContain(`${schema}@${first.get(schema)}\n`);
+    expect(await broker.npm('ls', schema)).toContain(`${schema}@${second.get(schema)}\n`);
+  });
+
+  test('compile their own operations and get one event at two versions', async () => {
+    await Promise.all([loanDesk.build(), broker.build()]);
+    const { subscriptions, reports, conversion } = await convertWhileRunning([
+      { project: loanDesk, node: process.execPath },
+      { project: broker, node: process.execPath },
+    ]);
+    expect(subscriptions).toEqual([subscriptionAt('2026-11-01'), subscriptionAt('2027-02-01')]);
+    expect(reports).toEqual([conversion, conversion]);
+    // One event, whatever the version of its payload.
+    expect(reports[0]).toEqual(reports[1]);
+  });
+
+  test('work on Node 20 with graphql 16', async (context) => {
+    const node = await findNode20();
+    if (node === null) {
+      process.stdout.write('There is no Node 20 on the PATH: the consumer on it is skipped.\n');
+      return context.skip();
+    }
+    await loanDesk.npm('install', 'graphql@16');
+    expect(await loanDesk.npm('ls', 'graphql', '--depth=0')).toContain('graphql@16.');
+    await loanDesk.build();
+    const { subscriptions, reports, conversion } = await convertWhileRunning([{ project: loanDesk, node }]);
+    expect(subscriptions).toEqual([subscriptionAt('2026-11-01')]);
+    expect(reports).toEqual([conversion]);
+  });
+
+  /** Runs consumers at the same time, and converts a referral when all have subscribed. */
+  async function convertWhileRunning(runs: { project: ConsumerProject; node: string }[]) {
+    const { urls, accounts, operator, referrals } = system;
+    const service = JSON.stringify({
+      lender: { url: urls.lender, credential: accounts.lender.credential },
+      partner: { url: urls.partner, credential: accounts.partner.credential },
+    });
+    const running = runs.map(({ project, node }) => project.start(node, service));
+    try {
+      const subscriptions = await Promise.all(running.map((consumer) => consumer.next()));
+      const referral = referrals.shift() ?? '';
+      const { matterId: matter } = await convertReferral(operator, { referralId: referral });
+      const reports = await Promise.all(running.map((consumer) => consumer.next()));
+      return { subscriptions, reports, conversion: { id: anEventGid, referral, matter } };
+    } finally {
+      for (const consumer of running) consumer.kill();
+    }
+  }
+});
+
+const anEventGid: unknown = expect.stringMatching(/^gid:\/\/service\/WebhookEvent\/\d+$/);
+
+/** What a consumer says when it has read its lender and subscribed. */
+function subscriptionAt(version: string): object {
+  return {
+    lender: expect.any(String),
+    team: expect.arrayContaining([expect.stringContaining('@')]),
+    eventTypes: [{ type: 'referral.converted', version }],
+  };
+}
+
+/** What a receiver of webhooks installs, pinned exactly. */
+function pinsOf(versions: ReadonlyMap<string, string>): Record<string, string> {
+  const names = publicPackages.filter((name) => name !== '@deedwire/contract-check');
+  return Object.fromEntries(names.map((name) => [name, versions.get(name) ?? '']));
+}

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { succeed } from './command.ts';
+
+export const workspaceRoot = join(import.meta.dirname, '../../../..');
+
+/** A copy of this workspace, installed, in a git repository of its own. */
+export interface WorkspaceCopy {
+  folder: string;
+  /** Runs pnpm in it; rejects, with all that it printed, unless it succeeds. */
+  pnpm(...args: string[]): Promise<string>;
+  git(...args: string[]): Promise<string>;
+  commitAll(message: string): Promise<void>;
+  edit(path: string, change: (text: string) => string): Promise<void>;
+  writeChangeset(name: string, bump: 'patch' | 'minor' | 'major', packageName: string): Promise<void>;
+  /** Package name → version, of all packages. */
+  versions(): Promise<Map<string, string>>;
+  /** Makes an empty folder that goes with the workspace and that git does not see. */
+  scratchFolder(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export async function copyWorkspace(env: Readonly<Record<string, string>>): Promise<WorkspaceCopy> {
+  const folder = await mkdtemp(join(tmpdir(), 'deedwire-workspace-'));
+  const { packageManager }: { packageManager: string } = await readJson(join(workspaceRoot, 'package.json'));
+
+  const git = (...args: string[]): Promise<string> => succeed('git', args, { cwd: folder });
+  const pnpm = (...args: string[]): Promise<string> =>
+    succeed('npx', ['-y', packageManager, ...args], { cwd: folder, env });
+  const commitAll = async (message: string): Promise<void> => {
+    await git('add', '--all');
+    await git('commit', '--quiet', '--message', message);
+  };
+
+  const listed = await succeed('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: workspaceRoot,
+  });
+  const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(workspaceRoot, file)));
+  await Promise.all(files.map((file) => cp(join(workspaceRoot, file), join(folder, file))));
+  await git('init', '--quiet', '--initial-branch=main');
+  await git('config', 'user.name', 'Tester');
+  await git('config', 'user.email', 'tester@example.com');
+  await commitAll('The workspace as it is');
+  await pnpm('install', '--frozen-lockfile', '--prefer-offline');
+
+  return {
+    folder,
+    pnpm,
+    git,
+    commitAll,
+    async edit(path, change) {
+      const file = join(folder, path);
+      const text = await readFile(file, 'utf8');
+      const changed = change(text);
+      if (changed === text) throw new Error(`${path} was not changed`);
+      await writeFile(file, changed);
+    },
+    async writeChangeset(name, bump, packageName) {
+      await writeFile(join(folder, '.changeset', `${name}.md`), `---\n'${packageName}': ${bump}\n---\n\nA test.\n`);
+    },
+    async versions() {
+      const paths = ['packages', 'apps', 'tools'].flatMap((parent) =>
+        readdirSync(join(folder, parent)).map((name) => join(folder, parent, name, 'package.json')),
+      );
+      const manifests = await Promise.all(paths.map((path) => readJson<{ name: string; version: string }>(path)));
+      return new Map(manifests.map(({ name, version }) => [name, version]));
+    },
+    scratchFolder: () => mkdtemp(join(folder, 'node_modules/.scratch-')),
+    async remove() {
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function readJson<Value>(file: string): Promise<Value> {
+  return JSON.parse(await readFile(file, 'utf8'));
+}

@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { access, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { describe, expect, test, vi } from 'vitest';
+import { newDevHome } from './dev-process.ts';
+
+async function post(caller: { url: string; clientId: string; apiKey: string; organizationId: string }, query: string) {
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Service-Client-Id': caller.clientId,
+    'X-Service-API-Key': caller.apiKey,
+    'X-Service-Organization-Id': caller.organizationId,
+  };
+  const response = await fetch(caller.url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  return { status: response.status, body: await response.json() };
+}
+
+test('dev.json holds exactly what others script against, and every credential in it works', async () => {
+  const home = await newDevHome();
+  const file = await home.whenReady(home.start());
+  const caller = {
+    url: expect.stringContaining('http://127.0.0.1:'),
+    clientId: expect.any(String),
+    apiKey: expect.any(String),
+    organizationId: expect.any(String),
+  };
+  expect(file).toEqual({
+    lender: caller,
+    partner: caller,
+    otherLender: caller,
+    otherPartner: caller,
+    worker: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) },
+    databaseUrl: expect.stringContaining('postgres://'),
+    referrals: expect.arrayContaining([expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/)]),
+  });
+  expect(file.referrals.length).toBeGreaterThanOrEqual(20);
+  expect(file.otherLender.organizationId).not.toBe(file.lender.organizationId);
+  expect(file.otherPartner.organizationId).toBe(file.otherLender.organizationId);
+  expect((await stat(join(home.path, 'dev.json'))).mode & 0o777).toBe(0o600);
+
+  for (const lender of [file.lender, file.otherLender]) {
+    expect(await post(lender, '{ lender { name } }')).toMatchObject({
+      status: 200,
+      body: { data: { lender: { name: expect.any(String) } } },
+    });
+  }
+  for (const partner of [file.partner, file.otherPartner]) {
+    expect(await post(partner, '{ partner { name } }')).toMatchObject({
+      status: 200,
+      body: { data: { partner: { name: expect.any(String) } } },
+    });
+  }
+  const [id] = file.referrals;
+  expect((await post(file.partner, `{ referral(id: "${id}") { id status } }`)).body).toEqual({
+    data: { referral: { id, status: 'OPEN' } },
+  });
+  expect((await fetch(`${file.worker.url}/ready`)).status).toBe(200);
+});
+
+test('the printed curl lines work in a shell as they are', async () => {
+  const home = await newDevHome();
+  const dev = home.start();
+  await home.whenReady(dev);
+  await vi.waitFor(() => expect(dev.output()).toContain('webhookEventTypes'));
+  const commands = dev.output().match(/^curl (?:.*\\\n)+.*$/gm) ?? [];
+  expect(commands).toHaveLength(3);
+  for (const command of commands) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    expect(JSON.parse(stdout)).toEqual({ data: expect.any(Object) });
+  }
+});
+
+test('data and credentials outlive a stop', async () => {
+  const home = await newDevHome();
+  const first = home.start();
+  const before = await home.whenReady(first);
+  first.signalGroup('SIGINT');
+  expect(await first.ended).toBe(0);
+  await expect(access(join(home.path, 'dev.json'))).rejects.toThrow('ENOENT');
+
+  const after = await home.whenReady(home.start());
+  expect(after.partner.apiKey).toBe(before.partner.apiKey);
+  expect(after.referrals).toEqual(before.referrals);
+});
+
+// Which process is the worker, only Linux tells.
+test.skipIf(process.platform !== 'linux')('an app that ends by itself is started again on its port', async () => {
+  const home = await newDevHome();
+  const dev = home.start();
+  const { worker } = await home.whenReady(dev);
+  const [pid] =
+    home
+      .processes()
+      .find((line) => line.includes('apps/webhook-worker'))
+      ?.split(' ') ?? [];
+  process.kill(Number(pid), 'SIGKILL');
+  await vi.waitFor(() => expect(dev.output()).toContain('webhook-worker ended (SIGKILL)'), { timeout: 5_000 });
+  await vi.waitFor(async () => expect((await fetch(`${worker.url}/ready`)).status).toBe(200), { timeout: 10_000 });
+});
+
+describe('what keeps it from starting is said in a sentence', () => {
+  test('another one on the same home', async () => {
+    const home = await newDevHome();
+    await home.whenReady(home.start());
+    const second = home.start();
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toBe(
+      `Another \`pnpm dev\` runs in ${home.path}. Stop it, or set DEEDWIRE_HOME to another folder for this one.\n`,
+    );
+  });
+
+  test('a port that is taken, by the name of its variable', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const address = holder.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const home = await newDevHome();
+    const dev = home.start({ PARTNER_API_PORT: String(port) });
+    expect(await dev.ended).toBe(1);
+    expect(dev.output()).toBe(
+      `PARTNER_API_PORT: port ${port} is taken. Set PARTNER_API_PORT to another port, or to 0 for a free one.\n`,
+    );
+    holder.close();
+  });
+
+  test('all configuration errors at once', async () => {
+    const home = await newDevHome();
+    const dev = home.start({ LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
+    expect(await dev.ended).toBe(1);
+    expect(dev.output()).toMatch(/DATABASE_URL must[\s\S]*LENDER_API_PORT must/);
+  });
+});
+
+describe('DATABASE_URL', () => {
+  test('a server that is not there', async () => {
+    const home = await newDevHome();
+    const dev = home.start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(await dev.ended).toBe(1);
+    expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
+  });
+
+  test('an empty database is used, again at the next start', async () => {
+    const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+    const env = { DATABASE_URL: database.databaseUrl };
+    const home = await newDevHome();
+    const first = home.start(env);
+    const file = await home.whenReady(first);
+    expect(file.databaseUrl).toBe(database.databaseUrl);
+    first.signalGroup('SIGTERM');
+    await first.ended;
+    const second = home.start(env);
+    expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
+    second.signalGroup('SIGTERM');
+    await second.ended;
+    await database.drop();
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, migrate } from '@deedwire/store';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openHome } from '../src/home.ts';
+import { claimDatabase } from '../src/own-database.ts';
+
+const directories: string[] = [];
+
+async function newHome() {
+  const directory = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+  directories.push(directory);
+  return openHome(directory);
+}
+afterEach(() => Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true, force: true }))));
+
+async function emptyDatabase() {
+  return createTestDatabase({ template: 'empty', prepare: async () => {} });
+}
+
+let database: Awaited<ReturnType<typeof emptyDatabase>>;
+beforeEach(async () => {
+  database = await emptyDatabase();
+  return () => database.drop();
+});
+
+test('an empty database becomes this home’s and is known again', async () => {
+  const home = await newHome();
+  const state = await claimDatabase(database.databaseUrl, home);
+  await migrate(database.databaseUrl);
+  expect(await claimDatabase(database.databaseUrl, home)).toBe(state);
+});
+
+test('a database with something in it is refused and left as it is', async () => {
+  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  await store.query({ name: 'make', text: 'create table theirs ()' }, []);
+  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('holds something');
+  const schemas = await store.query(
+    { name: 'look', text: `select from pg_namespace where nspname = 'deedwire_dev'` },
+    [],
+  );
+  expect(schemas).toEqual([]);
+  await store.close();
+});
+
+test('another home’s database is refused, Deedwire or not', async () => {
+  await claimDatabase(database.databaseUrl, await newHome());
+  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('holds something');
+});

@@ -1,0 +1,56 @@
+import {
+  convertReferral,
+  listCredentials,
+  listReferralsForOperator,
+  revokeCredential,
+  type ActionContext,
+} from '@deedwire/actions';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, migrate } from '@deedwire/store';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureOpenReferrals, seed, withLiveCredentials } from '../src/seed.ts';
+
+let context: ActionContext;
+let cleanUp: () => Promise<void>;
+
+beforeAll(async () => {
+  const database = await createTestDatabase({
+    template: 'migrated',
+    prepare: async (url) => void (await migrate(url)),
+  });
+  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  context = { store, gidNamespace: 'service', notify: () => {} };
+  cleanUp = async () => {
+    await store.close();
+    await database.drop();
+  };
+});
+afterAll(() => cleanUp());
+
+test('two organizations, four accounts, each with a key of its own', async () => {
+  const accounts = Object.values(await seed(context));
+  expect(accounts.map(({ interfaceName }) => interfaceName)).toEqual(['lender', 'partner', 'lender', 'partner']);
+  expect(new Set(accounts.map(({ credential }) => credential.organizationId)).size).toBe(2);
+  expect(new Set(accounts.map(({ credential }) => credential.apiKey)).size).toBe(4);
+});
+
+test('open referrals are brought up to their number again after some were closed', async () => {
+  const { partner } = await seed(context);
+  const first = await ensureOpenReferrals(context, partner.id);
+  expect(first).toHaveLength(25);
+  for (const referralId of first.slice(0, 3)) await convertReferral(context, { referralId });
+  const second = await ensureOpenReferrals(context, partner.id);
+  expect(second).toHaveLength(25);
+  expect(second.slice(0, 22)).toEqual(first.slice(3));
+  const page = await listReferralsForOperator(context, { partnerId: partner.id, status: 'OPEN', first: 100 });
+  expect(page.edges.map(({ node }) => node.id)).toEqual(second.toReversed());
+});
+
+test('a revoked key is replaced, the others are kept', async () => {
+  const accounts = await seed(context);
+  const [key] = await listCredentials(context, { interfaceName: 'partner', accountId: accounts.partner.id });
+  await revokeCredential(context, { keyId: key?.keyId ?? '' });
+  const renewed = await withLiveCredentials(context, accounts);
+  expect(renewed).toEqual({ ...accounts, partner: expect.objectContaining({ id: accounts.partner.id }) });
+  expect(renewed.partner.credential.apiKey).not.toBe(accounts.partner.credential.apiKey);
+});

@@ -1,0 +1,118 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
+import { differsFromReleased } from './contract-files.ts';
+import { allTags, git } from './git.ts';
+import { planRelease, tagOf, type ReleasePlan } from './plan.ts';
+import type { Published, Registry } from './registry.ts';
+import { ReleaseError } from './release-error.ts';
+import { lint, pack, type Tarball } from './tarball.ts';
+import { pendingChangesets, readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
+
+export interface ReleaseOptions {
+  registry: Registry;
+  /** Everything is made and checked, nothing is published or tagged. */
+  dryRun: boolean;
+  /** Whether the registry is given a statement of where and from what the tarballs were built. */
+  provenance: boolean;
+  say: (line: string) => void;
+}
+
+/**
+ * Publishes what the registry does not have and tags it. Run again after an interruption, it does what is left. Throws a
+ * ReleaseError before anything is published when anything is not as it should be.
+ */
+export async function release({ registry, dryRun, provenance, say }: ReleaseOptions): Promise<void> {
+  await refuseUnversioned(dryRun);
+  const packages = readWorkspacePackages(workspaceRoot);
+  const published = await lookUp(registry, packages);
+  const versions = new Map([...published].map(([name, entry]) => [name, entry.versions]));
+  const plan = planRelease(packages, { published: versions, tags: await allTags() });
+  if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
+  refuseUnreleasable(plan, provenance);
+
+  const folder = await mkdtemp(join(tmpdir(), 'release-'));
+  try {
+    const tarballs = await makeTarballs(plan.publish, folder);
+    await checkAgainstPublished(plan.publish, published, registry, join(folder, 'published'));
+    const left = new Set(plan.tag);
+    for (const { of, file } of tarballs) {
+      if (!dryRun) await registry.publish(file, { provenance });
+      say(`${dryRun ? 'would publish' : 'published'} ${tagOf(of)}`);
+      if (left.delete(of)) await tag(of, dryRun, say);
+    }
+    for (const each of left) await tag(each, dryRun, say);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** What is published is a commit, and the one whose versions were cut. */
+async function refuseUnversioned(dryRun: boolean): Promise<void> {
+  const pending = pendingChangesets(workspaceRoot);
+  if (pending.length > 0) {
+    throw new ReleaseError(
+      `Changesets are pending (${pending.join(', ')}): cut their versions with \`pnpm run version\`.`,
+    );
+  }
+  const changed = (await git('status', '--porcelain')).trimEnd();
+  if (changed !== '' && !dryRun) throw new ReleaseError(`There are changes that are not committed:\n${changed}`);
+}
+
+async function lookUp(registry: Registry, packages: readonly WorkspacePackage[]): Promise<Map<string, Published>> {
+  const published = packages.filter(({ kind }) => kind === 'public');
+  return new Map(await Promise.all(published.map(async ({ name }) => [name, await registry.look(name)] as const)));
+}
+
+function refuseUnreleasable(plan: ReleasePlan, provenance: boolean): void {
+  for (const { name, path } of new Set([...plan.publish, ...plan.tag])) {
+    const differing = differsFromReleased(join(workspaceRoot, path));
+    if (differing.length > 0) {
+      throw new ReleaseError(
+        `${name} promises what its released/ does not hold (${differing.join(', ')}): only \`pnpm run version\` cuts a version.`,
+      );
+    }
+  }
+  const unnamed = plan.publish.filter(({ hasRepository }) => !hasRepository);
+  if (provenance && unnamed.length > 0) {
+    const names = unnamed.map(({ name }) => name).join(', ');
+    throw new ReleaseError(`Provenance needs \`repository\` in package.json, which the registry compares: ${names}.`);
+  }
+}
+
+async function makeTarballs(packages: readonly WorkspacePackage[], folder: string): Promise<Tarball[]> {
+  if (packages.length === 0) return [];
+  // What an earlier build left of files that are gone would be published.
+  await Promise.all(
+    packages.map(({ path }) => rm(join(workspaceRoot, path, 'dist'), { recursive: true, force: true })),
+  );
+  const filters = packages.map(({ name }) => `--filter=${name}`);
+  const { succeeded, output } = await run('turbo', ['run', 'build', ...filters, '--output-logs=errors-only']);
+  if (!succeeded) throw new ReleaseError(`The build failed:\n${output.trim()}`);
+  const tarballs = await Promise.all(packages.map((each) => pack(each, folder)));
+  await Promise.all(tarballs.map(lint));
+  return tarballs;
+}
+
+/** Whatever the changesets said, and whoever wrote `released/`: what consumers have decides. */
+async function checkAgainstPublished(
+  packages: readonly WorkspacePackage[],
+  published: ReadonlyMap<string, Published>,
+  registry: Registry,
+  folder: string,
+): Promise<void> {
+  await mkdir(folder);
+  const downloads = packages.flatMap(({ name }) => {
+    const latest = published.get(name)?.latest ?? null;
+    return latest === null ? [] : [registry.download(name, latest, folder)];
+  });
+  const { succeeded, output } = await checkContracts(await Promise.all(downloads));
+  if (!succeeded)
+    throw new ReleaseError(`The versions say less than the changes since what is published:\n${output.trim()}`);
+}
+
+async function tag(of: WorkspacePackage, dryRun: boolean, say: (line: string) => void): Promise<void> {
+  if (!dryRun) await git('tag', '--annotate', '--message', tagOf(of), tagOf(of));
+  say(`${dryRun ? 'would tag' : 'tagged'} ${tagOf(of)}`);
+}
