@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all(Object.values(receivers).map((receiver) => receiver.close()));
 });
 
-const schemaFolder = fileURLToPath(new URL('../../webhook-events/json-schema/', import.meta.url));
+const schemaFolder = fileURLToPath(new URL('../../../packages/webhook-events/json-schema/', import.meta.url));
 
 const pick = (types: readonly { type: string }[]) => types.map(({ type }) => ({ type }));
 

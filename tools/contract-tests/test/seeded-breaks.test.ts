@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 // Edits of one line to a copy of our own contracts as last released, and what `pnpm check` then says of them: what to do, word for word.
 
-const packages = join(import.meta.dirname, '../..');
+const packages = join(import.meta.dirname, '../../../packages');
 const cli = join(packages, 'contract-check/src/bin.ts');
 let copy: string;
 
