@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { addTeamMember, convertReferral } from '@deedwire/actions';
 import {
-  deliveryHeaderWords,
+  deliveryHeaderDescriptions,
   readInterfaceContracts,
   type Example,
   type Exchange,
@@ -14,9 +14,9 @@ import { startReceiver, type Receiver } from './support/receiver.ts';
 import { startTestSystem, type TestSystem } from './support/system.ts';
 
 /*
- * The examples of the reference are sent to a running system, and what it answers is what the reference shows. `-u`
- * records it. Each version gets a system of its own, so that its identifiers are always the same; what is not the same
- * on each run is replaced below.
+ * Sends every example of the reference to a running system and compares the response with the one that the reference shows.
+ * `vitest -u` records the responses. Each version gets its own system, so that identifiers are the same on every run. Other
+ * values that change between runs are replaced below.
  */
 
 const workspaceRoot = join(import.meta.dirname, '../../..');
@@ -46,29 +46,29 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     await receiver.close();
   });
 
-  test('the examples of the reference are answered as it shows', async () => {
+  test('responds to every example as the reference shows', async () => {
     const send = (sent: Sent) => sendExample(t, receiver, contract, version, sent);
 
-    for (const sent of inPhase(version, 'create')) await expectAnswer(sent, await send(sent));
-    await makeSomethingHappen(t, contract);
+    for (const sent of inPhase(version, 'create')) await expectResponse(sent, await send(sent));
+    await causeEvent(t, contract);
     const [delivery] = await receiver.waitFor(1);
     expect(namesOfOurs(delivery?.headers ?? {})).toEqual(
-      Object.keys(deliveryHeaderWords)
+      Object.keys(deliveryHeaderDescriptions)
         .map((name) => name.toLowerCase())
         .toSorted(),
     );
     const readDelivery = inPhase(version, 'read').find(({ operation }) => operation === 'webhookDelivery');
-    if (readDelivery === undefined) throw new Error('There is no example of webhookDelivery.');
+    if (readDelivery === undefined) throw new Error('The reference has no example of webhookDelivery.');
     await expect.poll(() => send(readDelivery), { timeout: 20_000 }).toContain('"status": "DELIVERED"');
     for (const phase of ['read', 'change', 'delete'] as const) {
-      for (const sent of inPhase(version, phase)) await expectAnswer(sent, await send(sent));
+      for (const sent of inPhase(version, phase)) await expectResponse(sent, await send(sent));
     }
   });
 });
 
 type Phase = 'create' | 'read' | 'change' | 'delete';
 
-/** Examples are about one record: it is created, something happens, it is read, changed and deleted. */
+/** The examples of a version form one story: they create a record, read it after an event, change it and delete it. */
 function phaseOf({ kind, operation }: Example): Phase {
   if (kind === 'query') return 'read';
   if (operation.startsWith('create')) return 'create';
@@ -83,13 +83,13 @@ function inPhase(version: InterfaceVersion, phase: Phase): Sent[] {
     .flatMap(({ exchanges, ...example }) => exchanges.map((exchange) => ({ ...example, ...exchange })));
 }
 
-async function makeSomethingHappen(t: TestSystem, { name }: InterfaceContract): Promise<void> {
+async function causeEvent(t: TestSystem, { name }: InterfaceContract): Promise<void> {
   if (name === 'partner') return void (await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' }));
   const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai.wei@northwind.example' };
   await addTeamMember(t.operator, { lenderId: t.accounts.lender.id, ...person });
 }
 
-/** The names of the headers that are not the transport's own. */
+/** The names of the headers without those of the transport. */
 function namesOfOurs(headers: object): string[] {
   const transport = ['accept-encoding', 'connection', 'content-length', 'host'];
   return Object.keys(headers)
@@ -116,23 +116,23 @@ async function sendExample(
     body: body.replaceAll(exampleCallbackUrl, receiver.url),
   });
   expect(response.headers.get('X-Service-Schema-Version')).toBe(version);
-  const answer = (await response.text()).replaceAll(receiver.url, exampleCallbackUrl);
-  return `${JSON.stringify(JSON.parse(answer, steady), null, 2)}\n`;
+  const text = (await response.text()).replaceAll(receiver.url, exampleCallbackUrl);
+  return `${JSON.stringify(JSON.parse(text, stable), null, 2)}\n`;
 }
 
-async function expectAnswer({ operation, outcome, answerPath }: Sent, answer: string): Promise<void> {
-  const { errors, data } = JSON.parse(answer);
-  const isRefused = data?.[operation]?.userErrors?.length > 0;
-  expect({ answerPath, errors, isRefused }).toEqual({
-    answerPath,
+async function expectResponse({ operation, result, responsePath }: Sent, response: string): Promise<void> {
+  const { errors, data } = JSON.parse(response);
+  const hasUserErrors = data?.[operation]?.userErrors?.length > 0;
+  expect({ responsePath, errors, hasUserErrors }).toEqual({
+    responsePath,
     errors: undefined,
-    isRefused: outcome === 'refusal',
+    hasUserErrors: result === 'user-errors',
   });
-  await expect(answer).toMatchFileSnapshot(join(workspaceRoot, answerPath));
+  await expect(response).toMatchFileSnapshot(join(workspaceRoot, responsePath));
 }
 
-/** Replaces what another run would answer differently, by something of the same form. */
-function steady(key: string, value: unknown): unknown {
+/** Replaces values that change between runs with a fixed value of the same form. */
+function stable(key: string, value: unknown): unknown {
   if (key === 'durationMs' && Number.isInteger(value)) return 38;
   if (typeof value !== 'string') return value;
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;

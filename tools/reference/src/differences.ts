@@ -4,16 +4,16 @@ import { readText } from './workspace-files.ts';
 
 export type Difference = Pick<Change, 'coordinate' | 'verdict' | 'message'>;
 
-/** @param file from the root of the workspace */
+/** @param file path relative to the workspace root */
 export function sourceOf(file: string): SourceText {
   return { file, text: readText(file) };
 }
 
 export function differencesHeading(olderVersion: string): string {
-  return `Different from ${olderVersion}`;
+  return `Changes since ${olderVersion}`;
 }
 
-/** What whoever moves from an older version has to know, words apart. */
+/** The changes that matter when you migrate from an older version. Changes to descriptions are omitted. */
 export function describeDifferences(olderVersion: string, differences: readonly Difference[]): string[] {
   const byCoordinate = Map.groupBy(
     differences.filter(({ verdict }) => verdict !== 'patch'),
@@ -24,5 +24,5 @@ export function describeDifferences(olderVersion: string, differences: readonly 
     found.some(({ verdict }) => verdict === 'major') ? 'yes' : 'no',
     [...new Set(found.map(({ message }) => message))].join(' '),
   ]);
-  return [`## ${differencesHeading(olderVersion)}`, table(['where', 'breaking', 'what'], rows)];
+  return [`## ${differencesHeading(olderVersion)}`, table(['element', 'breaking', 'change'], rows)];
 }

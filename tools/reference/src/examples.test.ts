@@ -29,72 +29,72 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-test('an example counts for later versions, until one has its own', () => {
+test('an example applies to later versions until one of them has its own', () => {
   write('2027-02-01/a.graphql', 'query A($first: Int!) { a(first: $first) }');
   write('2027-02-01/a.variables.json', '{ "first": 1 }');
-  write('2027-02-01/a.answer.json', '{ "data": { "a": 2 } }');
+  write('2027-02-01/a.response.json', '{ "data": { "a": 2 } }');
   const examples = readExamples(folder, both);
   expect(examples.get('2026-11-01')).toMatchObject([
-    { kind: 'query', operation: 'a', exchanges: [{ outcome: 'success', variables: {}, answer: null }] },
+    { kind: 'query', operation: 'a', exchanges: [{ result: 'success', variables: {}, response: null }] },
     { operation: 'b', document: '{ b }' },
   ]);
   expect(examples.get('2027-02-01')).toMatchObject([
-    { operation: 'a', exchanges: [{ outcome: 'success', variables: { first: 1 }, answer: { data: { a: 2 } } }] },
+    { operation: 'a', exchanges: [{ result: 'success', variables: { first: 1 }, response: { data: { a: 2 } } }] },
     { operation: 'b', document: '{ b }' },
   ]);
 });
 
-test('what a later version shares with a retired one stays where it is', () => {
+test('a later version can use the example of a retired version', () => {
   const later = new Map([['2027-02-01', older]]);
   expect(readExamples(folder, later).get('2027-02-01')).toMatchObject([
     { path: `${folder}/2026-11-01/a` },
     { path: `${folder}/2026-11-01/b` },
   ]);
   write('2027-02-01/b.graphql', '{ b }');
-  expect(() => readExamples(folder, later)).toThrow('2026-11-01/b.graphql: no version has this for an example');
+  expect(() => readExamples(folder, later)).toThrow('2026-11-01/b.graphql: no version uses this file');
 });
 
-test('an example can show a refusal, too', () => {
+test('an example can also show user errors', () => {
   write('2026-11-01/a.refused.variables.json', '{ "first": -1 }');
   const [example] = readExamples(folder, new Map([['2026-11-01', older]])).get('2026-11-01') ?? [];
   expect(example?.exchanges).toMatchObject([
-    { outcome: 'success', variables: {} },
-    { outcome: 'refusal', variables: { first: -1 }, answerPath: `${folder}/2026-11-01/a.refused.answer.json` },
+    { result: 'success', variables: {} },
+    { result: 'user-errors', variables: { first: -1 }, responsePath: `${folder}/2026-11-01/a.refused.response.json` },
   ]);
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   const only = new Map([['2026-11-01', older]]);
 
-  test('an older example that does not fit', () => {
-    expect(() => readExamples(folder, both)).toThrow(/a\.graphql at 2027-02-01: .*needs an example of its own/);
+  test('an older example that is not valid for the newer schema', () => {
+    expect(() => readExamples(folder, both)).toThrow(/a\.graphql at 2027-02-01: .*needs its own example/);
   });
 
   test('an operation without an example', () => {
     rmSync(join(root, '2026-11-01/b.graphql'));
-    expect(() => readExamples(folder, only)).toThrow('2026-11-01/b.graphql: the example is missing');
+    expect(() => readExamples(folder, only)).toThrow('2026-11-01/b.graphql: missing example');
   });
 
   test.each([
-    ['what does not fit the schema', '{ b { c } }', /must not have a selection/],
-    ['another operation', '{ a }', /one query of b alone/],
-    ['a second field', '{ b a }', /one query of b alone/],
-    ['a second operation', 'query One { b } query Two { b }', /one query of b alone/],
+    ['a document that is not valid for the schema', '{ b { c } }', /must not have a selection/],
+    ['another operation', '{ a }', /one query that selects only b/],
+    ['a second field', '{ b a }', /one query that selects only b/],
+    ['a second operation', 'query One { b } query Two { b }', /one query that selects only b/],
   ])('%s', (_, document, message) => {
     write('2026-11-01/b.graphql', document);
     expect(() => readExamples(folder, only)).toThrow(message);
   });
 
-  test('variables that do not fit', () => {
+  test('variables of the wrong type', () => {
     write('2026-11-01/a.variables.json', '{ "first": "one" }');
     expect(() => readExamples(folder, only)).toThrow(/\$first/);
   });
 
-  test.each(['2026-11-01/c.graphql', '2026-11-01/c.answer.json', '2027-02-01/b.graphql', '2026-11-01/b.txt'])(
-    'the stray file %s',
+  test.each(['2026-11-01/c.graphql', '2026-11-01/c.response.json', '2027-02-01/b.graphql', '2026-11-01/b.txt'])(
+    'the unused file %s',
     (path) => {
       write(path, '{}');
-      expect(() => readExamples(folder, only)).toThrow('no version has this for an example');
+      expect(() => readExamples(folder, only)).toThrow('no version uses this file');
     },
   );
 });

@@ -3,35 +3,35 @@ import { dirname, join } from 'node:path';
 import { getVariableValues, Kind, parse, validate, type GraphQLSchema } from 'graphql';
 import { fileExists, readText, workspaceRoot } from './workspace-files.ts';
 
-/** An operation as a client would send it, with what came back. */
+/** An operation as a client sends it, with its recorded responses. */
 export interface Example {
-  /** Of its files, from the root of the workspace, without their endings. */
+  /** Path of its files without extension, relative to the workspace root. */
   readonly path: string;
   readonly kind: 'query' | 'mutation';
   /** The name of the root field. */
   readonly operation: string;
   readonly document: string;
-  /** What is sent and what comes back: first what succeeds, then, for some, what is refused with user errors. */
+  /** A request that succeeds and, for some operations, one that returns user errors. */
   readonly exchanges: readonly Exchange[];
 }
 
 export interface Exchange {
-  readonly outcome: 'success' | 'refusal';
+  readonly result: 'success' | 'user-errors';
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The file with the answer, from the root of the workspace. */
-  readonly answerPath: string;
-  /** The body of the answer, as recorded by the contract tests. Null when it has not been recorded yet. */
-  readonly answer: unknown;
+  /** Path of the recorded response, relative to the workspace root. */
+  readonly responsePath: string;
+  /** Body of the response, as recorded by the contract tests. Null if it has not been recorded yet. */
+  readonly response: unknown;
 }
 
 type ByDate = ReadonlyMap<string, GraphQLSchema>;
 
 /**
- * The examples of each version: those in the folder of its date, and for every other operation the newest of an older
- * date. An older date may be retired: what later versions share with it stays where it is.
+ * Reads the examples of each version. An operation without an example in the folder of its version uses the newest one of
+ * an older version, even if that version is retired.
  *
- * @param folder from the root of the workspace
- * @throws Error for an operation without an example, an example that its schema refuses, and a file that is of no use
+ * @param folder path relative to the workspace root
+ * @throws {Error} if an operation has no example, an example is not valid for its schema, or a file is unused
  */
 export function readExamples(folder: string, schemas: ByDate): Map<string, Example[]> {
   const files = globSync('*/*.*', { cwd: join(workspaceRoot, folder) }).toSorted();
@@ -45,11 +45,11 @@ export function readExamples(folder: string, schemas: ByDate): Map<string, Examp
   );
   const used = new Set([...examples.values()].flat().map(({ path }) => path));
   const stray = files.find((file) => !used.has(`${folder}/${file.replace(fileEnding, '')}`));
-  if (stray !== undefined) throw new Error(`${folder}/${stray}: no version has this for an example`);
+  if (stray !== undefined) throw new Error(`${folder}/${stray}: no version uses this file`);
   return examples;
 }
 
-const fileEnding = /\.(?:graphql|(?:refused\.)?(?:variables|answer)\.json)$/;
+const fileEnding = /\.(?:graphql|(?:refused\.)?(?:variables|response)\.json)$/;
 
 interface Operation {
   kind: Example['kind'];
@@ -70,34 +70,34 @@ function readExample(
   { version, schema }: { version: string; schema: GraphQLSchema },
 ): Example {
   const date = dates.find((candidate) => fileExists(`${folder}/${candidate}/${name}.graphql`));
-  if (date === undefined) throw new Error(`${folder}/${version}/${name}.graphql: the example is missing`);
+  if (date === undefined) throw new Error(`${folder}/${version}/${name}.graphql: missing example`);
   const path = `${folder}/${date}/${name}`;
   const document = readText(`${path}.graphql`);
   const hasRefusal = fileExists(`${path}.refused.variables.json`);
   const exchanges = [
     readExchange('success', path),
-    ...(hasRefusal ? [readExchange('refusal', `${path}.refused`)] : []),
+    ...(hasRefusal ? [readExchange('user-errors', `${path}.refused`)] : []),
   ];
   const problems = exchanges.flatMap(({ variables }) => problemsOf(schema, { kind, name }, document, variables));
   if (problems.length > 0) {
-    const remedy = date === version ? '' : ` Version ${version} needs an example of its own.`;
+    const remedy = date === version ? '' : ` Version ${version} needs its own example.`;
     throw new Error(`${path}.graphql at ${version}: ${problems.join(' ')}${remedy}`);
   }
   return { path, kind, operation: name, document, exchanges };
 }
 
-function readExchange(outcome: Exchange['outcome'], path: string): Exchange {
+function readExchange(result: Exchange['result'], path: string): Exchange {
   const variablesPath = `${path}.variables.json`;
-  const answerPath = `${path}.answer.json`;
+  const responsePath = `${path}.response.json`;
   return {
-    outcome,
+    result,
     variables: fileExists(variablesPath) ? JSON.parse(readText(variablesPath)) : {},
-    answerPath,
-    answer: fileExists(answerPath) ? JSON.parse(readText(answerPath)) : null,
+    responsePath,
+    response: fileExists(responsePath) ? JSON.parse(readText(responsePath)) : null,
   };
 }
 
-/** Why an example is not one, in sentences; none when it is. */
+/** The reasons why a document is not a valid example of an operation, as sentences. Empty if it is valid. */
 function problemsOf(
   schema: GraphQLSchema,
   { kind, name }: Operation,
@@ -110,7 +110,8 @@ function problemsOf(
   const operations = parsed.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const [operation] = operations;
   const [field, ...others] = operation?.selectionSet.selections ?? [];
-  const isIt = operation?.operation === kind && field?.kind === Kind.FIELD && field.name.value === name;
-  if (!isIt || others.length > 0 || operations.length > 1) return [`It must be one ${kind} of ${name} alone.`];
+  const isExample = operation?.operation === kind && field?.kind === Kind.FIELD && field.name.value === name;
+  if (!isExample || others.length > 0 || operations.length > 1)
+    return [`The document must contain one ${kind} that selects only ${name}.`];
   return getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors?.map(String) ?? [];
 }

@@ -14,18 +14,18 @@ export interface InterfaceVersion extends Lifecycle {
 
 export interface InterfaceContract {
   readonly name: 'lender' | 'partner';
-  /** The path of the endpoint, behind the base URL. */
+  /** Path of the endpoint, relative to the base URL. */
   readonly path: string;
   /** Oldest first. */
   readonly versions: readonly InterfaceVersion[];
 }
 
-/** The folder of the package that holds the contract, from the root of the workspace. */
+/** Folder of the contract package, relative to the workspace root. */
 export function packageFolder(name: InterfaceContract['name']): string {
   return `packages/${name}-schema`;
 }
 
-/** Both interfaces, with every version that they have. */
+/** Both interfaces with all their versions. */
 export function readInterfaceContracts(): InterfaceContract[] {
   return [
     { name: 'lender', path: '/lenders/graphql', versions: readVersions('lender', lender) },

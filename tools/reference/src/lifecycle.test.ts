@@ -1,7 +1,7 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
 import { readInterfaceContracts } from './interface-contracts.ts';
-import { statusExplained, statusInWords, type Lifecycle } from './lifecycle.ts';
+import { statusExplanation, statusSummary, type Lifecycle } from './lifecycle.ts';
 
 const deprecated: Lifecycle = {
   version: '2026-11-01',
@@ -10,20 +10,20 @@ const deprecated: Lifecycle = {
   sunsetOn: '2029-03-01',
 };
 
-test('a status in words', () => {
-  expect(statusInWords(deprecated)).toBe('deprecated on 2028-02-29, ends on 2029-03-01');
-  expect(statusInWords({ ...deprecated, status: 'retired' })).toBe('retired on 2029-03-01');
-  expect(statusExplained(deprecated)).toContain('ends on 2029-03-01');
+test('summarizes and explains a status', () => {
+  expect(statusSummary(deprecated)).toBe('deprecated on 2028-02-29, sunset on 2029-03-01');
+  expect(statusSummary({ ...deprecated, status: 'retired' })).toBe('retired on 2029-03-01');
+  expect(statusExplanation(deprecated)).toContain('until its sunset on 2029-03-01');
 });
 
-/** What docs/versions.md promises: a deprecated version goes on for at least 12 months. */
+/** docs/versions.md promises at least 12 months between deprecation and sunset. */
 function isLongEnough({ deprecatedOn, sunsetOn }: Lifecycle): boolean {
   if (deprecatedOn === null || sunsetOn === null) return true;
   const [year = '', ...day] = deprecatedOn.split('-');
   return sunsetOn >= [Number(year) + 1, ...day].join('-');
 }
 
-test('every deprecated version lives for 12 months more, as docs/versions.md promises', () => {
+test('every deprecated version is served for at least 12 more months', () => {
   expect(isLongEnough(deprecated)).toBe(true);
   expect(isLongEnough({ ...deprecated, sunsetOn: '2029-02-28' })).toBe(false);
   const versions = [...readInterfaceContracts(), ...webhookEventTypes].flatMap(

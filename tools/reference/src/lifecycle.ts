@@ -1,37 +1,37 @@
-/** What the registries of interfaces and of events say of a version. */
+/** A version as the registries of interfaces and event types describe it. */
 export interface Lifecycle {
   readonly version: string;
   readonly status: 'preview' | 'current' | 'deprecated' | 'retired';
   /** `YYYY-MM-DD`. Null unless deprecated or retired. */
   readonly deprecatedOn: string | null;
-  /** `YYYY-MM-DD`. Null when no end is planned. */
+  /** `YYYY-MM-DD`. Null if no sunset is planned. */
   readonly sunsetOn: string | null;
 }
 
-/** Where a version stands, in a few words. */
-export function statusInWords({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
+/** The status of a version in a few words. */
+export function statusSummary({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
   switch (status) {
     case 'preview':
       return 'preview';
     case 'current':
       return 'released';
     case 'deprecated':
-      return `deprecated on ${deprecatedOn}, ends on ${sunsetOn ?? 'a day not fixed yet'}`;
+      return `deprecated on ${deprecatedOn}, sunset ${sunsetOn === null ? 'not announced' : `on ${sunsetOn}`}`;
     case 'retired':
       return `retired on ${sunsetOn}`;
   }
 }
 
-/** What that means for a reader, in a sentence or two. */
-export function statusExplained({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
+/** What the status means for a client. */
+export function statusExplanation({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
   switch (status) {
     case 'preview':
-      return '**Preview.** Not released: it may still change in a breaking way. Only those who name it get it.';
+      return '**Preview.** Not released: it can still change in a breaking way. It is served only to clients that request it by name.';
     case 'current':
-      return '**Released.** From now on it only grows. No end is planned.';
+      return '**Released.** Changes to it are additions only. No sunset is planned.';
     case 'deprecated':
-      return `**Deprecated** on ${deprecatedOn}. It goes on as it is until it ends on ${sunsetOn ?? 'a day that is not fixed yet'}: move to a newer version before.`;
+      return `**Deprecated** on ${deprecatedOn}. It is served unchanged until its sunset ${sunsetOn === null ? '(date not announced)' : `on ${sunsetOn}`}: migrate to a newer version before then.`;
     case 'retired':
-      return `**Retired** on ${sunsetOn}. It cannot be used any more.`;
+      return `**Retired** on ${sunsetOn}. Requests for it are rejected.`;
   }
 }

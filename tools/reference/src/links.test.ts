@@ -11,15 +11,15 @@ const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '-
 });
 const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(workspaceRoot, file)));
 
-test.each(files)('%s leads nowhere that is not there', (file) => {
+test.each(files)('every link in %s has a target', (file) => {
   const text = readFileSync(join(workspaceRoot, file), 'utf8').replaceAll(/^```.*?^```$/gms, '');
   const broken = [...text.matchAll(/\]\((?!\w+:)([^)#\s]*)(#[^)\s]*)?\)/g)]
-    .filter(([, path = '', target]) => !isThere(path === '' ? file : join(dirname(file), path), target))
+    .filter(([, path = '', target]) => !hasTarget(path === '' ? file : join(dirname(file), path), target))
     .map(([link]) => link);
   expect(broken).toEqual([]);
 });
 
-function isThere(path: string, target: string | undefined): boolean {
+function hasTarget(path: string, target: string | undefined): boolean {
   const linked = join(workspaceRoot, path);
   return existsSync(linked) && (target === undefined || anchorsOf(readFileSync(linked, 'utf8')).includes(target));
 }

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { anchor, anchorsOf, table } from './markdown.ts';
 
-test('a table stands in line but for its last column, and keeps its cells apart', () => {
+test('aligns all columns of a table but the last, and escapes cell separators', () => {
   expect(
     table(
-      ['name', 'what it is'],
+      ['name', 'description'],
       [
         ['`é`', 'one|two'],
         ['`longer`', 'over\n  two lines'],
       ],
     ),
-  ).toBe('| name     | what it is |\n| -------- | --- |\n| `é`      | one\\|two |\n| `longer` | over two lines |');
+  ).toBe('| name     | description |\n| -------- | --- |\n| `é`      | one\\|two |\n| `longer` | over two lines |');
 });
 
-test('anchors are those that GitHub makes', () => {
+test('generates the anchors that GitHub generates', () => {
   expect(anchor('query webhookEventTypes')).toBe('#query-webhookeventtypes');
   expect(anchor('BAD_REQUEST')).toBe('#bad_request');
   expect(anchor('referral.converted, 2026-11-01')).toBe('#referralconverted-2026-11-01');

@@ -1,4 +1,4 @@
-/** A table whose columns stand in line in a terminal, too; all but the last, which holds sentences. */
+/** A table that is aligned in a terminal as well. The last column is not padded because it contains sentences. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map(cell));
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => length(row[column] ?? ''))));
@@ -25,7 +25,7 @@ export function link(text: string, target: string): string {
   return `[${text}](${target})`;
 }
 
-/** The anchor that GitHub gives a heading. */
+/** The anchor that GitHub generates for a heading. */
 export function anchor(heading: string): string {
   return `#${heading
     .toLowerCase()
@@ -39,12 +39,12 @@ export function anchorsOf(text: string): string[] {
   return [...withoutCode.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchor(heading));
 }
 
-/** Blocks with an empty line between. */
+/** Joins blocks with an empty line between them. Empty blocks are dropped. */
 export function page(blocks: readonly string[]): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** A description's lines as one. */
+/** Joins the lines of a description. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ').trim();
 }

@@ -2,17 +2,17 @@ import { webhookEventTypes } from '@deedwire/webhook-events';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { limitDescriptions } from './descriptions/limits.ts';
+import { requestHeaderDescriptions } from './descriptions/request-headers.ts';
+import { responseHeaderDescriptions } from './descriptions/response-headers.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { referencePages } from './reference-pages.ts';
-import { limitWords } from './words/limits.ts';
-import { requestHeaderWords } from './words/request-headers.ts';
-import { responseHeaderWords } from './words/response-headers.ts';
 
 const pages = referencePages();
 const contracts = readInterfaceContracts();
 const interfaceVersions = contracts.flatMap(({ versions }) => versions);
 
-test('there is a page for every version of everything', () => {
+test('there is a page for every version of every interface and payload', () => {
   expect([...pages.keys()].toSorted()).toEqual(
     [
       'README.md',
@@ -25,17 +25,17 @@ test('there is a page for every version of everything', () => {
   );
 });
 
-test('a newer version says what is different from the one before', () => {
+test('the page of a newer version lists the changes since the previous one', () => {
   expect(pages.get('lender/2027-02-01.md')).toContain(
     '| `Lender.members`         | yes      | The type was [TeamMember!]!, is TeamMemberConnection!. |\n',
   );
   const event = pages.get('webhooks/referral.converted/2027-02-01.md');
-  expect(event).toContain('| `data.matterId`          | yes      | The field is not sent any more. |\n');
-  expect(event).toContain('| `data.matter`            | no       | The field is new. |\n');
-  expect(pages.get('lender/2026-11-01.md')).not.toContain('Different from');
+  expect(event).toContain('| `data.matterId`          | yes      | The field was removed. |\n');
+  expect(event).toContain('| `data.matter`            | no       | The field was added. |\n');
+  expect(pages.get('lender/2026-11-01.md')).not.toContain('Changes since');
 });
 
-test('an example delivery verifies', () => {
+test('the signatures of every example delivery verify', () => {
   for (const [path, text] of pages) {
     if (!/^webhooks\/.+\//.test(path)) continue;
     const [, request = ''] = /```http\n(.*?)\n```/s.exec(text) ?? [];
@@ -52,7 +52,7 @@ test('an example delivery verifies', () => {
   }
 });
 
-test('what can be null says what that means', () => {
+test('the description of every nullable field explains null', () => {
   const silent = interfaceVersions.flatMap(({ version, schema }) =>
     Object.values(schema.getTypeMap())
       .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
@@ -63,7 +63,7 @@ test('what can be null says what that means', () => {
   expect(silent).toEqual([]);
 });
 
-test('everything in a contract has a description', () => {
+test('every element of a contract has a description', () => {
   const silent = interfaceVersions.flatMap(({ version, schema }) =>
     Object.values(schema.getTypeMap())
       .filter((type) => !type.name.startsWith('__') && type.astNode)
@@ -80,10 +80,10 @@ test('everything in a contract has a description', () => {
 });
 
 test.each([
-  ['limits', limitWords],
-  ['requestHeaders', requestHeaderWords],
-  ['responseHeaders', responseHeaderWords],
-] as const)('words are there for the %s of the manifests, and for nothing else', (part, words) => {
+  ['limits', limitDescriptions],
+  ['requestHeaders', requestHeaderDescriptions],
+  ['responseHeaders', responseHeaderDescriptions],
+] as const)('the %s of the manifests are described, and no others', (part, descriptions) => {
   const named = interfaceVersions.flatMap(({ manifest }) => Object.keys(manifest[part]));
-  expect(Object.keys(words).toSorted()).toEqual([...new Set(named)].toSorted());
+  expect(Object.keys(descriptions).toSorted()).toEqual([...new Set(named)].toSorted());
 });

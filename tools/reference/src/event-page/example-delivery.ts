@@ -1,19 +1,19 @@
 import { signWebhook } from '@deedwire/webhook-signing';
+import { deliveryHeaderDescriptions } from '../descriptions/delivery-headers.ts';
+import { descriptionOf } from '../descriptions/description-of.ts';
 import { codeBlock } from '../markdown.ts';
-import { deliveryHeaderWords } from '../words/delivery-headers.ts';
-import { meaningOf } from '../words/meaning-of.ts';
 
-/** `whsec_` and the base64 of a text that says so. */
+/** A valid secret whose decoded bytes say that it is an example. */
 export const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
 
-/** An event as it is published, with its own words for a request. */
+/** The fields of an event body that the headers repeat. */
 export interface EventBody {
   type: string;
   version: string;
   timestamp: string;
 }
 
-/** A delivery as its receiver gets it. The signatures are right for the body and the example secret. */
+/** A delivery as its receiver sees it. The signatures verify with the example secret. */
 export function exampleDelivery(body: EventBody): string {
   const id = 'gid://service/WebhookDelivery/88';
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);
@@ -28,6 +28,8 @@ export function exampleDelivery(body: EventBody): string {
     'x-service-webhook-attempt': '1',
     ...signWebhook({ id, timestamp, body: rawBody, secret: exampleSecret }),
   };
-  const headers = Object.keys(deliveryHeaderWords).map((name) => `${name}: ${meaningOf(values, name.toLowerCase())}`);
+  const headers = Object.keys(deliveryHeaderDescriptions).map(
+    (name) => `${name}: ${descriptionOf(values, name.toLowerCase())}`,
+  );
   return codeBlock('http', ['POST <your callback URL> HTTP/1.1', ...headers, '', rawBody].join('\n'));
 }

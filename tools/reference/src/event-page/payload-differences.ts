@@ -3,9 +3,10 @@ import { sourceOf, type Difference } from '../differences.ts';
 import { payloadFields, readPayloadSchema } from './payload-fields.ts';
 
 /**
- * By the names that a table of fields has, without `version`.
+ * The changes between two payload versions, by field path. The `version` field always differs and is omitted.
  *
- * @param older the path of a JSON Schema, from the root of the workspace
+ * @param older path of a JSON Schema, relative to the workspace root
+ * @param newer path of a JSON Schema, relative to the workspace root
  */
 export function payloadDifferences(older: string, newer: string): Difference[] {
   const before = pathsOf(older);
@@ -15,8 +16,8 @@ export function payloadDifferences(older: string, newer: string): Difference[] {
     .map((change) => ({ ...change, coordinate: change.coordinate.replace(/^\$\./, '') }))
     .filter(({ coordinate }) => coordinate !== 'version')
     .map((change) => {
-      if (!after.has(change.coordinate)) return { ...change, message: 'The field is not sent any more.' };
-      if (!before.has(change.coordinate)) return { ...change, message: 'The field is new.' };
+      if (!after.has(change.coordinate)) return { ...change, message: 'The field was removed.' };
+      if (!before.has(change.coordinate)) return { ...change, message: 'The field was added.' };
       return change;
     });
 }

@@ -1,6 +1,6 @@
 import { readText } from '../workspace-files.ts';
 
-/** The JSON Schema keywords that payloads are written with. */
+/** The JSON Schema keywords that payload schemas use. */
 export interface PayloadSchema {
   title?: string;
   type?: string | string[];
@@ -16,7 +16,7 @@ export interface PayloadField {
   /** For example `data.matter.id`. */
   path: string;
   type: string;
-  /** Whether it can be null; its description then says what that means. */
+  /** True if the field can be null. Its description then explains null. */
   isNullable: boolean;
   description: string;
 }
@@ -24,27 +24,28 @@ export interface PayloadField {
 const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required'];
 const remarks = ['$schema', '$comment'];
 
-/** @param path of the published JSON Schema, from the root of the workspace */
+/** @param path path of the published JSON Schema, relative to the workspace root */
 export function readPayloadSchema(path: string): PayloadSchema {
   return JSON.parse(readText(path));
 }
 
 /**
- * Every field of a body, outer ones first.
+ * Every field of a body. A field comes before the fields inside it.
  *
- * @throws Error for a keyword that this table would not show, and for a field that may be missing
+ * @throws {Error} if a field is optional, or uses a keyword that the table of fields does not show
  */
 export function payloadFields(schema: PayloadSchema, parent = ''): PayloadField[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
     const unknown = Object.keys(field).filter((keyword) => !known.includes(keyword) && !remarks.includes(keyword));
-    if (unknown.length > 0) throw new Error(`${path}: the reference has no place for ${unknown.join(', ')}`);
-    if (!schema.required?.includes(name)) throw new Error(`${path} may be missing: the reference says that none is`);
+    if (unknown.length > 0) throw new Error(`${path}: the reference does not show the keyword ${unknown.join(', ')}`);
+    if (!schema.required?.includes(name))
+      throw new Error(`${path} is optional, but the reference states that every field is present`);
     const types = [field.type ?? []].flat();
     return [
       {
         path,
-        type: typeInWords(field, types.filter((type) => type !== 'null').join(' or ')),
+        type: typeSummary(field, types.filter((type) => type !== 'null').join(' or ')),
         isNullable: types.includes('null'),
         description: field.description ?? '',
       },
@@ -53,7 +54,7 @@ export function payloadFields(schema: PayloadSchema, parent = ''): PayloadField[
   });
 }
 
-function typeInWords({ const: constant, format, pattern }: PayloadSchema, type: string): string {
+function typeSummary({ const: constant, format, pattern }: PayloadSchema, type: string): string {
   if (constant !== undefined) return `\`${JSON.stringify(constant)}\``;
   if (pattern !== undefined) return `\`${gidForm(pattern)}\``;
   return format === undefined ? type : `${type}, ${format}`;

@@ -1,4 +1,4 @@
-/** A description, led by what stands in for a deprecated part. */
+/** The description of an element, preceded by its deprecation reason. */
 export function described(part: {
   description?: string | null | undefined;
   deprecationReason?: string | null | undefined;

@@ -1,20 +1,20 @@
+import { descriptionOf } from '../descriptions/description-of.ts';
 import { readErrorPage } from '../error-page.ts';
 import type { Manifest } from '../manifest.ts';
 import { anchor, code, link, table } from '../markdown.ts';
-import { meaningOf } from '../words/meaning-of.ts';
 
-/** The codes of errors, with the statuses of an answer without `data`. */
+/** The error codes, with the HTTP statuses of a response without `data`. */
 export function describeErrors({ errors }: Manifest): string[] {
   const meanings = Object.fromEntries(readErrorPage().map((documented) => [documented.code, documented.meaning]));
   const rows = Object.entries(errors).map(([name, { status }]) => [
     link(code(name), `../../errors.md${anchor(name)}`),
     String(status['application/graphql-response+json']),
     String(status['application/json']),
-    meaningOf(meanings, name),
+    descriptionOf(meanings, name),
   ]);
   return [
     '## Errors',
-    'An error has a `message` for people, and in `extensions` a `code` for programs, the `requestId` and a `documentationUrl`. The status of an answer without `data` depends on its media type; an answer with `data`, in which a single field failed, is 200. Codes may be added: treat one that you do not know by its status. What a mutation refuses for a foreseen reason is in the `userErrors` of its payload instead.',
+    'An error has a `message` for people. Its `extensions` contain a `code` for programs, the `requestId` and a `documentationUrl`. The HTTP status of a response without `data` depends on the media type. A response with `data` in which one field failed has status 200. New codes can appear: handle an unknown code by its HTTP status. If a mutation rejects its input, the reasons are in the `userErrors` of its payload.',
     table(['code', '`graphql-response+json`', '`json`', 'meaning'], rows),
   ];
 }

@@ -5,7 +5,7 @@ import { typeLink } from './type-link.ts';
 
 type InputValue = GraphQLArgument | GraphQLInputField;
 
-/** What an operation, a field or an input takes. Empty when that is nothing. */
+/** The arguments of a field or the fields of an input type. Empty if there are none. */
 export function inputTable(noun: 'argument' | 'field', values: readonly InputValue[]): string {
   if (values.length === 0) return '';
   const hasDefaults = values.some((value) => defaultOf(value) !== '');

@@ -1,7 +1,7 @@
 import { compareGraphql, compareManifests } from '@deedwire/contract-check';
 import { sourceOf, type Difference } from '../differences.ts';
 
-/** The paths are those of the contracts, from the root of the workspace and without the endings of their files. */
+/** The paths are those of the contracts without file extension, relative to the workspace root. */
 export function interfaceDifferences(older: string, newer: string): Difference[] {
   const schemas = compareGraphql(sourceOf(`${older}.graphql`), sourceOf(`${newer}.graphql`));
   const manifests = compareManifests(sourceOf(`${older}.manifest.json`), sourceOf(`${newer}.manifest.json`));

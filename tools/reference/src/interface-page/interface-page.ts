@@ -1,6 +1,6 @@
 import { describeDifferences, differencesHeading } from '../differences.ts';
 import { packageFolder, type InterfaceContract, type InterfaceVersion } from '../interface-contracts.ts';
-import { statusExplained } from '../lifecycle.ts';
+import { statusExplanation } from '../lifecycle.ts';
 import { anchor, anchorsOf, code, link, oneLine, page, table } from '../markdown.ts';
 import { describeErrors } from './errors.ts';
 import { interfaceDifferences } from './interface-differences.ts';
@@ -13,7 +13,7 @@ import { describeType, isDescribed } from './type.ts';
 /**
  * The page of one version of an interface.
  *
- * @throws Error when two headings would have the same anchor, or a link within the page leads nowhere
+ * @throws {Error} if two headings have the same anchor, or a link within the page has no target
  */
 export function interfacePage(contract: InterfaceContract, version: InterfaceVersion): string {
   const { schema } = version;
@@ -36,7 +36,7 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
     [...(older === undefined ? [] : [differencesHeading(older.version)]), ...sections]
       .map((heading) => link(heading, anchor(heading)))
       .join(' · '),
-    table(['operation', 'kind', 'returns', 'what it does'], overview),
+    table(['operation', 'kind', 'returns', 'description'], overview),
     ...(older === undefined ? [] : differencesFrom(contract, older, version)),
     ...describeRequests(contract, version),
     '## Operations',
@@ -68,26 +68,26 @@ function introduction({ name }: InterfaceContract, version: InterfaceVersion): s
   const folder = `../../../${packageFolder(name)}`;
   const links = [
     link('all versions', '../README.md'),
-    link('how versions live', '../../versions.md'),
+    link('version lifecycle', '../../versions.md'),
     link('SDL', `${folder}/versions/${version.version}.graphql`),
     link('manifest', `${folder}/versions/${version.version}.manifest.json`),
     link('types and a typed client', folder),
     link('errors', '../../errors.md'),
   ];
   const audience = oneLine(version.schema.getQueryType()?.description ?? '');
-  return `${statusExplained(version)}\n\n${audience}\n\nSee also: ${links.join(' · ')}.`;
+  return `${statusExplanation(version)}\n\n${audience}\n\nSee also: ${links.join(' · ')}.`;
 }
 
 const sections = ['Requests', 'Operations', 'Types', 'Errors', 'Limits'];
 
-const legend = `\`!\` stands for never null, and for required in an argument or an input. Where it is missing, the description says what null means. An argument or input field that is left out counts as its default, else as null; null counts as not given.
+const legend = `\`!\` marks a field that is never null, and an argument or input field that is required. The description of any other field explains null. An omitted argument or input field takes its default, or null if it has none. Null means that no value is given.
 
-\`ID\` is the global identifier of a record, a string \`gid://<namespace>/<TypeName>/<number>\`. Compare it whole, do not take it apart. \`String\`, \`Int\` (32 bits) and \`Boolean\` are those of GraphQL.`;
+\`ID\` is the global identifier of a record, a string of the form \`gid://<namespace>/<TypeName>/<number>\`. Treat it as opaque: compare whole strings and do not parse them. \`String\`, \`Int\` (32 bits) and \`Boolean\` are those of GraphQL.`;
 
 function fieldOf({ schema }: InterfaceVersion, { kind, operation }: InterfaceVersion['examples'][number]) {
   const root = kind === 'query' ? schema.getQueryType() : schema.getMutationType();
   const field = root?.getFields()[operation];
-  if (field === undefined) throw new Error(`There is no ${kind} ${operation}.`);
+  if (field === undefined) throw new Error(`The schema has no ${kind} ${operation}.`);
   return field;
 }
 
@@ -96,5 +96,5 @@ function checkAnchors(text: string): void {
   const twice = anchors.filter((one, index) => anchors.indexOf(one) !== index);
   const broken = [...text.matchAll(/\]\((#[^)]+)\)/g)].map(([, target = '']) => target);
   const wrong = [...twice, ...broken.filter((target) => !anchors.includes(target))];
-  if (wrong.length > 0) throw new Error(`anchors that are there twice or not at all: ${wrong.join(', ')}`);
+  if (wrong.length > 0) throw new Error(`duplicate or missing anchors: ${wrong.join(', ')}`);
 }

@@ -4,7 +4,7 @@ import { anchor, code, codeBlock, jsonBlock, link, oneLine } from '../markdown.t
 import { inputTable } from './input-table.ts';
 import { typeLink } from './type-link.ts';
 
-/** An anchor that no type has: `lender` and `Lender` are the same to GitHub. */
+/** The kind keeps the anchor different from that of a type: GitHub gives `lender` and `Lender` the same anchor. */
 export function operationHeading({ kind, operation }: Example): string {
   return `${kind} ${operation}`;
 }
@@ -16,32 +16,32 @@ export function describeOperation(example: Example, field: Field): string[] {
     `### ${operationHeading(example)}`,
     oneLine(field.description ?? ''),
     inputTable('argument', field.args),
-    `Returns ${typeLink(field.type)}.${refusals(field)}`,
+    `Returns ${typeLink(field.type)}.${userErrorCodes(field)}`,
     'Example:',
     codeBlock('graphql', example.document),
     ...example.exchanges.flatMap(describeExchange),
   ];
 }
 
-/** @throws Error when the answer has not been recorded */
-function describeExchange({ outcome, variables, answerPath, answer }: Exchange): string[] {
-  if (answer === null) {
-    throw new Error(`${answerPath} is missing: run \`vitest run tools/contract-tests/test/examples.test.ts -u\``);
+/** @throws {Error} if the response has not been recorded */
+function describeExchange({ result, variables, responsePath, response }: Exchange): string[] {
+  if (response === null) {
+    throw new Error(`${responsePath} is missing: run \`vitest run tools/contract-tests/test/examples.test.ts -u\``);
   }
   return [
-    ...(Object.keys(variables).length > 0 ? ['with the variables', jsonBlock(variables)] : []),
-    outcome === 'success' ? 'is answered with' : 'is refused with',
-    jsonBlock(answer),
+    ...(Object.keys(variables).length > 0 ? ['Variables:', jsonBlock(variables)] : []),
+    result === 'success' ? 'Response:' : 'Response with user errors:',
+    jsonBlock(response),
   ];
 }
 
-/** The codes of the payload's user errors. */
-function refusals(field: Field): string {
+/** A sentence about the user error codes of the payload. Empty if the operation has no user errors. */
+function userErrorCodes(field: Field): string {
   const payload = getNamedType(field.type);
   const errors = isObjectType(payload) ? payload.getFields()['userErrors'] : undefined;
   const error = errors && getNamedType(errors.type);
   const codes = isObjectType(error) ? getNamedType(error.getFields()['code']?.type) : undefined;
   if (!isEnumType(codes)) return '';
   const values = codes.getValues().map(({ name }) => code(name));
-  return ` It refuses with ${values.join(', ')}: ${link('what they mean', anchor(codes.name))}.`;
+  return ` User error codes (${link('details', anchor(codes.name))}): ${values.join(', ')}.`;
 }

@@ -1,17 +1,17 @@
 import { stripIgnoredCharacters } from 'graphql';
+import { descriptionOf } from '../descriptions/description-of.ts';
+import { requestHeaderExamples, requestHeaderDescriptions } from '../descriptions/request-headers.ts';
+import { responseHeaderDescriptions, sentDescriptions } from '../descriptions/response-headers.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import type { ResponseHeader } from '../manifest.ts';
 import { code, codeBlock, table } from '../markdown.ts';
-import { meaningOf } from '../words/meaning-of.ts';
-import { requestHeaderExamples, requestHeaderWords } from '../words/request-headers.ts';
-import { responseHeaderWords, sentWords } from '../words/response-headers.ts';
 
-/** How a request and its answer travel. */
+/** The HTTP request and response of an operation. */
 export function describeRequests({ path }: InterfaceContract, { version, manifest, examples }: InterfaceVersion) {
   const requestHeaders = Object.entries(manifest.requestHeaders);
   const responseHeaders = Object.entries(manifest.responseHeaders);
   const [example] = examples;
-  if (example === undefined) throw new Error('The interface has no operation.');
+  if (example === undefined) throw new Error('The interface has no operations.');
   const sent = requestHeaders.map(([name]) => `${name}: ${exampleOf(name, version)}`);
   const variables = example.exchanges[0]?.variables ?? {};
   const body = JSON.stringify({
@@ -20,32 +20,32 @@ export function describeRequests({ path }: InterfaceContract, { version, manifes
   });
   return [
     '## Requests',
-    'Every operation is sent like this. The body is a JSON object with `query`, a document, and where there are any `variables` and `operationName`.',
+    'Send every operation with POST. The body is a JSON object with the document in `query` and, if needed, `variables` and `operationName`.',
     codeBlock('http', [`POST ${path} HTTP/1.1`, ...sent, '', body].join('\n')),
     table(
-      ['request header', 'needed', 'what it says'],
+      ['request header', 'required', 'description'],
       requestHeaders.map(([name, { required }]) => [
         code(name),
         required ? 'yes' : 'no',
-        meaningOf(requestHeaderWords, name),
+        descriptionOf(requestHeaderDescriptions, name),
       ]),
     ),
     table(
-      ['answer header', 'sent', 'what it says'],
+      ['response header', 'sent', 'description'],
       responseHeaders.map(([name, header]) => [
         code(name),
         whenSent(header),
-        `${header.value === undefined ? '' : `${code(header.value)}. `}${meaningOf(responseHeaderWords, name)}`,
+        `${header.value === undefined ? '' : `${code(header.value)}. `}${descriptionOf(responseHeaderDescriptions, name)}`,
       ]),
     ),
   ];
 }
 
 function exampleOf(name: string, version: string): string {
-  return name === 'X-Service-Schema-Version' ? version : meaningOf(requestHeaderExamples, name);
+  return name === 'X-Service-Schema-Version' ? version : descriptionOf(requestHeaderExamples, name);
 }
 
 function whenSent({ sent }: ResponseHeader): string {
-  if (Array.isArray(sent)) return `with ${sent.join(', ')}`;
-  return meaningOf(sentWords, sent);
+  if (Array.isArray(sent)) return `with status ${sent.join(', ')}`;
+  return descriptionOf(sentDescriptions, sent);
 }

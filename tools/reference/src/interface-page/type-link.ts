@@ -1,7 +1,7 @@
 import { getNamedType, isSpecifiedScalarType, type GraphQLType } from 'graphql';
 import { anchor, code, link } from '../markdown.ts';
 
-/** A type as SDL writes it, leading to its heading. */
+/** A type as SDL writes it, linked to its section. */
 export function typeLink(type: GraphQLType): string {
   const named = getNamedType(type);
   const text = code(String(type));

@@ -14,13 +14,13 @@ import { described } from './described.ts';
 import { inputTable } from './input-table.ts';
 import { typeLink } from './type-link.ts';
 
-/** Whether a type has a heading of its own. */
+/** True if the page has a section for the type. */
 export function isDescribed(schema: GraphQLSchema, type: GraphQLNamedType): boolean {
   const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
   return !isRoot && !isIntrospectionType(type) && !isSpecifiedScalarType(type);
 }
 
-/** @throws Error for a kind of type that no contract has had so far */
+/** @throws {Error} if the reference does not support the kind of type */
 export function describeType(type: GraphQLNamedType): string[] {
   const { kind, blocks } = membersOf(type);
   return [`### ${type.name}`, `${kind}. ${oneLine(type.description ?? '')}`, ...blocks];
@@ -36,7 +36,7 @@ function membersOf(type: GraphQLNamedType): { kind: string; blocks: string[] } {
   if (isInputObjectType(type)) {
     return { kind: 'Input', blocks: [inputTable('field', Object.values(type.getFields()))] };
   }
-  throw new Error(`The reference has no form for ${type.name} yet.`);
+  throw new Error(`The reference does not support the kind of type ${type.name}.`);
 }
 
 function objectBlocks(type: GraphQLObjectType): string[] {

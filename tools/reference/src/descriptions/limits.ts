@@ -1,0 +1,50 @@
+import type { Limit } from '../manifest.ts';
+
+/** Descriptions of the limits of a manifest. The name of a limit contains its unit. */
+export const limitDescriptions: Readonly<Record<string, string>> = {
+  clientEmailCharacters: 'Length of `clientEmail`.',
+  clientNameCharacters: 'Length of `clientName`.',
+  clientCostPoints: 'Cost points that an API client can accumulate.',
+  clientCostPointsRestoredPerSecond: 'Cost points that an API client regains.',
+  externalReferenceCharacters: 'Length of `externalReference`.',
+  idempotencyKeyCharacters: 'Length of an idempotency key.',
+  idempotencyKeyLifetimeHours: 'Time for which an idempotency key is remembered.',
+  noteCharacters: 'Length of `note`.',
+  operationCostPoints: 'Cost of an operation.',
+  operationDurationMs: 'Duration of an operation.',
+  operationsPerRequest: 'Operations that one request can run.',
+  queryAliases: 'Aliases in a document.',
+  queryDepth: 'Depth of a document.',
+  queryDirectives: 'Directives in a document.',
+  queryTokens: 'Tokens in a document.',
+  requestBodyBytes: 'Size of a request body.',
+  requestBodyDurationMs: 'Time in which a request body must arrive.',
+  rootMutationFields: 'Root fields in a mutation.',
+  teamMembers: 'Members of a lender.',
+  webhookAcknowledgementMs: 'Time in which a receiver must send its complete response.',
+  webhookAttempts: 'Attempts of a delivery.',
+  webhookAttemptsListed: 'Latest attempts of a delivery that are listed.',
+  webhookCallbackUrlCharacters: 'Length of a callback URL.',
+  webhookPayloadBytes: 'Size of the body of a delivery.',
+  webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',
+  webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',
+  webhookSubscriptions: 'Subscriptions of an account.',
+  webhookVerificationsPerMinute: 'Handshakes for an account.',
+};
+
+const units: readonly (readonly [ending: RegExp, unit: string])[] = [
+  [/Bytes$/, ' bytes'],
+  [/Characters$/, ' characters'],
+  [/Hours$/, ' hours'],
+  [/Ms$/, ' ms'],
+  [/PerMinute$/, ' per minute'],
+  [/PerSecond$/, ' per second'],
+  [/Points$/, ' points'],
+];
+
+/** A limit's value with its unit, for example `100,000 bytes`, and a remark if it is not enforced yet. */
+export function limitValue(name: string, limit: number | Limit): string {
+  const { value, enforced = true } = typeof limit === 'number' ? { value: limit } : limit;
+  const [, unit = ''] = units.find(([ending]) => ending.test(name)) ?? [];
+  return `${value.toLocaleString('en')}${unit}${enforced ? '' : ' (announced, not enforced yet)'}`;
+}
