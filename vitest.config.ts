@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-// The conditions that Node itself applies, and ours for sources. Vite's own list holds `development`, under which
-// graphql 17 resolves to another file than the one Node loads: two copies of graphql, "from another module or realm".
-// `import` and `default` are always applied; listed here, vitest would pass them to Node, where `import` would also
-// answer a `require`.
+// The conditions that Node applies, plus `deedwire-source`, which resolves our packages to their sources. Vite's defaults
+// include `development`, under which graphql 17 resolves to another file than in Node: two copies of graphql would meet
+// ("from another module or realm"). Do not list `import` or `default`: vitest would pass them to Node, where `import` would
+// also apply to `require`.
 const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
 const slow = ['**/node_modules/**', '**/test/full/**'];
@@ -16,14 +16,14 @@ export default defineConfig({
   ...shared,
   test: {
     reporters: ['default'],
-    // Many tests wait, for retries, leases and processes: more of them fit on two cores than two.
+    // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
     maxWorkers: 3,
     projects: [
       {
         ...shared,
         test: {
           name: 'unit',
-          // Against hanging alone: a busy machine takes many times as long.
+          // Guards against hanging only. A busy machine can need many times the usual duration.
           testTimeout: 60_000,
           include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
         },
@@ -40,7 +40,7 @@ export default defineConfig({
       },
       {
         ...shared,
-        // What is slow by nature: `pnpm test:full`.
+        // Slow tests, run by `pnpm test:full`.
         test: {
           name: 'full',
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],

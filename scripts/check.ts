@@ -1,15 +1,15 @@
-/** `pnpm check`: everything that is wrong without running the product. Changes no file. */
+/** `pnpm check`: all static checks. It changes no file. */
 import { checkContracts, checkGeneratedFiles, run, type CommandResult } from '../tools/checks/src/index.ts';
 import { checkReleased } from '../tools/release/src/index.ts';
 
 interface Step {
   name: string;
-  /** What puts it right, for the reader of a failure. */
+  /** How to fix a failure. */
   remedy: string;
   check(): Promise<CommandResult>;
 }
 
-// First and alone: while the generators write, the others would read half a tree.
+// Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: 'pnpm generate', check: checkGeneratedFiles };
 
 const steps: Step[] = [
@@ -22,13 +22,17 @@ const steps: Step[] = [
   { name: 'types', remedy: 'pnpm exec tsc -p tsconfig.json', check: () => run('tsc', ['-p', 'tsconfig.json']) },
   {
     name: 'boundaries',
-    remedy: 'import downwards only; declare what is imported',
+    remedy: 'import only from lower layers, and declare every import as a dependency',
     check: () => run('turbo', ['boundaries', '--no-color']),
   },
-  { name: 'released', remedy: 'git checkout <tag> -- <path>: only a release writes released/', check: checkReleased },
+  {
+    name: 'released',
+    remedy: 'git checkout <tag> -- <path>: only a release may change released/',
+    check: checkReleased,
+  },
   {
     name: 'contracts',
-    remedy: 'as it says; `contract-check` compares each contract with its last release',
+    remedy: 'see the output of `contract-check`, which compares each contract with its last release',
     check: () => checkContracts(),
   },
   {
@@ -38,7 +42,7 @@ const steps: Step[] = [
   },
 ];
 
-/** Prints one line per step and the output of those that fail. Returns the names of those. */
+/** Runs all checks and prints one line per check, plus the output of failed ones. Returns the names of the failed checks. */
 export async function check(): Promise<string[]> {
   const failed = [await perform(generated), ...(await Promise.all(steps.map(perform)))].filter((step) => step !== null);
   for (const { name, remedy } of failed) process.stdout.write(`\n${name} failed. Remedy: ${remedy}\n`);

@@ -1,20 +1,20 @@
-/** `pnpm release`: publishes every package whose version the registry does not have, and tags it. */
+/** `pnpm release`: publishes and tags the packages whose versions the registry does not have. */
 import { parseArgs } from 'node:util';
 import { openRegistry, release, ReleaseError } from '../tools/release/src/index.ts';
 
 const help = `Usage: pnpm release [options]
 
 Builds and packs every public package whose version is not on the registry, checks the tarballs (publint, Are The Types
-Wrong, contract-check against what is published), publishes them in the order of their dependencies, and tags them and the
-apps. After an interruption, run it again: it does what is left. The tags are not pushed.
+Wrong, contract-check against the published versions), publishes them in dependency order, and tags the packages and the
+apps. If the command is interrupted, run it again to complete the release. It does not push tags.
 
 Options:
-  --dry-run        make and check everything, publish and tag nothing
-  --registry URL   in place of the registry that npm is configured for
-  --help           this text
+  --dry-run        build and check everything, but publish and tag nothing
+  --registry URL   use this registry instead of the one in npm's configuration
+  --help           show this help
 
-In a GitHub workflow with the permission \`id-token: write\`, packages are published with provenance and without a token.
-Exit: 0 done, 1 refused, 2 wrong usage.
+In a GitHub workflow with the permission \`id-token: write\`, packages are published with provenance and need no token.
+Exit codes: 0 success, 1 a check or a step failed, 2 invalid usage.
 `;
 
 async function main(): Promise<number> {
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   await release({
     registry: openRegistry(options.registry ?? null),
     dryRun: options['dry-run'] === true,
-    // oxlint-disable-next-line node/no-process-env -- set by GitHub for a job that may identify itself
+    // oxlint-disable-next-line node/no-process-env -- GitHub sets it for jobs that can request an identity token
     provenance: process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined,
     say: (line) => void process.stdout.write(`${line}\n`),
   });

@@ -1,6 +1,6 @@
 /**
- * `node scripts/test.ts [check] <vitest project>…`: what `pnpm test` and `pnpm test:full` run. The last line is
- * `N passed, N failed, N skipped`, whatever happens; the exit code is 0 when nothing failed.
+ * `node scripts/test.ts [check] <vitest project>…`: the script behind `pnpm test` and `pnpm test:full`. The last line of
+ * output is always `N passed, N failed, N skipped`. The exit code is 0 if at least one test ran and none failed.
  */
 import { inspect } from 'node:util';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
@@ -16,7 +16,7 @@ async function run(parts: readonly string[]): Promise<Counts> {
   if (parts.includes('check')) {
     const { length: failed } = await check();
     if (failed > 0) {
-      process.stdout.write('\nThe tests were not run.\n');
+      process.stdout.write('\nSkipped the tests because a check failed.\n');
       return { passed: 0, failed, skipped: 0 };
     }
   }
@@ -30,7 +30,7 @@ function count(vitest: Vitest): Counts {
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const ofState = (state: string): number => tests.filter((test) => test.result().state === state).length;
-  // A file that does not load and a hook that fails have no test of their own to fail.
+  // A file that fails to load or a failing hook does not appear among the tests.
   const broken = modules.map(brokenSuites).reduce((sum, number) => sum + number, 0);
   return {
     passed: ofState('passed'),

@@ -1,10 +1,10 @@
-/** `pnpm run version`: makes versions, changelogs and `released/` of the pending changesets. */
+/** `pnpm run version`: turns the pending changesets into versions, changelogs and `released/`. */
 import { cutVersions, ReleaseError } from '../tools/release/src/index.ts';
 
 try {
   const cut = await cutVersions();
   const lines = cut.map(({ name, from, to }) => `${name} ${from} → ${to}\n`);
-  process.stdout.write(lines.length > 0 ? lines.join('') : 'No changesets are pending.\n');
+  process.stdout.write(lines.length > 0 ? lines.join('') : 'There are no pending changesets.\n');
 } catch (error) {
   if (!(error instanceof ReleaseError)) throw error;
   process.stderr.write(`${error.message}\n`);

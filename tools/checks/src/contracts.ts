@@ -1,8 +1,9 @@
 import { run, type CommandResult } from './run.ts';
 
 /**
- * Compares what every contract package promises with its last release, by `contract-check workspace`: with `released/`, or
- * with the tarballs given.
+ * Runs `contract-check workspace`: compares the contracts of every contract package with its last release.
+ *
+ * @param tarballs baselines to use instead of `released/`
  */
 export function checkContracts(tarballs: readonly string[] = []): Promise<CommandResult> {
   const baselines = tarballs.flatMap((tarball) => ['--baseline', tarball]);

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { run, workspaceRoot, type CommandResult } from './run.ts';
 
-/** Where generated files live; `pnpm generate` writes all of them. */
+/** The files that `pnpm generate` writes. */
 const generatedPaths = [
   'packages/*/json-schema/**',
   'packages/*/**/generated/**',
@@ -11,7 +11,7 @@ const generatedPaths = [
   'docs/reference/**',
 ];
 
-/** Runs every generator and compares what it wrote with what was there, which it then puts back. */
+/** Runs every generator, reports the files that changed, and restores them. */
 export async function checkGeneratedFiles(): Promise<CommandResult> {
   const before = await readGenerated();
   const generation = await run('turbo', ['run', 'generate', '--output-logs=errors-only', '--no-update-notifier']);
@@ -24,7 +24,7 @@ export async function checkGeneratedFiles(): Promise<CommandResult> {
   return {
     succeeded: stale.length === 0,
     output: stale
-      .map((path) => `not current: ${path}\n`)
+      .map((path) => `out of date: ${path}\n`)
       .toSorted()
       .join(''),
   };

@@ -3,8 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 /**
- * Which of our packages each may import. The whole table is written out: a package that is not in it has not been
- * thought about.
+ * The packages of this workspace that each package may import. A new package needs a row: there is no default.
  */
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
 const layer0 = [...contracts, 'domain', 'auth', 'contract-check'];
@@ -80,7 +79,7 @@ function oursAmong(dependencies: Record<string, string> = {}): string[] {
     .map((name) => name.slice(ours.length));
 }
 
-/** The packages of ours that files import, in any form of import. */
+/** The packages of this workspace that the files import, in any form of import. */
 function importsOf(path: string, files: readonly string[]): string[] {
   const names = files.flatMap((file) =>
     [...readFileSync(join(path, file), 'utf8').matchAll(/(?:from|import|import\()\s*['"]@deedwire\/([a-z-]+)/g)].map(
@@ -98,7 +97,7 @@ function testsOf(path: string): string[] {
   return globSync(['src/**/*.test.ts', 'test/**/*.ts'], { cwd: path });
 }
 
-test('every package has its line in the table, and every line its package', () => {
+test('the table has one row for each package', () => {
   expect(packages.map(({ name }) => name).toSorted()).toEqual(Object.keys(mayImport).toSorted());
 });
 
@@ -106,15 +105,15 @@ describe.each(packages)('$name', ({ name, path, manifest }) => {
   const allowed = mayImport[name] ?? [];
   const runtime = [manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies].flatMap(oursAmong);
 
-  test('depends on nothing that the table does not allow', () => {
+  test('depends only on packages that the table allows', () => {
     expect(runtime.filter((dependency) => !allowed.includes(dependency))).toEqual([]);
   });
 
-  test('imports what it depends on, and depends on what it imports', () => {
+  test('declares exactly the packages that it imports', () => {
     expect(importsOf(path, sourcesOf(path))).toEqual(runtime.toSorted());
   });
 
-  test('its tests import only what they declare', () => {
+  test('its tests import only declared packages', () => {
     const declared = [name, ...runtime, ...oursAmong(manifest.devDependencies)];
     expect(importsOf(path, testsOf(path)).filter((dependency) => !declared.includes(dependency))).toEqual([]);
   });

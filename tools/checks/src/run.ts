@@ -5,16 +5,16 @@ export const workspaceRoot = join(import.meta.dirname, '../../..');
 
 export interface CommandResult {
   succeeded: boolean;
-  /** Standard output and standard error, as they came. */
+  /** Standard output and standard error, interleaved. */
   output: string;
 }
 
 export interface ToolResult extends CommandResult {
-  /** Standard output alone. */
+  /** Standard output only. */
   stdout: string;
 }
 
-/** Runs a tool of the workspace by its name, in the workspace's root unless told otherwise, and keeps what it prints. */
+/** Runs a tool of the workspace by name and captures its output. The default folder is the workspace root. */
 export function run(tool: string, toolArguments: readonly string[], cwd = workspaceRoot): Promise<ToolResult> {
   const child = spawn(tool, toolArguments, { cwd, env: toolEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
   const [all, standard]: [Buffer[], Buffer[]] = [[], []];
@@ -34,7 +34,7 @@ function text(chunks: readonly Buffer[]): string {
 }
 
 function toolEnvironment(): NodeJS.ProcessEnv {
-  // oxlint-disable-next-line node/no-process-env -- what the tools inherit
+  // oxlint-disable-next-line node/no-process-env -- the environment that the tools inherit
   const inherited = process.env;
   return {
     ...inherited,

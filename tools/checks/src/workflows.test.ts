@@ -13,7 +13,7 @@ function jobsOf(text: string): [name: string, lines: string][] {
   return [...jobs.matchAll(/^ {2}(\w+):\n((?: {4}.*\n|\n)+)/gm)].map(([, name = '', lines = '']) => [name, lines]);
 }
 
-test('the workflows', () => {
+test('the repository has these workflows and jobs', () => {
   expect(workflows.map(({ name, text }) => [name, jobsOf(text).map(([job]) => job)])).toEqual([
     ['ci.yml', ['test']],
     ['release.yml', ['test', 'version', 'publish']],
@@ -21,24 +21,24 @@ test('the workflows', () => {
 });
 
 describe.each(workflows)('$name', ({ text }) => {
-  test('names every action by its commit, and says which version that is', () => {
+  test('pins every action to a commit and names its version', () => {
     const uses = [...text.matchAll(/\buses: (.*)/g)].map(([, action = '']) => action);
     const loose = uses.filter((action) => !/^(\.\/.*|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(action));
     expect(loose).toEqual([]);
   });
 
-  test('grants nothing but what a job asks for', () => {
+  test('grants permissions per job only', () => {
     expect(text).toContain('\npermissions: {}\n');
     expect(jobsOf(text).filter(([, lines]) => !/^ {4}permissions:\n/m.test(lines))).toEqual([]);
   });
 
-  test('ends every job some day', () => {
+  test('limits the duration of every job', () => {
     const endless = jobsOf(text).filter(([, lines]) => !/^ {4}(timeout-minutes: \d+|uses: .*)\n/m.test(lines));
     expect(endless).toEqual([]);
   });
 });
 
-test('only the job that publishes may identify itself to the registry', () => {
+test('only the publishing job can request an identity token', () => {
   const named = workflows.flatMap(({ text }) => jobsOf(text)).filter(([, lines]) => lines.includes('id-token: write'));
   expect(named.map(([job]) => job)).toEqual(['publish']);
 });

@@ -15,7 +15,7 @@ function write(path: string, text = path): void {
   writeFileSync(join(folder, path), text);
 }
 
-test('the contracts and the states of their versions, nothing else', () => {
+test('finds the contracts and versions.json, and no other file', () => {
   const contracts = [
     'json-schema/referral.created/2026-11-01.json',
     'versions.json',
@@ -27,13 +27,13 @@ test('the contracts and the states of their versions, nothing else', () => {
   expect(contractFilesIn(folder)).toEqual(contracts);
 });
 
-test('a package without contracts promises nothing, whatever it calls versions.json', () => {
+test('finds nothing in a package that has a versions.json but no contracts', () => {
   write('versions.json');
   expect(contractFilesIn(folder)).toEqual([]);
   expect(differsFromReleased(folder)).toEqual([]);
 });
 
-test('released/ becomes what is promised: changed, added and gone', () => {
+test('writeReleased() applies changes, additions and removals to released/', () => {
   write('versions/2026-11-01.graphql', 'old');
   write('versions/2025-01-01.graphql');
   writeReleased(folder);

@@ -1,25 +1,25 @@
 import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a package promises: the files that `contract-check` compares, and the state of each version. */
+/** The contract files of a package: those that `contract-check` compares. `versions.json` belongs to them. */
 export const contractPatterns = ['versions/*.graphql', 'versions/*.manifest.json', 'json-schema/**/*.json'];
 export const versionStates = 'versions.json';
 
-/** Paths of the contract files below a folder, in order. Empty: it promises nothing. */
+/** Paths of the contract files in a folder, sorted. Empty if the folder has no contracts. */
 export function contractFilesIn(folder: string): string[] {
   const contracts = globSync(contractPatterns, { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
   if (contracts.length === 0) return [];
   return [...contracts, ...(existsSync(join(folder, versionStates)) ? [versionStates] : [])].toSorted();
 }
 
-/** Makes `released/` what the package promises now. */
+/** Replaces `released/` with the current contract files of the package. */
 export function writeReleased(packageFolder: string): void {
   const released = join(packageFolder, 'released');
   rmSync(released, { recursive: true, force: true });
   for (const path of contractFilesIn(packageFolder)) cpSync(join(packageFolder, path), join(released, path));
 }
 
-/** Paths that differ, or are missing on one side, between what the package promises now and its `released/`. */
+/** Paths of the contract files that differ between the package and its `released/`, or exist in only one of them. */
 export function differsFromReleased(packageFolder: string): string[] {
   const released = join(packageFolder, 'released');
   const paths = new Set([...contractFilesIn(packageFolder), ...contractFilesIn(released)]);

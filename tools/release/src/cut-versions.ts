@@ -11,15 +11,16 @@ export interface CutVersion {
 }
 
 /**
- * Uses up the pending changesets: raises versions, writes changelogs, and `released/` of what is raised. Throws a
- * ReleaseError, with nothing changed, when the changesets declare less than the changes are.
+ * Consumes the pending changesets: raises versions, writes changelogs, and updates `released/` of the raised packages.
+ *
+ * @throws {ReleaseError} if the changesets declare a smaller bump than the changes need. No file has been changed.
  */
 export async function cutVersions(): Promise<CutVersion[]> {
   if (pendingChangesets(workspaceRoot).length === 0) return [];
-  // `released/` is about to become what is promised now: after that, nobody sees what was changed.
+  // This must happen before `released/` is updated: afterwards there is no difference left to check.
   const contracts = await checkContracts();
   if (!contracts.succeeded)
-    throw new ReleaseError(`The changesets do not fit the changes:\n${contracts.output.trim()}`);
+    throw new ReleaseError(`The changesets declare a smaller bump than the changes need:\n${contracts.output.trim()}`);
 
   const before = new Map(readWorkspacePackages(workspaceRoot).map(({ name, version }) => [name, version]));
   const { succeeded, output } = await run('changeset', ['version']);
@@ -28,7 +29,7 @@ export async function cutVersions(): Promise<CutVersion[]> {
   for (const { name, version, path } of readWorkspacePackages(workspaceRoot)) {
     const from = before.get(name) ?? version;
     if (from === version) continue;
-    // A version that stays keeps its snapshot, which is what its tag holds.
+    // The snapshot of an unchanged version must stay equal to the tree of its tag.
     writeReleased(join(workspaceRoot, path));
     cut.push({ name, from, to: version });
   }

@@ -1,14 +1,18 @@
 import { run } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
 
-/** Runs git and returns what it prints. Throws a ReleaseError. */
+/**
+ * Runs git and returns its output.
+ *
+ * @throws {ReleaseError} if git fails
+ */
 export async function git(...gitArguments: string[]): Promise<string> {
   const { succeeded, stdout, output } = await run('git', gitArguments);
   if (!succeeded) throw new ReleaseError(`git ${gitArguments.join(' ')}: ${output.trim()}`);
   return stdout;
 }
 
-/** The tags from which HEAD was made. */
+/** The tags that are reachable from HEAD. */
 export async function reachableTags(): Promise<Set<string>> {
   return new Set((await git('tag', '--merged', 'HEAD')).split('\n').filter((tag) => tag !== ''));
 }

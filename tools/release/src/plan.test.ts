@@ -10,7 +10,7 @@ function named(name: string, kind: WorkspacePackage['kind'], dependencies: strin
 const packages = [named('api', 'app', ['schema']), named('inner', 'internal'), named('schema', 'public')];
 const namesOf = (list: WorkspacePackage[]): string[] => list.map(({ name }) => name);
 
-describe('what is left to do', () => {
+describe('planRelease()', () => {
   test.each<[string, Record<string, string[]>, string[], { publish: string[]; tag: string[] }]>([
     ['nothing is released', {}, [], { publish: ['schema'], tag: ['api', 'schema'] }],
     ['an older version is', { schema: ['1.0.0'] }, ['schema@1.0.0'], { publish: ['schema'], tag: ['api', 'schema'] }],
@@ -22,12 +22,14 @@ describe('what is left to do', () => {
   });
 });
 
-test('a package comes after those that it depends on', () => {
+test('puts a package after its dependencies', () => {
   const list = [named('a', 'public', ['b', 'zod']), named('b', 'public', ['c']), named('c', 'public')];
   expect(namesOf(inDependencyOrder(list))).toEqual(['c', 'b', 'a']);
 });
 
-test('a cycle is an error, not a hang', () => {
+test('rejects a dependency cycle', () => {
   const list = [named('a', 'public', ['b']), named('b', 'public', ['a'])];
-  expect(() => inDependencyOrder(list)).toThrow(new ReleaseError('These packages depend on each other: a, b'));
+  expect(() => inDependencyOrder(list)).toThrow(
+    new ReleaseError('These packages depend on each other in a cycle: a, b'),
+  );
 });

@@ -2,14 +2,14 @@ import { ReleaseError } from './release-error.ts';
 import type { WorkspacePackage } from './workspace-packages.ts';
 
 export interface ReleasePlan {
-  /** What the registry does not have, each after those that it depends on. */
+  /** Packages that the registry does not have, each after its dependencies. */
   publish: WorkspacePackage[];
-  /** Whose tag is missing: what is published now, what an interrupted run has published, and apps. */
+  /** Packages and apps without a tag: those to be published, and those that an interrupted run has published. */
   tag: WorkspacePackage[];
 }
 
 export interface ReleaseState {
-  /** Name → the versions that the registry has. */
+  /** Package name → versions on the registry. */
   published: ReadonlyMap<string, readonly string[]>;
   tags: ReadonlySet<string>;
 }
@@ -18,7 +18,7 @@ export function tagOf({ name, version }: WorkspacePackage): string {
   return `${name}@${version}`;
 }
 
-/** What is left to do. Empty when everything was released. */
+/** The packages to publish and to tag. Both lists are empty if everything is released. */
 export function planRelease(packages: readonly WorkspacePackage[], { published, tags }: ReleaseState): ReleasePlan {
   const missing = packages.filter(
     ({ kind, name, version }) => kind === 'public' && !(published.get(name) ?? []).includes(version),
@@ -29,14 +29,19 @@ export function planRelease(packages: readonly WorkspacePackage[], { published, 
   };
 }
 
-/** Each after those of the list that it depends on. Throws a ReleaseError for a cycle. */
+/**
+ * Sorts packages so that each comes after its dependencies.
+ *
+ * @throws {ReleaseError} if the dependencies form a cycle
+ */
 export function inDependencyOrder(packages: readonly WorkspacePackage[]): WorkspacePackage[] {
   const ordered: WorkspacePackage[] = [];
   let left = [...packages];
   while (left.length > 0) {
     const names = new Set(left.map(({ name }) => name));
     const ready = left.filter(({ dependencies }) => !dependencies.some((dependency) => names.has(dependency)));
-    if (ready.length === 0) throw new ReleaseError(`These packages depend on each other: ${[...names].join(', ')}`);
+    if (ready.length === 0)
+      throw new ReleaseError(`These packages depend on each other in a cycle: ${[...names].join(', ')}`);
     ordered.push(...ready);
     left = left.filter((each) => !ready.includes(each));
   }

@@ -12,16 +12,18 @@ import { pendingChangesets, readWorkspacePackages, type WorkspacePackage } from 
 
 export interface ReleaseOptions {
   registry: Registry;
-  /** Everything is made and checked, nothing is published or tagged. */
+  /** Build and check everything, but publish and tag nothing. */
   dryRun: boolean;
-  /** Whether the registry is given a statement of where and from what the tarballs were built. */
+  /** Publish with npm provenance. */
   provenance: boolean;
   say: (line: string) => void;
 }
 
 /**
- * Publishes what the registry does not have and tags it. Run again after an interruption, it does what is left. Throws a
- * ReleaseError before anything is published when anything is not as it should be.
+ * Publishes the packages that the registry does not have, and tags them. After an interruption, a second run completes the
+ * release.
+ *
+ * @throws {ReleaseError} if a check fails. Nothing has been published.
  */
 export async function release({ registry, dryRun, provenance, say }: ReleaseOptions): Promise<void> {
   await refuseUnversioned(dryRun);
@@ -30,7 +32,7 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
   const versions = new Map([...published].map(([name, entry]) => [name, entry.versions]));
   const plan = planRelease(packages, { published: versions, tags: await allTags() });
   if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
-  refuseUnreleasable(plan, provenance);
+  rejectUnreleasable(plan, provenance);
 
   const folder = await mkdtemp(join(tmpdir(), 'release-'));
   try {
@@ -48,42 +50,46 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
   }
 }
 
-/** What is published is a commit, and the one whose versions were cut. */
+/** A release must come from a commit without pending changesets. */
 async function refuseUnversioned(dryRun: boolean): Promise<void> {
   const pending = pendingChangesets(workspaceRoot);
   if (pending.length > 0) {
     throw new ReleaseError(
-      `Changesets are pending (${pending.join(', ')}): cut their versions with \`pnpm run version\`.`,
+      `Changesets are pending (${pending.join(', ')}). Run \`pnpm run version\` and commit the result first.`,
     );
   }
   const changed = (await git('status', '--porcelain')).trimEnd();
-  if (changed !== '' && !dryRun) throw new ReleaseError(`There are changes that are not committed:\n${changed}`);
+  if (changed !== '' && !dryRun) throw new ReleaseError(`The working tree has uncommitted changes:\n${changed}`);
 }
 
 async function lookUp(registry: Registry, packages: readonly WorkspacePackage[]): Promise<Map<string, Published>> {
   const published = packages.filter(({ kind }) => kind === 'public');
-  return new Map(await Promise.all(published.map(async ({ name }) => [name, await registry.look(name)] as const)));
+  return new Map(
+    await Promise.all(published.map(async ({ name }) => [name, await registry.versionsOf(name)] as const)),
+  );
 }
 
-function refuseUnreleasable(plan: ReleasePlan, provenance: boolean): void {
+function rejectUnreleasable(plan: ReleasePlan, provenance: boolean): void {
   for (const { name, path } of new Set([...plan.publish, ...plan.tag])) {
     const differing = differsFromReleased(join(workspaceRoot, path));
     if (differing.length > 0) {
       throw new ReleaseError(
-        `${name} promises what its released/ does not hold (${differing.join(', ')}): only \`pnpm run version\` cuts a version.`,
+        `The contracts of ${name} differ from its released/ (${differing.join(', ')}). Cut a version with \`pnpm run version\` first.`,
       );
     }
   }
   const unnamed = plan.publish.filter(({ hasRepository }) => !hasRepository);
   if (provenance && unnamed.length > 0) {
     const names = unnamed.map(({ name }) => name).join(', ');
-    throw new ReleaseError(`Provenance needs \`repository\` in package.json, which the registry compares: ${names}.`);
+    throw new ReleaseError(
+      `Provenance needs \`repository\` in the package.json of ${names}: the registry compares it.`,
+    );
   }
 }
 
 async function makeTarballs(packages: readonly WorkspacePackage[], folder: string): Promise<Tarball[]> {
   if (packages.length === 0) return [];
-  // What an earlier build left of files that are gone would be published.
+  // Output of deleted sources would otherwise be published.
   await Promise.all(
     packages.map(({ path }) => rm(join(workspaceRoot, path, 'dist'), { recursive: true, force: true })),
   );
@@ -95,7 +101,7 @@ async function makeTarballs(packages: readonly WorkspacePackage[], folder: strin
   return tarballs;
 }
 
-/** Whatever the changesets said, and whoever wrote `released/`: what consumers have decides. */
+/** Compares with the published tarballs: neither a changeset nor an edited `released/` can hide a breaking change. */
 async function checkAgainstPublished(
   packages: readonly WorkspacePackage[],
   published: ReadonlyMap<string, Published>,
@@ -109,7 +115,9 @@ async function checkAgainstPublished(
   });
   const { succeeded, output } = await checkContracts(await Promise.all(downloads));
   if (!succeeded)
-    throw new ReleaseError(`The versions say less than the changes since what is published:\n${output.trim()}`);
+    throw new ReleaseError(
+      `The versions are raised by less than the changes since the published versions need:\n${output.trim()}`,
+    );
 }
 
 async function tag(of: WorkspacePackage, dryRun: boolean, say: (line: string) => void): Promise<void> {

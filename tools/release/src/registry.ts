@@ -2,37 +2,37 @@ import { join } from 'node:path';
 import { run, type ToolResult } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
 
-/** What the registry has of a package. */
+/** The published versions of a package. */
 export interface Published {
   versions: string[];
-  /** The version that the tag `latest` names; null: nothing is published. */
+  /** The version that the dist-tag `latest` names. Null if nothing is published. */
   latest: string | null;
 }
 
-/** The npm registry, spoken to by npm: its configuration says which, and how to log in. */
+/** The npm registry, accessed through npm and its configuration. */
 export interface Registry {
-  look(name: string): Promise<Published>;
+  versionsOf(name: string): Promise<Published>;
   /** Downloads a tarball into a folder and returns its path. */
   download(name: string, version: string, folder: string): Promise<string>;
   publish(tarball: string, options: { provenance: boolean }): Promise<void>;
 }
 
-/** @param url null: the one that npm is configured for */
+/** @param url null for the registry in npm's configuration */
 export function openRegistry(url: string | null): Registry {
   const where = url === null ? [] : ['--registry', url];
 
   async function npm(...npmArguments: string[]): Promise<ToolResult> {
-    // A look-up that was answered from a cache could miss what has just been published.
+    // A cached response could miss a version that was just published.
     return run('npm', [...npmArguments, ...where, '--prefer-online', '--loglevel=error']);
   }
 
   return {
-    async look(name) {
+    async versionsOf(name) {
       const { succeeded, stdout, output } = await npm('view', name, 'versions', 'dist-tags.latest', '--json');
-      const answer = parse(stdout);
-      if (succeeded) return { versions: [answer.versions ?? []].flat(), latest: answer['dist-tags.latest'] ?? null };
-      if (answer.error?.code === 'E404') return { versions: [], latest: null };
-      throw new ReleaseError(`The registry does not say what it has of ${name}:\n${output.trim()}`);
+      const view = parse(stdout);
+      if (succeeded) return { versions: [view.versions ?? []].flat(), latest: view['dist-tags.latest'] ?? null };
+      if (view.error?.code === 'E404') return { versions: [], latest: null };
+      throw new ReleaseError(`Could not read the versions of ${name} from the registry:\n${output.trim()}`);
     },
 
     async download(name, version, folder) {
@@ -44,26 +44,26 @@ export function openRegistry(url: string | null): Registry {
         folder,
       );
       const [packed]: { filename: string }[] = succeeded ? JSON.parse(stdout) : [];
-      if (packed === undefined) throw new ReleaseError(`${name}@${version} could not be downloaded:\n${output.trim()}`);
+      if (packed === undefined) throw new ReleaseError(`Could not download ${name}@${version}:\n${output.trim()}`);
       return join(folder, packed.filename);
     },
 
     async publish(tarball, { provenance }) {
       const flag = provenance ? '--provenance' : '--no-provenance';
       const { succeeded, output } = await npm('publish', tarball, '--access', 'public', '--ignore-scripts', flag);
-      if (!succeeded) throw new ReleaseError(`${tarball} was not published:\n${output.trim()}`);
+      if (!succeeded) throw new ReleaseError(`Could not publish ${tarball}:\n${output.trim()}`);
     },
   };
 }
 
-interface ViewAnswer {
-  /** npm prints the only one without brackets. */
+interface NpmView {
+  /** npm prints a string if there is only one version. */
   versions?: string | string[];
   'dist-tags.latest'?: string;
   error?: { code?: string };
 }
 
-function parse(stdout: string): ViewAnswer {
+function parse(stdout: string): NpmView {
   try {
     return JSON.parse(stdout);
   } catch {

@@ -1,4 +1,4 @@
-/** A version is not cut, or not published; the message says why and what to do. */
+/** A version cannot be cut or published. The message states the reason and the remedy. */
 export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }

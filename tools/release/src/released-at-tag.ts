@@ -6,8 +6,8 @@ import { git, reachableTags } from './git.ts';
 import { readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
 
 /**
- * Where the tag `name@version` is reachable, `released/` is what that tag's tree promises: nobody but a release writes it.
- * Without the tag (a shallow clone, a version that is about to be published) there is nothing to compare with.
+ * Compares `released/` of each package with the contracts in the tree of its tag `name@version`: only a release may change
+ * it. A package whose tag is not reachable (a shallow clone, a version that is about to be published) is not checked.
  */
 export async function checkReleased(): Promise<CommandResult> {
   const tags = await reachableTags();
@@ -21,11 +21,11 @@ async function compareWithTag({ name, version, path }: WorkspacePackage): Promis
   const [promised, released] = await Promise.all([blobsAt(tag, path), blobsIn(join(path, 'released'))]);
   return [...new Set([...promised.keys(), ...released.keys()])]
     .filter((file) => promised.get(file) !== released.get(file))
-    .map((file) => `${path}/released/${file} is not what ${tag} holds\n`)
+    .map((file) => `${path}/released/${file} differs from the tree of ${tag}\n`)
     .toSorted();
 }
 
-/** Contract file → blob, in the tree of a tag. */
+/** Contract file → blob id in the tree of a tag. */
 async function blobsAt(tag: string, path: string): Promise<Map<string, string>> {
   const listed = await git(
     'ls-tree',
@@ -43,7 +43,7 @@ async function blobsAt(tag: string, path: string): Promise<Map<string, string>> 
   return new Map(entries);
 }
 
-/** Contract file → blob that git would make of it, in the working tree. */
+/** Contract file → blob id of the file in the working tree. */
 async function blobsIn(folder: string): Promise<Map<string, string>> {
   if (!existsSync(join(workspaceRoot, folder))) return new Map();
   const files = contractFilesIn(join(workspaceRoot, folder));

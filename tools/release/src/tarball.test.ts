@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { typedEntryPoints } from './tarball.ts';
 
-test('entry points with types, patterns written out', () => {
+test('lists the entry points that have types, with patterns expanded', () => {
   const exports = {
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
     './2*': { types: './dist/generated/2*.d.ts', default: './dist/generated/2*.js' },

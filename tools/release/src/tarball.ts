@@ -7,11 +7,11 @@ import type { WorkspacePackage } from './workspace-packages.ts';
 export interface Tarball {
   of: WorkspacePackage;
   file: string;
-  /** What is in it, below `package/`. */
+  /** Paths of its files, relative to `package/`. */
   paths: string[];
 }
 
-/** Packs as it is published: catalog and workspace versions resolved, `publishConfig` applied, the licence added. */
+/** Packs a package for publishing: resolves catalog and workspace versions, applies `publishConfig`, adds the license. */
 export async function pack(of: WorkspacePackage, folder: string): Promise<Tarball> {
   const packageFolder = join(workspaceRoot, of.path);
   const { succeeded, stdout, output } = await run(
@@ -19,18 +19,23 @@ export async function pack(of: WorkspacePackage, folder: string): Promise<Tarbal
     ['pack', '--json', '--pack-destination', folder],
     packageFolder,
   );
-  if (!succeeded) throw new ReleaseError(`${of.name} was not packed (is this run by pnpm?):\n${output.trim()}`);
+  if (!succeeded)
+    throw new ReleaseError(`Could not pack ${of.name} (was this script started by pnpm?):\n${output.trim()}`);
   const { filename, files }: { filename: string; files: { path: string }[] } = JSON.parse(stdout);
   return { of, file: filename, paths: files.map(({ path }) => path) };
 }
 
-/** Lints a tarball by publint and Are The Types Wrong. Throws a ReleaseError with what they say. */
+/**
+ * Checks a tarball with publint and Are The Types Wrong.
+ *
+ * @throws {ReleaseError} with their output if a check fails
+ */
 export async function lint({ of, file, paths }: Tarball): Promise<void> {
   const { publishConfig }: { publishConfig: { exports: Exports } } = JSON.parse(
     readFileSync(join(workspaceRoot, of.path, 'package.json'), 'utf8'),
   );
   const entryPoints = typedEntryPoints(publishConfig.exports, paths);
-  // ES modules only: every Node that is supported can import them, and from CommonJS as well.
+  // ES modules only: every supported Node version can also load them with `require`.
   const attw = [
     '--profile',
     'esm-only',
@@ -42,13 +47,13 @@ export async function lint({ of, file, paths }: Tarball): Promise<void> {
     ...entryPoints,
   ];
   const results = await Promise.all([run('publint', ['--strict', file]), run('attw', [file, ...attw])]);
-  const said = results.filter(({ succeeded }) => !succeeded).map(({ output }) => output.trim());
-  if (said.length > 0) throw new ReleaseError([`${of.name} is not fit to be published.`, ...said].join('\n'));
+  const problems = results.filter(({ succeeded }) => !succeeded).map(({ output }) => output.trim());
+  if (problems.length > 0) throw new ReleaseError([`${of.name} failed the package checks.`, ...problems].join('\n'));
 }
 
 type Exports = Record<string, string | { types: string; default: string }>;
 
-/** Every entry point that has types, with patterns written out for the files that there are. */
+/** The entry points that have types. Patterns are expanded to the existing files. */
 export function typedEntryPoints(exports: Exports, paths: readonly string[]): string[] {
   return Object.entries(exports).flatMap(([entryPoint, target]) => {
     if (typeof target === 'string') return [];

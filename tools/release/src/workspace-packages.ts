@@ -1,17 +1,17 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A package of the workspace, as releases see it. */
+/** A package of the workspace with the properties that a release needs. */
 export interface WorkspacePackage {
   name: string;
   version: string;
-  /** Relative to the workspace's root: `packages/lender-schema`. */
+  /** Path relative to the workspace root: `packages/lender-schema`. */
   path: string;
-  /** `public`: published to the registry and tagged. `app`: deployed from here, only tagged. */
+  /** `public` packages are published and tagged, apps are only tagged, internal packages neither. */
   kind: 'public' | 'app' | 'internal';
-  /** Names of the packages that it needs installed to work, ours and others'. */
+  /** Names of all runtime dependencies, including packages of other projects. */
   dependencies: string[];
-  /** Whether `repository` is named, which a registry compares with the provenance. */
+  /** True if `package.json` names a `repository`, which provenance needs. */
   hasRepository: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Manifest {
   peerDependencies?: Record<string, string>;
 }
 
-/** Ordered by name. */
+/** Reads all packages of the workspace, sorted by name. */
 export function readWorkspacePackages(root: string): WorkspacePackage[] {
   return globSync('{packages,apps,tools}/*/package.json', { cwd: root })
     .map((file) => {
@@ -43,7 +43,7 @@ export function readWorkspacePackages(root: string): WorkspacePackage[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Names of the files in `.changeset/` that wait for `version`. */
+/** Names of the pending changesets in `.changeset/`. */
 export function pendingChangesets(root: string): string[] {
   return readdirSync(join(root, '.changeset')).filter((name) => name.endsWith('.md') && name !== 'README.md');
 }

@@ -493,7 +493,7 @@ export type DeleteWebhookSubscriptionUserErrorCode =
   | '%future added value';
 
 
-/** The `extensions.code` of an error. More may be added. */
+/** The `extensions.code` of an error. New codes can appear. */
 export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'WRONG_INTERFACE'

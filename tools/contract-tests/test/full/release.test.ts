@@ -87,7 +87,7 @@ describe('a first release', () => {
   test('is refused while changesets are pending', async () => {
     await workspace.writeChangeset('pending', 'patch', '@deedwire/webhook-signing');
     await expect(release('--dry-run')).rejects.toThrow(
-      /^Changesets are pending \(.*\bpending\.md\b.*\): cut their versions with `pnpm run version`\.$/m,
+      /^Changesets are pending \(.*\bpending\.md\b.*\)\. Run `pnpm run version` and commit the result first\.$/m,
     );
   });
 
@@ -148,7 +148,7 @@ describe('a first release', () => {
     expect(await evaluate()).toContain('succeeded: true');
     await workspace.edit(path, (text) => `${text}\n`);
     expect(await evaluate()).toMatch(
-      /succeeded: false[^]*released\/versions\/2026-11-01\.graphql is not what @deedwire/,
+      /succeeded: false[^]*released\/versions\/2026-11-01\.graphql differs from the tree of @deedwire/,
     );
     await workspace.git('checkout', '--quiet', '--', path);
   });
