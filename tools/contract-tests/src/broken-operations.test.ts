@@ -27,7 +27,7 @@ describe('a removal names the consumer, the operation and the coordinate', () =>
   test.each([
     [
       'a field',
-      /  """\n  The people who work there[^"]*"""\n  members: \[TeamMember!\]!\n/,
+      /  """\n  Team members, in the order[^"]*"""\n  members: \[TeamMember!\]!\n/,
       '',
       [['Team', 'Lender.members']],
     ],
@@ -44,7 +44,7 @@ describe('a removal names the consumer, the operation and the coordinate', () =>
     ],
     [
       'an argument',
-      /    """\n    Only those that stand like this.\n    """\n    status: WebhookDeliveryStatus\n/,
+      /    """\n    Filter by status.\n    """\n    status: WebhookDeliveryStatus\n/,
       '',
       [['Deliveries', 'Query.webhookDeliveries(status:)']],
     ],
