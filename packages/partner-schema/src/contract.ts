@@ -1,6 +1,10 @@
 /**
- * Where a version stands in its life. `preview`: may still break, served only to those who name it. `current`: from now
- * on it only grows. `deprecated`: it has an end, `sunsetOn`. `retired`: it is not served any more.
+ * Lifecycle status of a version.
+ *
+ * - `preview`: not released. It can still change in breaking ways. Only clients that choose it are served it.
+ * - `current`: released. It changes only in backward-compatible ways.
+ * - `deprecated`: released, with a sunset date, `sunsetOn`.
+ * - `retired`: no longer served.
  */
 export type SchemaVersionStatus = 'preview' | 'current' | 'deprecated' | 'retired';
 
@@ -10,7 +14,7 @@ export interface SchemaVersion {
   readonly status: SchemaVersionStatus;
   /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
   readonly deprecatedOn: string | null;
-  /** `YYYY-MM-DD`, the first day on which it is not served any more. Null when no end is planned. */
+  /** `YYYY-MM-DD`, the first day in UTC on which the version is no longer served. Null if no sunset is planned. */
   readonly sunsetOn: string | null;
 }
 

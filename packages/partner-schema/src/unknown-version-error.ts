@@ -1,12 +1,12 @@
-/** There is no such version of this interface. */
+/** The partner interface has no such version. */
 export class UnknownVersionError extends Error {
   override readonly name = 'UnknownVersionError';
   readonly code = 'UNKNOWN_VERSION';
-  /** The versions that there are, oldest first. */
+  /** Every version of the interface, oldest first. */
   readonly supported: readonly string[];
 
   constructor(version: string, supported: readonly string[]) {
-    super(`The partner interface has no version ${JSON.stringify(version)}. It has ${supported.join(', ')}.`);
+    super(`The partner interface has no version ${JSON.stringify(version)}. Use one of: ${supported.join(', ')}.`);
     this.supported = supported;
   }
 }

@@ -11,9 +11,9 @@ export const versions: readonly SchemaVersion[] = contracts.map(({ version, stat
 }));
 
 /**
- * The SDL of a version, as it was written.
+ * The SDL of a version, byte for byte as in its `.graphql` file.
  *
- * @throws UnknownVersionError when there is no such version.
+ * @throws {UnknownVersionError} when the interface has no such version
  */
 export function sdl(version: string): string {
   const contract = contracts.find((candidate) => candidate.version === version);

@@ -9,40 +9,49 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** A moment in UTC as RFC 3339 with milliseconds, for example `2026-11-01T09:30:00.000Z`. */
+  /** A point in time in UTC, as an RFC 3339 string with milliseconds, for example `2026-11-01T09:30:00.000Z`. */
   DateTime: { input: string; output: string; }
-  /** A calendar day in UTC as RFC 3339 full-date, for example `2027-11-01`. */
+  /** A calendar date in UTC, as an RFC 3339 full-date string, for example `2027-11-01`. */
   Date: { input: string; output: string; }
 };
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type Query = {
   /** Your partner organization. */
   partner: Partner;
-  /** One of your referrals. Null when you have none with this identifier. */
+  /** The referral with this identifier. Null if you have no such referral. */
   referral: Maybe<Referral>;
   /** Your referrals, newest first. */
   referrals: ReferralConnection;
-  /** The event types of this interface, ordered by name. */
+  /** The event types that you can subscribe to, ordered by name. */
   webhookEventTypes: Array<WebhookEventType>;
-  /** One of your subscriptions. Null when you have none with this identifier. */
+  /** The subscription with this identifier. Null if you have no such subscription. */
   webhookSubscription: Maybe<WebhookSubscription>;
-  /** Your subscriptions, newest first. */
+  /** Your webhook subscriptions, newest first. */
   webhookSubscriptions: WebhookSubscriptionConnection;
-  /** One of your deliveries. Null when you have none with this identifier. */
+  /** The delivery with this identifier. Null if you have no such delivery. */
   webhookDelivery: Maybe<WebhookDelivery>;
-  /** Your deliveries, newest first. */
+  /** Your webhook deliveries, newest first. */
   webhookDeliveries: WebhookDeliveryConnection;
 };
 
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type QueryReferralArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type QueryReferralsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -50,26 +59,38 @@ export type QueryReferralsArgs = {
 };
 
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type QueryWebhookSubscriptionArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type QueryWebhookSubscriptionsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
 };
 
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type QueryWebhookDeliveryArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/** What a partner can read. All of it belongs to the partner whose credentials the request carries. */
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
 export type QueryWebhookDeliveriesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -77,87 +98,90 @@ export type QueryWebhookDeliveriesArgs = {
   status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
-/** What a partner can change. An operation holds one mutation field. */
+/** Mutations of the partner interface. An operation can contain only one mutation field. */
 export type Mutation = {
-  /** Refers a client. */
+  /** Creates a referral. */
   createReferral: CreateReferralPayload;
-  /** Verifies a callback URL and subscribes it to events. */
+  /** Verifies a callback URL with a handshake and subscribes it to events. If the handshake fails, nothing is created. */
   createWebhookSubscription: CreateWebhookSubscriptionPayload;
-  /** Changes the callback URL or the event types of a subscription. */
+  /** Changes the callback URL, the event types, or both. If a new callback URL fails the handshake, nothing is changed. */
   updateWebhookSubscription: UpdateWebhookSubscriptionPayload;
-  /** Deletes a subscription with its deliveries. What has not been delivered yet is not sent any more. */
+  /**
+   * Deletes a subscription and its deliveries. Pending deliveries are not sent. An attempt that is already in flight can
+   * still reach the callback URL.
+   */
   deleteWebhookSubscription: DeleteWebhookSubscriptionPayload;
 };
 
 
-/** What a partner can change. An operation holds one mutation field. */
+/** Mutations of the partner interface. An operation can contain only one mutation field. */
 export type MutationCreateReferralArgs = {
   input: CreateReferralInput;
 };
 
 
-/** What a partner can change. An operation holds one mutation field. */
+/** Mutations of the partner interface. An operation can contain only one mutation field. */
 export type MutationCreateWebhookSubscriptionArgs = {
   input: CreateWebhookSubscriptionInput;
 };
 
 
-/** What a partner can change. An operation holds one mutation field. */
+/** Mutations of the partner interface. An operation can contain only one mutation field. */
 export type MutationUpdateWebhookSubscriptionArgs = {
   input: UpdateWebhookSubscriptionInput;
 };
 
 
-/** What a partner can change. An operation holds one mutation field. */
+/** Mutations of the partner interface. An operation can contain only one mutation field. */
 export type MutationDeleteWebhookSubscriptionArgs = {
   input: DeleteWebhookSubscriptionInput;
 };
 
 /** A partner organization, which refers clients. */
 export type Partner = {
-  /** The partner's global identifier, `gid://<namespace>/Partner/<number>`. */
+  /** Global identifier of the partner, in the form `gid://<namespace>/Partner/<number>`. */
   id: Scalars['ID']['output'];
-  /** The name of the partner organization. */
+  /** Name of the partner organization. */
   name: Scalars['String']['output'];
 };
 
-/** A client whom a partner has referred. */
+/** A client whom a partner referred. */
 export type Referral = {
-  /** The referral's global identifier, `gid://<namespace>/Referral/<number>`. */
+  /** Global identifier of the referral, in the form `gid://<namespace>/Referral/<number>`. */
   id: Scalars['ID']['output'];
-  /** How the referral stands. */
+  /** Status of the referral. */
   status: ReferralStatus;
-  /** The name of the client. */
+  /** Name of the client. */
   clientName: Scalars['String']['output'];
-  /** The client's e-mail address. Null when none was given. */
+  /** Email address of the client. Null if you provided none. */
   clientEmail: Maybe<Scalars['String']['output']>;
-  /** Your own reference for the client. Null when none was given. */
+  /** Your own reference for the client. Null if you provided none. */
   externalReference: Maybe<Scalars['String']['output']>;
-  /** What you noted for whoever works on the referral. Null when nothing was. */
+  /** Your note for the person who works on the referral. Null if you provided none. */
   note: Maybe<Scalars['String']['output']>;
   /** When the referral was created. */
   createdAt: Scalars['DateTime']['output'];
-  /** When the referral was converted or declined. Null while it is open. */
+  /** When the referral was converted or declined. Null if it is open. */
   closedAt: Maybe<Scalars['DateTime']['output']>;
-  /** The matter that the referral was converted into. Null unless it was. */
+  /** The matter that the referral was converted into. Null unless it was converted. */
   matter: Maybe<Matter>;
 };
 
-/** How a referral stands. More values may be added. */
+/** Status of a referral. More values may be added; handle unknown ones. */
 export type ReferralStatus =
-  /** Nobody has decided on it yet. */
+  /** Not yet converted or declined. */
   | 'OPEN'
-  /** It was converted into a matter. Final. */
+  /** Converted into a matter. This status is final. */
   | 'CONVERTED'
-  /** It was declined. Final. */
+  /** Declined. This status is final. */
   | 'DECLINED'
   | '%future added value';
 
-/** The work that a referral led to. */
+/** The work that results from a converted referral. */
 export type Matter = {
-  /** The matter's global identifier, `gid://<namespace>/Matter/<number>`. */
+  /** Global identifier of the matter, in the form `gid://<namespace>/Matter/<number>`. */
   id: Scalars['ID']['output'];
-  /** The reference that people use for the matter, for example `M-2026-000042`. */
+  /** Human-readable reference of the matter, for example `M-2026-000042`. */
   reference: Scalars['String']['output'];
   /** When the matter was opened. */
   openedAt: Scalars['DateTime']['output'];
@@ -169,160 +193,169 @@ export type ReferralConnection = {
   edges: Array<ReferralEdge>;
   /** The referrals of this page. */
   nodes: Array<Referral>;
-  /** Where this page ends. */
+  /** Information for requesting the next page. */
   pageInfo: PageInfo;
 };
 
-/** A referral and its place in the list. */
+/** A referral and its cursor. */
 export type ReferralEdge = {
-  /** Opaque: pass it as `after` to continue behind this referral. */
+  /** Opaque cursor. Pass it as `after` to continue after this referral. */
   cursor: Scalars['String']['output'];
   /** The referral. */
   node: Referral;
 };
 
-/** What `createReferral` takes. */
+/** Input of `createReferral`. */
 export type CreateReferralInput = {
-  /** The name of the client, 1 to 200 characters. */
+  /** Name of the client, 1 to 200 characters and not blank. */
   clientName: Scalars['String']['input'];
-  /** The client's e-mail address, at most 254 characters. */
+  /** Email address of the client, at most 254 characters. */
   clientEmail?: InputMaybe<Scalars['String']['input']>;
-  /** Your own reference for the client, 1 to 200 characters. It comes back in every event about the referral. */
+  /** Your own reference for the client, 1 to 200 characters and not blank. Every event about the referral contains it. */
   externalReference?: InputMaybe<Scalars['String']['input']>;
-  /** A note for whoever works on the referral, at most 5,000 characters. */
+  /** Note for the person who works on the referral, at most 5,000 characters. */
   note?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 64 printable ASCII characters. Within 24 hours the same key with the same input returns the first answer again. */
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the first successful result instead of running the mutation again.
+   */
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What `createReferral` returns. */
+/** Result of `createReferral`. */
 export type CreateReferralPayload = {
-  /** The new referral. Null when there are user errors: then nothing was created. */
+  /** The new referral. Null if there are user errors; nothing was created. */
   referral: Maybe<Referral>;
-  /** Why nothing was created. Empty on success. */
+  /** Reasons why no referral was created. Empty on success. */
   userErrors: Array<CreateReferralUserError>;
 };
 
 /** A reason why no referral was created. */
 export type CreateReferralUserError = {
-  /** The reason, for programs. */
+  /** Machine-readable reason. */
   code: CreateReferralUserErrorCode;
-  /** The reason, for people. */
+  /** Human-readable reason. */
   message: Scalars['String']['output'];
   /**
-   * The path of the input field at fault, for example `["input", "clientName"]`; the index of a list item is a string, too. Null
-   * when no single field is.
+   * Path of the input field that caused the error, for example `["input", "clientName"]`. List indexes are strings. Null
+   * if no single field caused it.
    */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
-/** Why no referral was created. More values may be added. */
+/** Why no referral was created. More values may be added; handle unknown ones. */
 export type CreateReferralUserErrorCode =
-  /** The e-mail address is not one, or is too long. */
+  /** The email address of the client is malformed or longer than 254 characters. */
   | 'CLIENT_EMAIL_INVALID'
-  /** The name is blank or too long. */
+  /** The name of the client is blank or longer than 200 characters. */
   | 'CLIENT_NAME_INVALID'
-  /** The external reference is blank or too long. */
+  /** The external reference is blank or longer than 200 characters. Omit it if you have none. */
   | 'EXTERNAL_REFERENCE_INVALID'
-  /** A request with this idempotency key is still being worked on. */
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
   | 'IDEMPOTENCY_IN_PROGRESS'
   /** The idempotency key is not 1 to 64 printable ASCII characters. */
   | 'IDEMPOTENCY_KEY_INVALID'
-  /** The idempotency key was used before with another input. */
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** The note is too long. */
+  /** The note is longer than 5,000 characters. */
   | 'NOTE_INVALID'
   | '%future added value';
 
-/** Where a page of a connection ends. Lists are paged forward only. */
+/** Information for requesting the next page of a connection. Connections support forward pagination only. */
 export type PageInfo = {
-  /** The cursor of the last edge of this page, to pass as `after` for the next one. Null when the page is empty. */
+  /** Cursor of the last item of this page. Pass it as `after` to request the next page. Null if the page is empty. */
   endCursor: Maybe<Scalars['String']['output']>;
-  /** Whether there is at least one more record after this page. */
+  /** Whether more items follow this page. */
   hasNextPage: Scalars['Boolean']['output'];
 };
 
 /**
- * A kind of event that this interface can report. Event types are strings, not an enum, because each is versioned by
- * itself, apart from this interface.
+ * A type of event that you can subscribe to. Event types are strings, not enum values, because they are versioned
+ * separately from this interface.
  */
 export type WebhookEventType = {
-  /** The name to subscribe to, for example `referral.converted`. */
+  /** Name to subscribe to, for example `referral.converted`. */
   type: Scalars['String']['output'];
-  /** What has happened when an event of this type is sent, in one sentence. */
+  /** The change that an event of this type reports, in one sentence. */
   description: Scalars['String']['output'];
-  /** Every version that can be pinned now, oldest first. */
+  /** The payload versions that can be pinned, oldest first. */
   versions: Array<WebhookEventTypeVersion>;
 };
 
-/** One version of the payload of an event type. */
+/** A version of the payload of an event type. */
 export type WebhookEventTypeVersion = {
-  /** The date that names the version, for example `2026-11-01`. */
+  /** Date that names the version, for example `2026-11-01`. */
   version: Scalars['String']['output'];
-  /** Where the version stands in its life. */
+  /** Lifecycle status of the version. */
   status: WebhookEventVersionStatus;
-  /** The day on which subscriptions that still pin this version are paused. Null when no end is planned. */
+  /**
+   * Day on which the version is retired: it can no longer be pinned, and subscriptions that pin it are paused. Null if no
+   * sunset is planned.
+   */
   sunsetOn: Maybe<Scalars['Date']['output']>;
 };
 
-/**
- * Where a version of an event type stands in its life. More values may be added; treat one that you do not know as
- * `CURRENT`.
- */
+/** Lifecycle status of an event version. More values may be added; treat an unknown value as `CURRENT`. */
 export type WebhookEventVersionStatus =
-  /** Not released: it may still change in a breaking way. Served only to those who name it. */
+  /** Not released: the payload can still change in breaking ways. Pinned only if you name the version. */
   | 'PREVIEW'
-  /** Released: from now on it only grows. */
+  /** Released: the payload changes only in backward-compatible ways. */
   | 'CURRENT'
-  /** Released and with an end: move to a newer version before `sunsetOn`. */
+  /** Released, with a planned sunset. Pin a newer version before `sunsetOn`. */
   | 'DEPRECATED'
   | '%future added value';
 
-/** A callback URL of yours and the events that are sent to it. */
+/** A callback URL and the event types that are sent to it. */
 export type WebhookSubscription = {
-  /** The subscription's global identifier, `gid://<namespace>/WebhookSubscription/<number>`. */
+  /** Global identifier of the subscription, in the form `gid://<namespace>/WebhookSubscription/<number>`. */
   id: Scalars['ID']['output'];
-  /** Where the events are sent. It has answered the verification request. */
+  /** URL that events are sent to, in normalized form. It has passed the handshake. */
   callbackUrl: Scalars['String']['output'];
-  /** Whether events are being sent now. */
+  /** Status of the subscription. */
   status: WebhookSubscriptionStatus;
-  /** Why nothing is sent. Null while the subscription is active. */
+  /** Why the subscription is paused. Null if it is active. */
   pausedReason: Maybe<WebhookPausedReason>;
-  /** When the subscription was paused. Null while it is active. */
+  /** When the subscription was paused. Null if it is active. */
   pausedAt: Maybe<Scalars['DateTime']['output']>;
-  /** The subscribed event types, ordered by type, each with the payload version that it is pinned to. At most one entry for each type. */
+  /** The subscribed event types with their pinned payload versions, ordered by type. Each type occurs at most once. */
   eventTypes: Array<WebhookSubscriptionEventType>;
   /** When the subscription was created. */
   createdAt: Scalars['DateTime']['output'];
 };
 
-/** An event type of a subscription and the version of its payload. */
+/** A subscribed event type and its pinned payload version. */
 export type WebhookSubscriptionEventType = {
-  /** The name of the event type, for example `referral.converted`. */
+  /** Name of the event type, for example `referral.converted`. */
   type: Scalars['String']['output'];
-  /** The payload version that is sent, for example `2026-11-01`. */
+  /** Pinned payload version, for example `2026-11-01`. */
   version: Scalars['String']['output'];
 };
 
-/** Whether a subscription is sent events. More values may be added. */
+/** Status of a subscription. More values may be added; handle unknown ones. */
 export type WebhookSubscriptionStatus =
   /** Events are sent as they happen. */
   | 'ACTIVE'
-  /** Nothing is sent. Events are kept and sent when it is active again; `VERSION_RETIRED` is the one exception. */
+  /**
+   * No events are sent. Events are kept and sent once the subscription is active again. For the only exception, see
+   * `VERSION_RETIRED`.
+   */
   | 'PAUSED'
   | '%future added value';
 
-/** Why a subscription is paused. More values may be added. */
+/** Why a subscription is paused. More values may be added; handle unknown ones. */
 export type WebhookPausedReason =
-  /** You paused it. */
+  /** You paused the subscription. */
   | 'OWNER'
-  /** The callback URL answered 410 Gone. */
+  /**
+   * The callback URL returned 410 Gone. To resume, pass a callback URL to `updateWebhookSubscription`; it can be the same
+   * one.
+   */
   | 'GONE'
-  /** Nothing but failures for 96 hours. */
+  /** All attempts failed for 96 hours. */
   | 'FAILING'
   /**
-   * A pinned event version reached its end: pin another. Events that happen after the version was removed, and before
-   * another is pinned, are not kept for this subscription.
+   * A pinned event version was retired. To resume, pin another version with `updateWebhookSubscription`. Once Deedwire has
+   * removed the retired version, events of that type are not kept for this subscription until you pin another.
    */
   | 'VERSION_RETIRED'
   | '%future added value';
@@ -333,56 +366,62 @@ export type WebhookSubscriptionConnection = {
   edges: Array<WebhookSubscriptionEdge>;
   /** The subscriptions of this page. */
   nodes: Array<WebhookSubscription>;
-  /** Where this page ends. */
+  /** Information for requesting the next page. */
   pageInfo: PageInfo;
 };
 
-/** A subscription and its place in the list. */
+/** A subscription and its cursor. */
 export type WebhookSubscriptionEdge = {
-  /** Opaque: pass it as `after` to continue behind this subscription. */
+  /** Opaque cursor. Pass it as `after` to continue after this subscription. */
   cursor: Scalars['String']['output'];
   /** The subscription. */
   node: WebhookSubscription;
 };
 
-/** One event on its way to one subscription. */
+/** The delivery of one event to one subscription. */
 export type WebhookDelivery = {
   /**
-   * The delivery's global identifier, `gid://<namespace>/WebhookDelivery/<number>`. It is the `webhook-id` header of every
-   * attempt: deduplicate by it.
+   * Global identifier of the delivery, in the form `gid://<namespace>/WebhookDelivery/<number>`. Every attempt carries it
+   * in the `webhook-id` header; use it to detect duplicates.
    */
   id: Scalars['ID']['output'];
-  /** Counts the subscription's deliveries from 1 without gaps. */
+  /** Number of the delivery within its subscription, counted from 1 without gaps. */
   sequence: Scalars['Int']['output'];
-  /** How the delivery stands. */
+  /** Status of the delivery. */
   status: WebhookDeliveryStatus;
   /** The event that is delivered. */
   event: WebhookDeliveryEvent;
-  /** When the next attempt is due. Null when none is planned. */
+  /** When the next attempt is due. Null if none is scheduled, for example while the subscription is paused. */
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
   /** The latest 20 attempts, newest first. */
   attempts: Array<WebhookAttempt>;
 };
 
-/** How a delivery stands. More values may be added. */
+/** Status of a delivery. More values may be added; handle unknown ones. */
 export type WebhookDeliveryStatus =
-  /** Not acknowledged yet. The next attempt is due at `nextAttemptAt`, or comes when the subscription is active again. */
+  /**
+   * Not acknowledged yet. The next attempt is due at `nextAttemptAt` or, if the subscription is paused, once it is active
+   * again.
+   */
   | 'PENDING'
-  /** The callback URL answered with a 2xx status in time. */
+  /** The callback URL returned a 2xx response in time. */
   | 'DELIVERED'
-  /** Every attempt failed. The event is kept. */
+  /** Every attempt failed. The delivery is not retried again, but its event is kept. */
   | 'FAILED'
-  /** Retention ended before the delivery succeeded. */
+  /** The retention period ended before an attempt succeeded. The delivery is not retried again. */
   | 'EXPIRED'
   | '%future added value';
 
-/** The event that a delivery carries, without its payload. */
+/** The event of a delivery, without its payload. */
 export type WebhookDeliveryEvent = {
-  /** The event's global identifier, `gid://<namespace>/WebhookEvent/<number>`: the `id` of the payload. */
+  /**
+   * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the
+   * payload.
+   */
   id: Scalars['ID']['output'];
-  /** The name of the event type, for example `referral.converted`. */
+  /** Name of the event type, for example `referral.converted`. */
   type: Scalars['String']['output'];
-  /** The payload version that is sent, for example `2026-11-01`. */
+  /** Payload version that is sent, for example `2026-11-01`. */
   version: Scalars['String']['output'];
   /** When the event happened. */
   timestamp: Scalars['DateTime']['output'];
@@ -390,31 +429,31 @@ export type WebhookDeliveryEvent = {
 
 /** One request to the callback URL. */
 export type WebhookAttempt = {
-  /** Counts the attempts of the delivery from 1. */
+  /** Number of the attempt within its delivery, counted from 1. */
   number: Scalars['Int']['output'];
-  /** When the request was started. */
+  /** When the attempt started. */
   startedAt: Scalars['DateTime']['output'];
-  /** How long the attempt took, in milliseconds. */
+  /** Duration of the attempt, in milliseconds. */
   durationMs: Scalars['Int']['output'];
-  /** The HTTP status that came back. Null when none did. */
+  /** HTTP status of the response. Null if none was received. */
   responseStatus: Maybe<Scalars['Int']['output']>;
-  /** Why there was no complete answer. Null when there was one, whatever its status. */
+  /** Why no complete response was received. Null if one was, whatever its status. */
   error: Maybe<WebhookAttemptError>;
 };
 
-/** Why an attempt got no complete answer. More values may be added. */
+/** Why an attempt received no complete response. More values may be added; handle unknown ones. */
 export type WebhookAttemptError =
-  /** The callback URL led to an address that is not publicly reachable. */
+  /** The callback URL leads to an address that is not public. */
   | 'ADDRESS_FORBIDDEN'
-  /** The connection was refused, reset or closed. */
+  /** The connection could not be established, or it was closed before the response was complete. */
   | 'CONNECTION_FAILED'
-  /** The host name did not resolve. */
+  /** The host name could not be resolved. */
   | 'DNS_FAILED'
-  /** What came back is not HTTP, or exceeds its limits. */
+  /** The response is not valid HTTP/1.1, or its headers are too large. */
   | 'PROTOCOL_ERROR'
-  /** No complete answer within 5 seconds. */
+  /** No complete response was received within 5 seconds. */
   | 'TIMEOUT'
-  /** The TLS handshake failed, or the certificate is not valid for the host. */
+  /** The TLS handshake failed, or the certificate is not valid for the host. TLS 1.2 or later is required. */
   | 'TLS_FAILED'
   | '%future added value';
 
@@ -424,13 +463,13 @@ export type WebhookDeliveryConnection = {
   edges: Array<WebhookDeliveryEdge>;
   /** The deliveries of this page. */
   nodes: Array<WebhookDelivery>;
-  /** Where this page ends. */
+  /** Information for requesting the next page. */
   pageInfo: PageInfo;
 };
 
-/** A delivery and its place in the list. */
+/** A delivery and its cursor. */
 export type WebhookDeliveryEdge = {
-  /** Opaque: pass it as `after` to continue behind this delivery. */
+  /** Opaque cursor. Pass it as `after` to continue after this delivery. */
   cursor: Scalars['String']['output'];
   /** The delivery. */
   node: WebhookDelivery;
@@ -438,182 +477,218 @@ export type WebhookDeliveryEdge = {
 
 /** An event type to subscribe to. */
 export type WebhookSubscriptionEventTypeInput = {
-  /** The name of the event type, one of `webhookEventTypes`. */
+  /** Name of the event type, as listed by `webhookEventTypes`. */
   type: Scalars['String']['input'];
-  /** The payload version to pin. The current one when left out. */
+  /**
+   * Payload version to pin. Defaults to the version that the subscription already pins, otherwise to the newest `CURRENT`
+   * version.
+   */
   version?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What `createWebhookSubscription` takes. */
+/** Input of `createWebhookSubscription`. */
 export type CreateWebhookSubscriptionInput = {
   /**
-   * Where to send the events: HTTPS, publicly reachable, at most 2,048 characters. It is sent
-   * `{"verification_token": "…"}` and must answer with the same within 5 seconds.
+   * URL to send events to: HTTPS, publicly reachable, at most 2,048 characters. It must pass the handshake: Deedwire sends
+   * it a POST request with `{"verification_token": "…"}`, and it must return a 2xx response with the same JSON within 5
+   * seconds.
    */
   callbackUrl: Scalars['String']['input'];
-  /** The event types to receive: at least one, each at most once. */
+  /** Event types to receive: at least one, each at most once. */
   eventTypes: Array<WebhookSubscriptionEventTypeInput>;
   /**
-   * The secret that signs deliveries: `whsec_` and the base64 of 24 to 64 bytes. One is generated when left out; it is not
-   * known to the receiver yet when the verification request arrives.
+   * Secret that signs deliveries: `whsec_` followed by the base64 encoding of 24 to 64 bytes. If omitted, Deedwire
+   * generates one. A generated secret is returned after the handshake, so your receiver cannot verify the signature of the
+   * handshake.
    */
   webhookSecret?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 64 printable ASCII characters. Within 24 hours the same key with the same input returns the first answer again. */
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the first successful result instead of running the mutation again.
+   */
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What `createWebhookSubscription` returns. */
+/** Result of `createWebhookSubscription`. */
 export type CreateWebhookSubscriptionPayload = {
-  /** The new subscription. Null when there are user errors: then nothing was created. */
+  /** The new subscription. Null if there are user errors; nothing was created. */
   webhookSubscription: Maybe<WebhookSubscription>;
-  /** The secret that signs deliveries, shown this once. Null when there are user errors. */
+  /** Secret that signs deliveries. Store it: no query returns it. Null if there are user errors. */
   webhookSecret: Maybe<Scalars['String']['output']>;
-  /** Why nothing was created. Empty on success. */
+  /** Reasons why no subscription was created. Empty on success. */
   userErrors: Array<CreateWebhookSubscriptionUserError>;
 };
 
 /** A reason why no subscription was created. */
 export type CreateWebhookSubscriptionUserError = {
-  /** The reason, for programs. */
+  /** Machine-readable reason. */
   code: CreateWebhookSubscriptionUserErrorCode;
-  /** The reason, for people. When verification failed it says what came back. */
+  /** Human-readable reason. If the handshake failed, it describes the response of the callback URL. */
   message: Scalars['String']['output'];
   /**
-   * The path of the input field at fault, for example `["input", "callbackUrl"]`; the index of a list item is a string, too. Null
-   * when no single field is.
+   * Path of the input field that caused the error, for example `["input", "callbackUrl"]`. List indexes are strings. Null
+   * if no single field caused it.
    */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
-/** Why no subscription was created. More values may be added. */
+/** Why no subscription was created. More values may be added; handle unknown ones. */
 export type CreateWebhookSubscriptionUserErrorCode =
-  /** The callback URL leads to an address that is not publicly reachable, or is not HTTPS. */
+  /**
+   * The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a host that resolves only to
+   * public addresses.
+   */
   | 'CALLBACK_URL_FORBIDDEN'
-  /** The callback URL is not a URL that can be called. */
+  /**
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, without user information or a
+   * fragment.
+   */
   | 'CALLBACK_URL_INVALID'
-  /** No event type was named, or one was named twice. */
+  /** The list of event types is empty or contains a type twice. */
   | 'EVENT_TYPES_INVALID'
-  /** This interface has no such event type. */
+  /** This interface has no such event type. `webhookEventTypes` lists the available types. */
   | 'EVENT_TYPE_UNKNOWN'
-  /** The event type has no such version, or it is retired. */
+  /**
+   * The event type has no such version, or the version is retired. Also returned if you omit the version of a type that
+   * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
+   */
   | 'EVENT_VERSION_UNKNOWN'
-  /** A request with this idempotency key is still being worked on. */
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
   | 'IDEMPOTENCY_IN_PROGRESS'
   /** The idempotency key is not 1 to 64 printable ASCII characters. */
   | 'IDEMPOTENCY_KEY_INVALID'
-  /** The idempotency key was used before with another input. */
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** There are 20 subscriptions already, or there were 20 verification requests within a minute. */
+  /**
+   * You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
+   * next minute.
+   */
   | 'LIMIT_REACHED'
-  /** The answer did not hold the verification token that was sent. */
+  /**
+   * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
+   * was sent.
+   */
   | 'VERIFICATION_MISMATCH'
-  /** The callback URL answered with a redirect. Redirects are not followed. */
+  /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
-  /** The callback URL answered with a status other than 2xx. */
+  /** The callback URL responded to the handshake with a status other than 2xx. */
   | 'VERIFICATION_STATUS'
-  /** The callback URL did not answer completely within 5 seconds. */
+  /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
-  /** The callback URL could not be connected to. */
+  /** The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. */
   | 'VERIFICATION_UNREACHABLE'
-  /** The secret is not `whsec_` and the base64 of 24 to 64 bytes. */
+  /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes. */
   | 'WEBHOOK_SECRET_INVALID'
   | '%future added value';
 
-/** What `updateWebhookSubscription` takes. A field that is left out, or null, stays as it is. */
+/** Input of `updateWebhookSubscription`. A field that is omitted or null is left unchanged. */
 export type UpdateWebhookSubscriptionInput = {
-  /** The subscription to change. */
+  /** Global identifier of the subscription to change. */
   id: Scalars['ID']['input'];
   /**
-   * The new callback URL. It is verified as at creation. A subscription that is paused because its URL was `GONE` becomes
-   * active again.
+   * New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with `GONE`, even
+   * if the URL is the same.
    */
   callbackUrl?: InputMaybe<Scalars['String']['input']>;
   /**
-   * The event types to receive from now on, in place of all the present ones: at least one, each at most once. A type that
-   * is kept without naming a version keeps its pin. Events that happened before keep the version they had.
+   * Event types to receive from now on, in place of the present list: at least one, each at most once. Existing deliveries
+   * keep their payload versions. Resumes a subscription that is paused with `VERSION_RETIRED`, unless it still pins a
+   * retired version.
    */
   eventTypes?: InputMaybe<Array<WebhookSubscriptionEventTypeInput>>;
 };
 
-/** What `updateWebhookSubscription` returns. */
+/** Result of `updateWebhookSubscription`. */
 export type UpdateWebhookSubscriptionPayload = {
-  /** The subscription after the change. Null when there are user errors: then nothing was changed. */
+  /** The changed subscription. Null if there are user errors; nothing was changed. */
   webhookSubscription: Maybe<WebhookSubscription>;
-  /** Why nothing was changed. Empty on success. */
+  /** Reasons why the subscription was not changed. Empty on success. */
   userErrors: Array<UpdateWebhookSubscriptionUserError>;
 };
 
 /** A reason why a subscription was not changed. */
 export type UpdateWebhookSubscriptionUserError = {
-  /** The reason, for programs. */
+  /** Machine-readable reason. */
   code: UpdateWebhookSubscriptionUserErrorCode;
-  /** The reason, for people. When verification failed it says what came back. */
+  /** Human-readable reason. If the handshake failed, it describes the response of the callback URL. */
   message: Scalars['String']['output'];
   /**
-   * The path of the input field at fault, for example `["input", "callbackUrl"]`; the index of a list item is a string, too. Null
-   * when no single field is.
+   * Path of the input field that caused the error, for example `["input", "callbackUrl"]`. List indexes are strings. Null
+   * if no single field caused it.
    */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
-/** Why a subscription was not changed. More values may be added. */
+/** Why a subscription was not changed. More values may be added; handle unknown ones. */
 export type UpdateWebhookSubscriptionUserErrorCode =
-  /** The callback URL leads to an address that is not publicly reachable, or is not HTTPS. */
+  /**
+   * The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a host that resolves only to
+   * public addresses.
+   */
   | 'CALLBACK_URL_FORBIDDEN'
-  /** The callback URL is not a URL that can be called. */
+  /**
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, without user information or a
+   * fragment.
+   */
   | 'CALLBACK_URL_INVALID'
-  /** No event type was named, or one was named twice. */
+  /** The list of event types is empty or contains a type twice. */
   | 'EVENT_TYPES_INVALID'
-  /** This interface has no such event type. */
+  /** This interface has no such event type. `webhookEventTypes` lists the available types. */
   | 'EVENT_TYPE_UNKNOWN'
-  /** The event type has no such version, or it is retired. */
+  /**
+   * The event type has no such version, or the version is retired. Also returned if you omit the version of a type that
+   * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
+   */
   | 'EVENT_VERSION_UNKNOWN'
-  /** There were 20 verification requests within a minute. */
+  /** 20 handshakes took place in the current minute. Retry in the next minute. */
   | 'LIMIT_REACHED'
-  /** You have no such subscription. */
+  /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
-  /** The answer did not hold the verification token that was sent. */
+  /**
+   * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
+   * was sent.
+   */
   | 'VERIFICATION_MISMATCH'
-  /** The callback URL answered with a redirect. Redirects are not followed. */
+  /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
-  /** The callback URL answered with a status other than 2xx. */
+  /** The callback URL responded to the handshake with a status other than 2xx. */
   | 'VERIFICATION_STATUS'
-  /** The callback URL did not answer completely within 5 seconds. */
+  /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
-  /** The callback URL could not be connected to. */
+  /** The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. */
   | 'VERIFICATION_UNREACHABLE'
   | '%future added value';
 
-/** What `deleteWebhookSubscription` takes. */
+/** Input of `deleteWebhookSubscription`. */
 export type DeleteWebhookSubscriptionInput = {
-  /** The subscription to delete. */
+  /** Global identifier of the subscription to delete. */
   id: Scalars['ID']['input'];
 };
 
-/** What `deleteWebhookSubscription` returns. */
+/** Result of `deleteWebhookSubscription`. */
 export type DeleteWebhookSubscriptionPayload = {
-  /** The identifier of the subscription that was deleted. Null when there are user errors. */
+  /** Global identifier of the deleted subscription. Null if there are user errors. */
   deletedWebhookSubscriptionId: Maybe<Scalars['ID']['output']>;
-  /** Why nothing was deleted. Empty on success. */
+  /** Reasons why the subscription was not deleted. Empty on success. */
   userErrors: Array<DeleteWebhookSubscriptionUserError>;
 };
 
 /** A reason why a subscription was not deleted. */
 export type DeleteWebhookSubscriptionUserError = {
-  /** The reason, for programs. */
+  /** Machine-readable reason. */
   code: DeleteWebhookSubscriptionUserErrorCode;
-  /** The reason, for people. */
+  /** Human-readable reason. */
   message: Scalars['String']['output'];
   /**
-   * The path of the input field at fault, for example `["input", "id"]`; the index of a list item is a string, too. Null
-   * when no single field is.
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
    */
   field: Maybe<Array<Scalars['String']['output']>>;
 };
 
-/** Why a subscription was not deleted. More values may be added. */
+/** Why a subscription was not deleted. More values may be added; handle unknown ones. */
 export type DeleteWebhookSubscriptionUserErrorCode =
-  /** You have no such subscription. */
+  /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
   | '%future added value';
 
