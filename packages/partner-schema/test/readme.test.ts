@@ -30,14 +30,14 @@ const rootValue = {
   }),
 };
 
-/** An interface that holds the contract and nothing else. */
+/** Executes the SDL against fixed values, or responds with `failWith`. */
 const server = createServer((request, response) => {
   receivedHeaders = request.headers;
-  const answer = async () => {
+  const respond = async () => {
     const { query, variables } = JSON.parse(await text(request));
     return failWith ?? (await graphql({ schema, source: query, variableValues: variables, rootValue }));
   };
-  void answer().then((body) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body)));
+  void respond().then((body) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body)));
 });
 let endpoint: string;
 
@@ -49,15 +49,12 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-test.each(['codegen.ts', 'operations.graphql', 'client.ts', 'main.ts'])(
-  'the README shows %s as it is run here',
-  (file) => {
-    const source = readFileSync(join(import.meta.dirname, 'consumer', file), 'utf8');
-    expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
-  },
-);
+test.each(['codegen.ts', 'operations.graphql', 'client.ts', 'main.ts'])('README contains %s as tested here', (file) => {
+  const source = readFileSync(join(import.meta.dirname, 'consumer', file), 'utf8');
+  expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
+});
 
-test("the README's client reads through the generated types", async () => {
+test('client from the README lists referrals with the credentials and the pinned version', async () => {
   failWith = undefined;
   expect(await listReferrals(endpoint, credentials)).toEqual(['Ada: open', 'Bo: matter M-2026-000042', 'Cy: declined']);
   expect(receivedHeaders).toMatchObject({
@@ -68,7 +65,7 @@ test("the README's client reads through the generated types", async () => {
   });
 });
 
-test("the README's command prints it", async () => {
+test('command from the README prints the referrals', async () => {
   failWith = undefined;
   const { stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'consumer/main.ts')], {
     env: { DEEDWIRE_URL: endpoint, CLIENT_ID: 'client', API_KEY: 'key', ORGANIZATION_ID: 'organization' },
@@ -80,7 +77,16 @@ test("the README's command prints it", async () => {
   });
 });
 
-test("the README's client names the code and the request of an error", async () => {
-  failWith = { errors: [{ message: 'Who are you?', extensions: { code: 'UNAUTHENTICATED', requestId: 'r1' } }] };
-  await expect(listReferrals(endpoint, credentials)).rejects.toThrow('UNAUTHENTICATED: Who are you? (request r1)');
+test('client from the README throws an error with its code and request id', async () => {
+  failWith = {
+    errors: [
+      {
+        message: 'The credentials are missing or not valid.',
+        extensions: { code: 'UNAUTHENTICATED', requestId: 'r1' },
+      },
+    ],
+  };
+  await expect(listReferrals(endpoint, credentials)).rejects.toThrow(
+    'UNAUTHENTICATED: The credentials are missing or not valid. (request r1)',
+  );
 });

@@ -9,12 +9,12 @@ export interface Credentials {
   organizationId: string;
 }
 
-interface Answer<Data> {
+interface ResponseBody<Data> {
   data?: Data | null;
   errors?: { message: string; extensions: { code: ErrorCode; requestId: string } }[];
 }
 
-/** Prints the lender's members. The credentials are those that were issued to you. */
+/** Returns one line for each member of your lender organization. */
 export async function listMembers(endpoint: string, credentials: Credentials): Promise<string[]> {
   const { lender } = await request(endpoint, credentials, MembersDocument, {});
   return lender.members.map(({ firstName, lastName, email }) => `${firstName} ${lastName} <${email}>`);
@@ -38,7 +38,7 @@ async function request<Data, Variables>(
     },
     body: JSON.stringify({ query: print(document), variables }),
   });
-  const { data, errors }: Answer<Data> = await response.json();
+  const { data, errors }: ResponseBody<Data> = await response.json();
   const [error] = errors ?? [];
   if (error) throw new Error(`${error.extensions.code}: ${error.message} (request ${error.extensions.requestId})`);
   if (!data) throw new Error(`HTTP status ${response.status} without data`);

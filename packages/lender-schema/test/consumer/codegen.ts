@@ -8,7 +8,7 @@ export default {
     'generated/operations.ts': {
       plugins: ['typescript-operations', 'typed-document-node'],
       config: {
-        // Enums and inputs come from the package: `~` says that it is one and not a path.
+        // Imports enums and inputs from the package. The `~` marks a package name, not a path.
         importSchemaTypesFrom: '~@deedwire/lender-schema/2026-11-01',
         namespacedImportName: 'Lender',
         scalars: { Date: 'string', DateTime: 'string' },

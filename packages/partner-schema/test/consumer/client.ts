@@ -9,18 +9,18 @@ export interface Credentials {
   organizationId: string;
 }
 
-interface Answer<Data> {
+interface ResponseBody<Data> {
   data?: Data | null;
   errors?: { message: string; extensions: { code: ErrorCode; requestId: string } }[];
 }
 
-/** Every referral of yours, a line each. */
+/** Returns one line for each of your referrals. */
 export async function listReferrals(endpoint: string, credentials: Credentials): Promise<string[]> {
   const lines: string[] = [];
   for (let after: string | null = null; ;) {
     const { referrals }: ReferralsQuery = await request(endpoint, credentials, ReferralsDocument, { after });
     for (const { clientName, status, matter } of referrals.nodes) {
-      // `status` may be a value that did not exist when this was written.
+      // `status` can hold a value that is newer than this client.
       lines.push(`${clientName}: ${status === 'CONVERTED' ? `matter ${matter?.reference}` : status.toLowerCase()}`);
     }
     if (!referrals.pageInfo.hasNextPage) return lines;
@@ -46,7 +46,7 @@ async function request<Data, Variables>(
     },
     body: JSON.stringify({ query: print(document), variables }),
   });
-  const { data, errors }: Answer<Data> = await response.json();
+  const { data, errors }: ResponseBody<Data> = await response.json();
   const [error] = errors ?? [];
   if (error) throw new Error(`${error.extensions.code}: ${error.message} (request ${error.extensions.requestId})`);
   if (!data) throw new Error(`HTTP status ${response.status} without data`);
