@@ -3,8 +3,8 @@ import manifest from '../package.json' with { type: 'json' };
 import { currentVersion, findEventType, findEventVersion, webhookEventTypes } from './event-types.ts';
 
 describe('the registry', () => {
-  // Literals: whoever adds, moves or removes a type, a version or an interface says so here too.
-  test('holds these types and versions', () => {
+  // Literals on purpose: a change of a type, a version or an interface must also be made here.
+  test('contains exactly these types, interfaces and versions', () => {
     expect(
       webhookEventTypes.map(({ type, interfaces, versions }) => [
         type,
@@ -23,11 +23,11 @@ describe('the registry', () => {
     ]);
   });
 
-  test('describes every type in one sentence', () => {
+  test('describes each type in one sentence', () => {
     for (const { description } of webhookEventTypes) expect(description).toMatch(/^[A-Z][^.]+\.$/);
   });
 
-  test('is searched by type and version', () => {
+  test('finds event types and versions by name', () => {
     expect(findEventType('referral.converted')?.interfaces).toEqual(['partner']);
     expect(findEventType('referral.unknown')).toBeUndefined();
     expect(findEventVersion('referral.converted', '2026-11-01')?.version).toBe('2026-11-01');
@@ -38,17 +38,17 @@ describe('the registry', () => {
   });
 });
 
-test('the published exports are these', () => {
+test('publishes exactly these exports', () => {
   expect(manifest.publishConfig.exports).toEqual({
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
     './json-schema/*.json': './json-schema/*.json',
     './versions.json': './versions.json',
-    // `<event type>/<date>`: nothing is to be added here for another.
+    // `<event type>/<date>`: the pattern also covers new types and versions.
     './*': { types: './dist/generated/payloads/*.d.ts', default: './dist/generated/payloads/*.js' },
   });
 });
 
-test('the workspace sees the same exports', () => {
+test('exposes the same exports inside the workspace', () => {
   const withoutSources = Object.entries(manifest.exports).map(([path, target]) => {
     if (typeof target === 'string') return [path, target];
     const { 'deedwire-source': _, ...published } = target;

@@ -11,12 +11,16 @@ import { body as teamMemberRemoved20261101 } from './team_member.removed/2026-11
 import { body as teamMemberUpdated20261101 } from './team_member.updated/2026-11-01.ts';
 import { body as webhookTest20261101 } from './webhook.test/2026-11-01.ts';
 
-/** The GraphQL interface through which an event type can be subscribed to. */
+/** The GraphQL interface on which an event type is available for subscription. */
 export type InterfaceName = 'lender' | 'partner';
 
 /**
- * Where a version stands in its life. `preview`: may still break, sent only to those who name it. `current`: from now on
- * it only grows. `deprecated`: it has an end, `sunsetOn`. `retired`: it cannot be pinned any more.
+ * The lifecycle status of a version.
+ *
+ * - `preview`: incompatible changes are possible; delivered only to subscriptions that name the version.
+ * - `current`: only compatible additions are made.
+ * - `deprecated`: delivered until `sunsetOn`.
+ * - `retired`: no longer delivered; subscriptions cannot pin it.
  */
 export type EventVersionStatus = 'preview' | 'current' | 'deprecated' | 'retired';
 
@@ -26,18 +30,18 @@ export interface WebhookEventVersion {
   readonly status: EventVersionStatus;
   /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
   readonly deprecatedOn: string | null;
-  /** `YYYY-MM-DD`, the day on which subscriptions that still pin the version are paused. Null when no end is planned. */
+  /** `YYYY-MM-DD`, the date on which subscriptions that still pin the version are paused. Null if no sunset is planned. */
   readonly sunsetOn: string | null;
-  /** What receivers may rely on: the whole body, envelope included. Fields that are not listed pass and are dropped. */
+  /** The schema of the whole body, envelope included, for receivers. It accepts unknown fields and removes them. */
   readonly body: z.ZodType<WebhookEvent>;
-  /** The producer's own check of `data`: a field that is not listed is an error, at every depth. */
+  /** The schema of `data` for producers. It rejects unknown fields at every depth. */
   readonly data: z.ZodType;
 }
 
 export interface WebhookEventType {
-  /** The name to subscribe to, for example `referral.converted`. */
+  /** The name of the event type, for example `referral.converted`. */
   readonly type: string;
-  /** What has happened when an event of this type is sent, in one sentence. */
+  /** A one-sentence summary of the event. */
   readonly description: string;
   readonly interfaces: readonly InterfaceName[];
   /** Oldest first. */
@@ -94,38 +98,38 @@ export const webhookEventTypes: readonly WebhookEventType[] = [
   },
   {
     type: 'team_member.updated',
-    description: 'The name or the e-mail address of a team member was changed.',
+    description: 'The name or the email address of a team member was changed.',
     interfaces: ['lender'],
     versions: [current('2026-11-01', teamMemberUpdated20261101)],
   },
   {
     type: 'webhook.test',
-    description: 'A test event was asked for.',
+    description: 'A test event was requested.',
     interfaces: ['lender', 'partner'],
     versions: [current('2026-11-01', webhookTest20261101)],
   },
 ];
 
-/** Undefined when there is no such event type. */
+/** Returns undefined if the event type does not exist. */
 export function findEventType(type: string): WebhookEventType | undefined {
   return webhookEventTypes.find((eventType) => eventType.type === type);
 }
 
-/** Undefined when there is no such event type, or it has no such version. */
+/** Returns undefined if the event type does not exist or does not have this version. */
 export function findEventVersion(type: string, version: string): WebhookEventVersion | undefined {
   return findEventType(type)?.versions.find((eventVersion) => eventVersion.version === version);
 }
 
 /**
- * The version that a subscription is pinned to when it names none: the newest with the status `current`.
+ * Returns the version that a subscription pins when it does not name one: the newest version with the status `current`.
  *
- * @throws RangeError when there is no such event type, or none of its versions has that status.
+ * @throws {RangeError} when the event type does not exist, or none of its versions is `current`.
  */
 export function currentVersion(type: string): string {
   const version = findEventType(type)
     ?.versions.filter(({ status }) => status === 'current')
     .at(-1);
   if (version === undefined)
-    throw new RangeError(`There is no event type ${JSON.stringify(type)} with a current version.`);
+    throw new RangeError(`The event type ${JSON.stringify(type)} does not exist or has no current version.`);
   return version.version;
 }

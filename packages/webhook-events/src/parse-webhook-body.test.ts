@@ -28,34 +28,34 @@ const converted = {
 };
 
 describe('parseWebhookBody', () => {
-  test('reads an event from text and from bytes', () => {
+  test('parses an event from text and from bytes', () => {
     const expected = { kind: 'event', event: converted };
     const text = JSON.stringify(converted);
     expect(parseWebhookBody(text)).toEqual(expected);
     expect(parseWebhookBody(Buffer.from(text))).toEqual(expected);
   });
 
-  test('drops fields that the version does not list', () => {
+  test('removes fields that the version does not define', () => {
     const grown = { ...converted, addedLater: 1, data: { ...converted.data, addedLater: {} } };
     expect(parseWebhookBody(JSON.stringify(grown))).toEqual({ kind: 'event', event: converted });
   });
 
   test.each([{ type: 'referral.archived' }, { version: '2031-01-01' }, { type: '__proto__' }])(
-    'passes an unknown type or version on: %o',
+    'returns an unknown type or version as an unknown event: %o',
     (change) => {
       const unknown = { ...converted, ...change, data: { anything: [1] } };
       expect(parseWebhookBody(JSON.stringify(unknown))).toEqual({ kind: 'unknown_event', event: unknown });
     },
   );
 
-  test('tells the verification of a callback URL from an event', () => {
+  test('returns the token of a handshake', () => {
     expect(parseWebhookBody('{"verification_token":"t0"}')).toEqual({ kind: 'verification', verificationToken: 't0' });
     expect(parseWebhookBody('{"verification_token":"t0","data":{}}').kind).toBe('malformed');
     expect(parseWebhookBody('{"verification_token":1}').kind).toBe('malformed');
   });
 
-  test('answers whatever else with the problems', () => {
-    const notJson = { kind: 'malformed', problems: ['the body is not JSON in UTF-8'] };
+  test('returns the problems of a malformed body', () => {
+    const notJson = { kind: 'malformed', problems: ['body: not valid JSON in UTF-8'] };
     expect(parseWebhookBody('')).toEqual(notJson);
     expect(parseWebhookBody('{"id":')).toEqual(notJson);
     expect(parseWebhookBody(Uint8Array.of(0x22, 0xff, 0x22))).toEqual(notJson);
@@ -67,7 +67,7 @@ describe('parseWebhookBody', () => {
   });
 });
 
-test('the generated types are what the schemas return', () => {
+test('generates the types that the schemas return', () => {
   expectTypeOf<WebhookEvent>().toEqualTypeOf<
     z.infer<
       | typeof lenderUpdated
@@ -84,7 +84,7 @@ test('the generated types are what the schemas return', () => {
   expectTypeOf<LenderUpdated>().toEqualTypeOf<z.infer<typeof lenderUpdated>>();
 });
 
-test('type and version narrow an event to one payload', () => {
+test('narrows an event to one payload by type and version', () => {
   expectTypeOf<
     Extract<WebhookEvent, { type: 'referral.converted'; version: '2026-11-01' }>
   >().toEqualTypeOf<ReferralConverted>();

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { findEventVersion } from './event-types.ts';
 import type { WebhookEvent } from './generated/webhook-event.ts';
 
-/** An event of a type or a version that this release of the package does not know: acknowledge it, then ignore it. */
+/**
+ * An event whose type or version this release of the package does not support. Respond with a 2xx status and ignore the
+ * event.
+ */
 export interface UnknownWebhookEvent {
   id: string;
   type: string;
@@ -15,9 +18,9 @@ export interface UnknownWebhookEvent {
 export type WebhookBody =
   | { readonly kind: 'event'; readonly event: WebhookEvent }
   | { readonly kind: 'unknown_event'; readonly event: UnknownWebhookEvent }
-  /** The callback URL is being verified: answer 200 with `{"verification_token": verificationToken}` as JSON. */
+  /** The handshake of a new subscription. Respond with 200 and the JSON `{"verification_token": verificationToken}`. */
   | { readonly kind: 'verification'; readonly verificationToken: string }
-  /** Not what this service sends. `problems` are for people. */
+  /** A body that Deedwire never sends. `problems` are human-readable. */
   | { readonly kind: 'malformed'; readonly problems: readonly string[] };
 
 const envelope = z.object({
@@ -31,12 +34,12 @@ const envelope = z.object({
 const verification = z.strictObject({ verification_token: z.string() });
 
 /**
- * Reads the raw body of a request to a callback URL. Verify its signature first, over the same bytes: this function says
- * what the body holds, not who sent it. Fields that the payload's version does not list are dropped. Throws nothing.
+ * Parses the raw body of a request to a callback URL. It removes fields that the payload version does not define, and
+ * never throws. Verify the signature over the same bytes first: this function does not authenticate the sender.
  */
 export function parseWebhookBody(rawBody: string | Uint8Array): WebhookBody {
   const json = parseJson(rawBody);
-  if (!json.ok) return { kind: 'malformed', problems: ['the body is not JSON in UTF-8'] };
+  if (!json.ok) return { kind: 'malformed', problems: ['body: not valid JSON in UTF-8'] };
 
   const token = verification.safeParse(json.value);
   if (token.success) return { kind: 'verification', verificationToken: token.data.verification_token };

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
 /**
- * The same schema with every object closed. Payloads are open for their receivers; what we send ourselves holds exactly
- * the published fields, so that nothing leaves by accident.
+ * Returns the same schema with every object closed. Receivers must accept unknown fields; the producer must not send any,
+ * so that an unpublished field cannot leak.
+ *
+ * @throws {TypeError} when the schema contains a kind that is not handled below.
  */
 export function strict(schema: z.core.$ZodType): z.ZodType {
   if (schema instanceof z.ZodObject) {
@@ -11,6 +13,6 @@ export function strict(schema: z.core.$ZodType): z.ZodType {
   if (schema instanceof z.ZodNullable) return strict(schema.unwrap()).nullable();
   if (schema instanceof z.ZodString || schema instanceof z.ZodISODateTime || schema instanceof z.ZodLiteral)
     return schema;
-  // A kind that could hide an open object inside must be taught here first.
-  throw new TypeError(`no strict form of ${schema.constructor.name}`);
+  // Any other kind could contain an open object.
+  throw new TypeError(`strict() does not support ${schema.constructor.name}. Add a case for it.`);
 }

@@ -1,20 +1,20 @@
 import { parseWebhookBody, type WebhookEvent } from '@deedwire/webhook-events';
 import type { ReferralConverted } from '@deedwire/webhook-events/referral.converted/2026-11-01';
 
-/** Answers a request to the callback URL. Its signature has been verified, over these same bytes. */
-export function answer(rawBody: Uint8Array): { status: number; body: string } {
+/** Returns the response to a request whose signature has been verified over the same bytes. */
+export function respond(rawBody: Uint8Array): { status: number; body: string } {
   const received = parseWebhookBody(rawBody);
   switch (received.kind) {
-    case 'verification': // The subscription is being created: prove that this URL is yours.
+    case 'verification': // The handshake of a new subscription: return the token to prove that you own this URL.
       return { status: 200, body: JSON.stringify({ verification_token: received.verificationToken }) };
     case 'malformed':
       return { status: 400, body: received.problems.join('\n') };
-    case 'unknown_event': // Newer than this release of the package, or not for you. Acknowledge, or it is sent again.
+    case 'unknown_event': // Not supported by this release. Acknowledge it, or Deedwire retries the delivery.
       return { status: 200, body: '' };
     case 'event':
       handle(received.event);
       return { status: 200, body: '' };
-    default: // The compiler says here when a release of the package adds a kind.
+    default: // Compilation fails here when a later release adds a kind.
       return received satisfies never;
   }
 }

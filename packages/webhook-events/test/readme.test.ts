@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
-import { answer, matters } from './readme-example.ts';
+import { matters, respond } from './readme-example.ts';
 
-test("the README's example is this file", () => {
+test('the README contains the tested example', () => {
   const example = readFileSync(join(import.meta.dirname, 'readme-example.ts'), 'utf8');
   expect(readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
 });
@@ -25,10 +25,10 @@ test('the README lists every version of every type', () => {
 });
 
 function post(body: unknown) {
-  return answer(Buffer.from(JSON.stringify(body)));
+  return respond(Buffer.from(JSON.stringify(body)));
 }
 
-test("the README's example answers what can come", () => {
+test('the README example responds to a handshake, an event, an unknown version and a malformed body', () => {
   const event = {
     id: 'gid://service/WebhookEvent/1',
     type: 'referral.converted',

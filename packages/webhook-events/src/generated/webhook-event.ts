@@ -11,7 +11,7 @@ import type { TeamMemberUpdated as TeamMemberUpdated20261101 } from './payloads/
 import type { WebhookTest as WebhookTest20261101 } from './payloads/webhook.test/2026-11-01.ts';
 
 /**
- * The body of a delivery, at every version that this release knows. Compare `type`, then `version`, to narrow it.
+ * The body of a delivery, at every version that this release supports. Compare `type`, then `version`, to narrow it.
  */
 export type WebhookEvent =
   | LenderUpdated20261101

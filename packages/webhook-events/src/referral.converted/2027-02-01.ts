@@ -1,4 +1,5 @@
-// The contract of `referral.converted` at 2027-02-01, written by hand. Nothing is imported but zod, so that nothing changes under it.
+// The contract of `referral.converted` at 2027-02-01, written by hand.
+// Import only zod, so that no other change affects the contract.
 // Against 2026-11-01: the referral and the matter are objects in place of flat identifiers.
 import { z } from 'zod';
 
@@ -8,11 +9,11 @@ const time = z.iso.datetime({ precision: 3 });
 export const body = z
   .object({
     id: gid('WebhookEvent').describe(
-      "The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.",
+      "The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.",
     ),
     type: z.literal('referral.converted').describe('The event type.'),
     version: z.literal('2027-02-01').describe('The version of this payload.'),
-    timestamp: time.describe('When the event happened: RFC 3339 in UTC with milliseconds.'),
+    timestamp: time.describe('When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.'),
     data: z
       .object({
         referral: z
@@ -20,23 +21,21 @@ export const body = z
             id: gid('Referral').describe("The referral's global identifier."),
             status: z
               .string()
-              .describe(
-                'How the referral stood after the event: `CONVERTED`. More values may be added to the statuses.',
-              ),
+              .describe('The status of the referral after the event: `CONVERTED`. New statuses may be added.'),
             externalReference: z
               .string()
               .nullable()
-              .describe('Your own reference for the client. Null when none was given.'),
+              .describe('Your own reference for the client. Null if you did not provide one.'),
           })
           .describe('The referral that was converted.'),
         matter: z
           .object({
             id: gid('Matter').describe("The matter's global identifier."),
-            reference: z.string().describe('The reference that people use for the matter.'),
-            openedAt: time.describe('When the matter was opened: RFC 3339 in UTC with milliseconds.'),
+            reference: z.string().describe('The human-readable reference of the matter, for example `M-2026-000042`.'),
+            openedAt: time.describe('When the matter was opened, as an RFC 3339 timestamp in UTC with milliseconds.'),
           })
           .describe('The matter that the referral was converted into.'),
       })
-      .describe('What happened.'),
+      .describe('The event data.'),
   })
   .meta({ title: 'ReferralConverted' });

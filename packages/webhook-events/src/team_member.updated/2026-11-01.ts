@@ -1,4 +1,5 @@
-// The contract of `team_member.updated` at 2026-11-01, written by hand. Nothing is imported but zod, so that nothing changes under it.
+// The contract of `team_member.updated` at 2026-11-01, written by hand.
+// Import only zod, so that no other change affects the contract.
 import { z } from 'zod';
 
 const gid = (typeName: string) => z.string().regex(new RegExp(`^gid://[a-z][a-z0-9-]*/${typeName}/[1-9][0-9]*$`));
@@ -7,26 +8,23 @@ const time = z.iso.datetime({ precision: 3 });
 export const body = z
   .object({
     id: gid('WebhookEvent').describe(
-      "The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.",
+      "The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.",
     ),
     type: z.literal('team_member.updated').describe('The event type.'),
     version: z.literal('2026-11-01').describe('The version of this payload.'),
-    timestamp: time.describe('When the event happened: RFC 3339 in UTC with milliseconds.'),
+    timestamp: time.describe('When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.'),
     data: z
       .object({
         lenderId: gid('Lender').describe("The lender's global identifier."),
         teamMember: z
           .object({
             id: gid('TeamMember').describe("The team member's global identifier."),
-            firstName: z.string().describe('The given name.'),
-            lastName: z.string().describe('The family name.'),
-            email: z.string().describe('The e-mail address.'),
+            firstName: z.string().describe('The given name of the team member.'),
+            lastName: z.string().describe('The family name of the team member.'),
+            email: z.string().describe('The email address of the team member.'),
           })
-          .describe('The team member as of this event.'),
+          .describe('The team member after the change.'),
       })
-      .describe('What happened.'),
+      .describe('The event data.'),
   })
-  .meta({
-    title: 'TeamMemberUpdated',
-    description: "The name or the e-mail address of a lender's team member was changed.",
-  });
+  .meta({ title: 'TeamMemberUpdated' });

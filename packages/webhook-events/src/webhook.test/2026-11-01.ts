@@ -1,4 +1,5 @@
-// The contract of `webhook.test` at 2026-11-01, written by hand. Nothing is imported but zod, so that nothing changes under it.
+// The contract of `webhook.test` at 2026-11-01, written by hand.
+// Import only zod, so that no other change affects the contract.
 import { z } from 'zod';
 
 const gid = (typeName: string) => z.string().regex(new RegExp(`^gid://[a-z][a-z0-9-]*/${typeName}/[1-9][0-9]*$`));
@@ -7,15 +8,15 @@ const time = z.iso.datetime({ precision: 3 });
 export const body = z
   .object({
     id: gid('WebhookEvent').describe(
-      "The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.",
+      "The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.",
     ),
     type: z.literal('webhook.test').describe('The event type.'),
     version: z.literal('2026-11-01').describe('The version of this payload.'),
-    timestamp: time.describe('When the event happened: RFC 3339 in UTC with milliseconds.'),
+    timestamp: time.describe('When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.'),
     data: z
       .object({
-        message: z.string().describe('A text for people.'),
+        message: z.string().describe('A human-readable message.'),
       })
-      .describe('What happened.'),
+      .describe('The event data.'),
   })
   .meta({ title: 'WebhookTest' });

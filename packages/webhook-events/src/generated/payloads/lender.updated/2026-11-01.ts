@@ -5,7 +5,7 @@
  */
 export interface LenderUpdated {
   /**
-   * The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.
+   * The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.
    */
   id: string;
   /**
@@ -17,11 +17,11 @@ export interface LenderUpdated {
    */
   version: '2026-11-01';
   /**
-   * When the event happened: RFC 3339 in UTC with milliseconds.
+   * When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.
    */
   timestamp: string;
   /**
-   * What happened.
+   * The event data.
    */
   data: {
     /**
@@ -29,7 +29,7 @@ export interface LenderUpdated {
      */
     lenderId: string;
     /**
-     * The name of the lender organization as of this event.
+     * The name of the lender organization after the change.
      */
     name: string;
   };

@@ -5,7 +5,7 @@
  */
 export interface ReferralConverted {
   /**
-   * The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.
+   * The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.
    */
   id: string;
   /**
@@ -17,11 +17,11 @@ export interface ReferralConverted {
    */
   version: '2027-02-01';
   /**
-   * When the event happened: RFC 3339 in UTC with milliseconds.
+   * When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.
    */
   timestamp: string;
   /**
-   * What happened.
+   * The event data.
    */
   data: {
     /**
@@ -33,11 +33,11 @@ export interface ReferralConverted {
        */
       id: string;
       /**
-       * How the referral stood after the event: `CONVERTED`. More values may be added to the statuses.
+       * The status of the referral after the event: `CONVERTED`. New statuses may be added.
        */
       status: string;
       /**
-       * Your own reference for the client. Null when none was given.
+       * Your own reference for the client. Null if you did not provide one.
        */
       externalReference: string | null;
     };
@@ -50,11 +50,11 @@ export interface ReferralConverted {
        */
       id: string;
       /**
-       * The reference that people use for the matter.
+       * The human-readable reference of the matter, for example `M-2026-000042`.
        */
       reference: string;
       /**
-       * When the matter was opened: RFC 3339 in UTC with milliseconds.
+       * When the matter was opened, as an RFC 3339 timestamp in UTC with milliseconds.
        */
       openedAt: string;
     };

@@ -5,7 +5,7 @@
  */
 export interface ReferralDeclined {
   /**
-   * The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.
+   * The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.
    */
   id: string;
   /**
@@ -17,11 +17,11 @@ export interface ReferralDeclined {
    */
   version: '2026-11-01';
   /**
-   * When the event happened: RFC 3339 in UTC with milliseconds.
+   * When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.
    */
   timestamp: string;
   /**
-   * What happened.
+   * The event data.
    */
   data: {
     /**
@@ -29,15 +29,15 @@ export interface ReferralDeclined {
      */
     referralId: string;
     /**
-     * Your own reference for the client. Null when none was given.
+     * Your own reference for the client. Null if you did not provide one.
      */
     externalReference: string | null;
     /**
-     * When the referral was declined: RFC 3339 in UTC with milliseconds.
+     * When the referral was declined, as an RFC 3339 timestamp in UTC with milliseconds.
      */
     declinedAt: string;
     /**
-     * Why, in the words of whoever declined it. Null when no reason was given.
+     * Why the referral was declined. Null if no reason was given.
      */
     reason: string | null;
   };

@@ -5,7 +5,7 @@
  */
 export interface TeamMemberAdded {
   /**
-   * The event's global identifier, the same for each subscription. To drop repeated deliveries compare the `webhook-id` header.
+   * The event's global identifier, the same for every subscription. To detect repeated deliveries, compare the `webhook-id` header instead.
    */
   id: string;
   /**
@@ -17,11 +17,11 @@ export interface TeamMemberAdded {
    */
   version: '2026-11-01';
   /**
-   * When the event happened: RFC 3339 in UTC with milliseconds.
+   * When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.
    */
   timestamp: string;
   /**
-   * What happened.
+   * The event data.
    */
   data: {
     /**
@@ -29,7 +29,7 @@ export interface TeamMemberAdded {
      */
     lenderId: string;
     /**
-     * The team member as of this event.
+     * The team member that was added.
      */
     teamMember: {
       /**
@@ -37,15 +37,15 @@ export interface TeamMemberAdded {
        */
       id: string;
       /**
-       * The given name.
+       * The given name of the team member.
        */
       firstName: string;
       /**
-       * The family name.
+       * The family name of the team member.
        */
       lastName: string;
       /**
-       * The e-mail address.
+       * The email address of the team member.
        */
       email: string;
     };
