@@ -1,16 +1,16 @@
-// Found by a registered symbol, not by `instanceof`: an application can end up with two copies of this package.
+// `isInstance` checks a registered symbol because `instanceof` is false across two installed copies of this package.
 const verificationBrand = Symbol.for('@deedwire/webhook-signing/WebhookVerificationError');
 const usageBrand = Symbol.for('@deedwire/webhook-signing/WebhookUsageError');
 
 /**
- * Why a request is not an authentic, fresh webhook.
+ * The reason why a request was rejected.
  *
- * - `SIGNATURE_MISSING`: the request carries the headers of neither scheme.
- * - `HEADER_MISSING`: a scheme is there in part; a proxy may have dropped a header.
- * - `HEADER_MALFORMED`: a header's value has not the form that it is always sent in, or is there more than once.
- * - `TIMESTAMP_CONFLICT`: the two schemes name different times.
- * - `TIMESTAMP_TOO_OLD`, `TIMESTAMP_TOO_NEW`: outside the tolerance; a replay, or a clock that is wrong.
- * - `SIGNATURE_MISMATCH`: no secret that was passed made the signature for this body.
+ * - `SIGNATURE_MISSING`: the request has the headers of neither scheme.
+ * - `HEADER_MISSING`: the request has some headers of a scheme but not all; a proxy may have dropped one.
+ * - `HEADER_MALFORMED`: a header does not have the format that Deedwire sends, or occurs more than once.
+ * - `TIMESTAMP_CONFLICT`: the two schemes have different timestamps.
+ * - `TIMESTAMP_TOO_OLD`, `TIMESTAMP_TOO_NEW`: the timestamp is outside the tolerance; a replay, or a wrong clock.
+ * - `SIGNATURE_MISMATCH`: none of the given secrets produces the signature for this body.
  */
 export type WebhookVerificationErrorCode =
   | 'HEADER_MALFORMED'
@@ -21,7 +21,7 @@ export type WebhookVerificationErrorCode =
   | 'TIMESTAMP_TOO_NEW'
   | 'TIMESTAMP_TOO_OLD';
 
-/** The request must not be trusted: answer it with a 4xx status. The message never holds a secret or a signature. */
+/** The request must not be trusted. Respond with a 4xx status. The message never contains a secret or a signature. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly code: WebhookVerificationErrorCode;
@@ -32,13 +32,13 @@ export class WebhookVerificationError extends Error {
     Object.defineProperty(this, verificationBrand, { value: true });
   }
 
-  /** True also for an error thrown by another installed copy of this package, where `instanceof` is false. */
+  /** Also true for an error from another installed copy of this package, for which `instanceof` is false. */
   static isInstance(value: unknown): value is WebhookVerificationError {
     return hasBrand(value, verificationBrand);
   }
 }
 
-/** Which argument of the call was wrong. */
+/** The argument that is invalid. */
 export type WebhookUsageErrorCode =
   | 'BODY_NOT_RAW'
   | 'HEADERS_INVALID'
@@ -48,7 +48,7 @@ export type WebhookUsageErrorCode =
   | 'TIMESTAMP_INVALID'
   | 'TOLERANCE_INVALID';
 
-/** The call is wrong, whatever the request: fix the code or the configuration that makes it. Never a 4xx. */
+/** The call is invalid, independently of the request. Fix the calling code or its configuration, and respond with a 5xx status. */
 export class WebhookUsageError extends TypeError {
   override readonly name = 'WebhookUsageError';
   readonly code: WebhookUsageErrorCode;
@@ -59,7 +59,7 @@ export class WebhookUsageError extends TypeError {
     Object.defineProperty(this, usageBrand, { value: true });
   }
 
-  /** True also for an error thrown by another installed copy of this package, where `instanceof` is false. */
+  /** Also true for an error from another installed copy of this package, for which `instanceof` is false. */
   static isInstance(value: unknown): value is WebhookUsageError {
     return hasBrand(value, usageBrand);
   }

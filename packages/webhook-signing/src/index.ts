@@ -15,8 +15,10 @@ export type { VerifiedWebhook, VerifyWebhookOptions } from './verify.ts';
 export { generateWebhookSecret, isWebhookSecret } from './webhook-secret.ts';
 
 /**
- * The headers of both schemes for one attempt.
- * @throws WebhookUsageError `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW`, `SECRET_INVALID`
+ * Returns the headers of both schemes for one attempt.
+ *
+ * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
+ * `SECRET_INVALID`.
  */
 export function signWebhook(options: SignWebhookOptions): WebhookHeaders {
   const { body, current, next, headers } = prepareSigning(options);
@@ -28,9 +30,11 @@ export function signWebhook(options: SignWebhookOptions): WebhookHeaders {
 }
 
 /**
- * Returns when the request is authentic and fresh. At least one scheme must be there; of each that is there, every
- * header must be well formed and a signature must match.
- * @throws WebhookVerificationError when it is not (its `code` says why); WebhookUsageError when the call is wrong
+ * Verifies that the request is authentic and recent. The request must have the headers of at least one scheme. For each
+ * scheme that it has, every header must be well formed and a signature must match.
+ *
+ * @throws {WebhookVerificationError} when the request fails verification; `code` is the reason.
+ * @throws {WebhookUsageError} when an argument is invalid.
  */
 export function verifyWebhook(options: VerifyWebhookOptions): VerifiedWebhook {
   const { body, checks, verified } = prepareVerification(options);

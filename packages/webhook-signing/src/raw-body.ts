@@ -1,27 +1,28 @@
 import { utf8 } from './encoding.ts';
 import { WebhookUsageError } from './errors.ts';
 
-/** @throws WebhookUsageError `BODY_NOT_RAW` */
+/** @throws {WebhookUsageError} when `body` is neither a string nor a Uint8Array: `BODY_NOT_RAW`. */
 export function rawBody(body: unknown): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return utf8(body);
   if (isUint8Array(body)) return body;
   throw new WebhookUsageError(
     'BODY_NOT_RAW',
-    `The body must be a string or a Uint8Array with the raw bytes of the request: ${bodyProblem(body)}`,
+    `The body must be a string or a Uint8Array with the raw bytes of the request, but ${bodyProblem(body)}`,
   );
 }
 
-// Not `instanceof`, which is false for bytes from another realm (a test runner's sandbox, an iframe).
+// `instanceof` is false for bytes from another realm, such as a test runner's sandbox or an iframe.
 function isUint8Array(value: unknown): value is Uint8Array<ArrayBuffer> {
   return Object.prototype.toString.call(value) === '[object Uint8Array]';
 }
 
 function bodyProblem(body: unknown): string {
-  if (body === undefined || body === null) return `it is ${String(body)}. Was it read before, by a body parser?`;
+  if (body === undefined || body === null)
+    return `it is ${String(body)}. Check whether a body parser has already read it.`;
   const kind = Object.prototype.toString.call(body);
-  if (kind === '[object ArrayBuffer]') return 'it is an ArrayBuffer; pass new Uint8Array(buffer).';
+  if (kind === '[object ArrayBuffer]') return 'it is an ArrayBuffer. Pass new Uint8Array(buffer).';
   if (kind === '[object Object]' || kind === '[object Array]') {
-    return 'it is a parsed object. Signatures are over the bytes as sent; JSON.stringify of the parsed value need not give them back.';
+    return 'it is a parsed object. Pass the bytes as received: JSON.stringify may produce different bytes.';
   }
   return `it is ${kind}.`;
 }

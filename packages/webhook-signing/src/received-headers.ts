@@ -2,27 +2,30 @@ import { fromCanonicalBase64, fromHex } from './encoding.ts';
 import { WebhookUsageError, WebhookVerificationError } from './errors.ts';
 import { isTimestamp, isWebhookId } from './schemes.ts';
 
-/** `request.headers` as Node has them, or a fetch `Headers`. Names count in any case. */
+/** Node's `request.headers`, or a fetch `Headers` object. Names are case-insensitive. */
 export type WebhookRequestHeaders = HeadersObject | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface HeadersObject {
   get(name: string): string | null;
 }
 
-/** The headers of one scheme, each well formed. */
+/** The well-formed headers of one scheme. */
 export interface ReceivedScheme {
   readonly name: 'Standard Webhooks' | 'X-Service';
   /** Ten digits. */
   readonly timestamp: string;
-  /** null in the X-Service scheme, which signs none */
+  /** Null for the X-Service scheme, which does not sign an id. */
   readonly id: string | null;
-  /** Each 32 bytes. One suffices. */
+  /** Each 32 bytes. One of them must match. */
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
 }
 
 /**
- * The schemes that the request carries headers of, at least one, and all of one moment.
- * @throws WebhookUsageError `HEADERS_INVALID`; WebhookVerificationError `SIGNATURE_MISSING`, `HEADER_MISSING`, `HEADER_MALFORMED`, `TIMESTAMP_CONFLICT`
+ * Returns the schemes of which the request has headers, at least one. All have the same timestamp.
+ *
+ * @throws {WebhookUsageError} when `headers` is invalid: `HEADERS_INVALID`.
+ * @throws {WebhookVerificationError} when the headers of a request are incomplete or malformed: `SIGNATURE_MISSING`,
+ * `HEADER_MISSING`, `HEADER_MALFORMED` or `TIMESTAMP_CONFLICT`.
  */
 export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedScheme, ...ReceivedScheme[]] {
   const read = headerReader(headers);
@@ -30,7 +33,7 @@ export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedS
   if (first === undefined) {
     throw new WebhookVerificationError(
       'SIGNATURE_MISSING',
-      'The request has neither X-Service-Webhook-Signature nor webhook-signature. Are these the headers of the request, and does a proxy keep them?',
+      'The request has neither X-Service-Webhook-Signature nor webhook-signature. Pass the headers of the request, and check that no proxy removes them.',
     );
   }
   if (second === undefined) return [first];
@@ -76,17 +79,18 @@ function standardScheme(read: HeaderReader): ReceivedScheme | null {
 
 function wellFormedTimestamp(name: string, value: string | null): string {
   const timestamp = present(name, value);
-  if (!isTimestamp(timestamp)) throw malformed(name, 'is not ten digits');
+  if (!isTimestamp(timestamp)) throw malformed(name, 'must consist of ten digits');
   return timestamp;
 }
 
 function wellFormedId(id: string): string {
-  if (!isWebhookId(id)) throw malformed('webhook-id', 'is not 1 to 256 visible ASCII characters without dot and comma');
+  if (!isWebhookId(id))
+    throw malformed('webhook-id', 'must consist of 1 to 256 visible ASCII characters other than dot and comma');
   return id;
 }
 
 function hexSignature(name: string, value: string): Uint8Array<ArrayBuffer> {
-  if (!/^[0-9a-f]{64}$/.test(value)) throw malformed(name, 'is not 64 lowercase hexadecimal digits');
+  if (!/^[0-9a-f]{64}$/.test(value)) throw malformed(name, 'must consist of 64 lowercase hexadecimal digits');
   return fromHex(value);
 }
 
@@ -94,8 +98,8 @@ function v1Signatures(value: string): readonly Uint8Array<ArrayBuffer>[] {
   const signatures = [];
   for (const entry of value.split(' ')) {
     if (!/^v\d+[a-z]*,[^\s,]+$/.test(entry))
-      throw malformed('webhook-signature', 'is not a list of "v1,<base64>" with one space between');
-    // Another version (`v1a` is asymmetric) may stand beside ours; it says nothing about this secret.
+      throw malformed('webhook-signature', 'must be a list of "v1,<base64>" entries separated by single spaces');
+    // Entries of another version, such as the asymmetric `v1a`, are not made with this secret.
     if (!entry.startsWith('v1,')) continue;
     const signature = fromCanonicalBase64(entry.slice('v1,'.length));
     if (signature?.length !== 32)
@@ -110,7 +114,7 @@ function present(name: string, value: string | null): string {
   if (value !== null) return value;
   throw new WebhookVerificationError(
     'HEADER_MISSING',
-    `${name} is missing, while other headers of its scheme are there. Does a proxy drop it?`,
+    `${name} is missing, but other headers of the same scheme are present. Check that no proxy removes it.`,
   );
 }
 
@@ -122,7 +126,7 @@ function headerReader(headers: WebhookRequestHeaders): HeaderReader {
   if (typeof headers !== 'object' || headers === null) {
     throw new WebhookUsageError(
       'HEADERS_INVALID',
-      'The headers must be a Headers object, or an object from names to values.',
+      'The headers must be a Headers object or an object that maps names to values.',
     );
   }
   if (isHeadersObject(headers)) return (name) => headers.get(name);
@@ -134,7 +138,7 @@ function headerReader(headers: WebhookRequestHeaders): HeaderReader {
   }
   return (name) => {
     const [value = null, ...others] = values.get(name.toLowerCase()) ?? [];
-    if (others.length > 0) throw malformed(name, 'is there more than once');
+    if (others.length > 0) throw malformed(name, 'occurs more than once');
     return value;
   };
 }
@@ -148,6 +152,6 @@ function headerValues(name: string, value: unknown): readonly string[] {
   if (values.every((item) => typeof item === 'string')) return values;
   throw new WebhookUsageError(
     'HEADERS_INVALID',
-    `The value of the header ${JSON.stringify(name)} is neither a string nor an array of strings.`,
+    `The value of the header ${JSON.stringify(name)} must be a string or an array of strings.`,
   );
 }

@@ -1,4 +1,4 @@
-/** What one HMAC-SHA256 is computed over: the UTF-8 bytes of `prefix`, then the body. */
+/** The input of one HMAC-SHA256. The signed content is the UTF-8 bytes of `prefix` followed by the body. */
 export interface Message {
   readonly key: Uint8Array<ArrayBuffer>;
   readonly prefix: string;
@@ -13,12 +13,12 @@ export function standardContentPrefix(id: string, timestamp: string): string {
   return `${id}.${timestamp}.`;
 }
 
-/** Ten digits, no more and no fewer: `<timestamp>.<body>` must not be readable in two ways. */
+/** Requires exactly ten digits, so that `<timestamp>.<body>` can be split in only one way. */
 export function isTimestamp(value: string): boolean {
   return /^\d{10}$/.test(value);
 }
 
-// Visible ASCII. Without the dot, which separates id from timestamp, and the comma, which joins a repeated header.
+// Visible ASCII without the dot, which separates the id from the timestamp, and the comma, which joins repeated headers.
 const idPattern = /^[!-+\-/-~]{1,256}$/;
 
 export function isWebhookId(value: unknown): value is string {

@@ -5,18 +5,18 @@ import { isTimestamp, isWebhookId, type Message, serviceContentPrefix, standardC
 import { secretKeys } from './webhook-secret.ts';
 
 export interface SignWebhookOptions {
-  /** The `webhook-id`: the same on every attempt. 1 to 256 visible ASCII characters, no dot, no comma. */
+  /** The `webhook-id`, the same for every attempt: 1 to 256 visible ASCII characters other than dot and comma. */
   id: string;
-  /** Unix seconds of this attempt. */
+  /** The time of this attempt in Unix seconds. */
   timestamp: number;
-  /** The bytes that are sent; a string stands for its UTF-8 bytes. */
+  /** The bytes to send. A string is encoded as UTF-8. */
   body: string | Uint8Array;
   secret: string;
-  /** During a rotation: the secret that takes over. Both then sign. */
+  /** The new secret during a rotation; both secrets then sign. */
   nextSecret?: string | undefined;
 }
 
-/** Headers of both schemes, names in lower case. The `-next` header is there during a rotation only. */
+/** The headers of both schemes, with lower-case names. The `-next` header is present only during a rotation. */
 export type WebhookHeaders = {
   'x-service-webhook-signature': string;
   'x-service-webhook-signature-next'?: string;
@@ -26,35 +26,38 @@ export type WebhookHeaders = {
   'webhook-signature': string;
 };
 
-/** One of each scheme: what to compute with one secret, or what came out. */
+/** One value per scheme. */
 export interface SchemePair<Value> {
   readonly service: Value;
   readonly standard: Value;
 }
 
-/** Everything about signing but the HMAC, which is synchronous in Node and asynchronous in WebCrypto. */
+/** All of signing except the HMAC, which is synchronous in Node and asynchronous in WebCrypto. */
 export interface Signing {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly current: SchemePair<Message>;
-  /** null outside a rotation */
+  /** Null outside a rotation. */
   readonly next: SchemePair<Message> | null;
-  /** From the MACs of `current` and `next`. */
+  /** Builds the headers from the MACs of `current` and `next`. */
   readonly headers: (current: SchemePair<Uint8Array>, next: SchemePair<Uint8Array> | null) => WebhookHeaders;
 }
 
-/** @throws WebhookUsageError `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW`, `SECRET_INVALID` */
+/**
+ * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
+ * `SECRET_INVALID`.
+ */
 export function prepareSigning({ id, timestamp, body, secret, nextSecret }: SignWebhookOptions): Signing {
   if (!isWebhookId(id)) {
     throw new WebhookUsageError(
       'ID_INVALID',
-      'The id must be 1 to 256 visible ASCII characters without dot and comma.',
+      'The id must consist of 1 to 256 visible ASCII characters other than dot and comma.',
     );
   }
   const seconds = String(timestamp);
   if (typeof timestamp !== 'number' || !isTimestamp(seconds)) {
     throw new WebhookUsageError(
       'TIMESTAMP_INVALID',
-      'The timestamp must be a whole number of Unix seconds, ten digits. Is it in milliseconds?',
+      'The timestamp must be a whole number of Unix seconds with ten digits. Convert milliseconds to seconds.',
     );
   }
   const messages = (webhookSecret: string): SchemePair<Message> => {

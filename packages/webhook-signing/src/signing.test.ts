@@ -15,24 +15,24 @@ const bodies = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength
 const timestamps = fc.integer({ min: 1_000_000_000, max: 9_999_999_999 });
 const ids = fc.stringMatching(/^[!-+\-/-~]{1,64}$/);
 
-/** What a caller without types may pass. */
+/** Passes a value that the types forbid, as a JavaScript caller can. */
 function untyped(value: unknown): never {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the lie is the point
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong type is under test
   return value as never;
 }
 
-/** Runs `call` and gives what it throws or rejects with. */
+/** Runs `call` and returns the error that it throws or rejects with. */
 async function failure(call: () => unknown): Promise<unknown> {
   try {
     await call();
   } catch (error) {
     return error;
   }
-  throw new Error('It did not fail');
+  throw new Error('The call did not fail');
 }
 
 describe('properties', () => {
-  it('signs the same in both entry points, and each verifies it', async () => {
+  it('signs identically in both entry points, and each verifies the result', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -57,7 +57,7 @@ describe('properties', () => {
     );
   });
 
-  it('refuses when one bit of the body, or one character of a header, is another', async () => {
+  it('rejects a request when one bit of the body or one character of a header changes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ minLength: 1, maxLength: 200 }),
@@ -90,7 +90,7 @@ describe('properties', () => {
     );
   });
 
-  it('answers any headers with a verification error', () => {
+  it('throws a verification error for any invalid headers', () => {
     const names = fc.constantFrom(
       'X-Service-Webhook-Signature',
       'x-service-webhook-timestamp',
@@ -125,18 +125,18 @@ describe.each([
     const headers = node.signWebhook({ id, timestamp, body: '{}', secret });
     const good = { headers, body: '{}', secret, now };
 
-    it('generates secrets of 32 bytes, each another', () => {
+    it('generates distinct secrets of 32 bytes', () => {
       const generated = Array.from({ length: 100 }, () => generateWebhookSecret());
       for (const each of generated) expect(each).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
       expect(generated.every(isWebhookSecret)).toBe(true);
       expect(new Set(generated).size).toBe(100);
     });
 
-    it.each([undefined, null, 1, [secret], { secret }])('says that %j is no secret', (value) => {
+    it.each([undefined, null, 1, [secret], { secret }])('does not accept %j as a secret', (value) => {
       expect(isWebhookSecret(value)).toBe(false);
     });
 
-    it('uses the clock and 300 s when not told otherwise', async () => {
+    it('defaults to the current time and a tolerance of 300 s', async () => {
       const seconds = Math.floor(Date.now() / 1000);
       const fresh = await signWebhook({ id, timestamp: seconds - 290, body: '{}', secret });
       const stale = await signWebhook({ id, timestamp: seconds - 310, body: '{}', secret });
@@ -151,15 +151,15 @@ describe.each([
       expect(await verifyWebhook({ ...good, headers: partial })).toStrictEqual({ id: null, timestamp: now });
     });
 
-    it('refuses two spellings of one name', async () => {
+    it('rejects a header that occurs in two spellings', async () => {
       const twice = { ...headers, 'Webhook-Id': id };
       expect(await failure(() => verifyWebhook({ ...good, headers: twice }))).toMatchObject({
         code: 'HEADER_MALFORMED',
-        message: 'webhook-id is there more than once.',
+        message: 'webhook-id occurs more than once.',
       });
     });
 
-    it('takes bytes of another realm, and a view into a larger buffer', async () => {
+    it('accepts bytes from another realm and a view into a larger buffer', async () => {
       const { runInNewContext } = await import('node:vm');
       expect(await verifyWebhook({ ...good, body: runInNewContext('Uint8Array.of(0x7b, 0x7d)') })).toMatchObject({
         id,
@@ -195,7 +195,7 @@ describe.each([
         message: /new Uint8Array/,
       },
       {
-        what: 'a number for a body',
+        what: 'a body that is a number',
         call: () => verifyWebhook({ ...good, body: untyped(1) }),
         code: 'BODY_NOT_RAW',
         message: /\[object Number\]/,
@@ -222,10 +222,10 @@ describe.each([
         what: 'a secret without its prefix',
         call: () => verifyWebhook({ ...good, secret: secret.slice(6) }),
         code: 'SECRET_INVALID',
-        message: /pass it whole/,
+        message: /Pass the whole secret/,
       },
       {
-        what: 'a secret cut short',
+        what: 'a truncated secret',
         call: () => verifyWebhook({ ...good, secret: secret.slice(0, 20) }),
         code: 'SECRET_INVALID',
         message: /canonical base64/,
@@ -243,7 +243,7 @@ describe.each([
         message: /empty/,
       },
       {
-        what: 'one bad secret of two',
+        what: 'one invalid secret of two',
         call: () => verifyWebhook({ ...good, secret: [secret, 'x'] }),
         code: 'SECRET_INVALID',
         message: /whsec_/,
@@ -261,7 +261,7 @@ describe.each([
         message: /"webhook-timestamp"/,
       },
       {
-        what: 'a date that is none',
+        what: 'an invalid date',
         call: () => verifyWebhook({ ...good, now: new Date(Number.NaN) }),
         code: 'NOW_INVALID',
         message: /Date/,
@@ -273,25 +273,25 @@ describe.each([
         message: /seconds/,
       },
       {
-        what: 'a tolerance that is no number',
+        what: 'a tolerance that is not a number',
         call: () => verifyWebhook({ ...good, toleranceSeconds: Number.NaN }),
         code: 'TOLERANCE_INVALID',
         message: /seconds/,
       },
       {
-        what: 'milliseconds',
+        what: 'a timestamp in milliseconds',
         call: () => signWebhook({ id, timestamp: Date.now(), body: '{}', secret }),
         code: 'TIMESTAMP_INVALID',
         message: /milliseconds/,
       },
       {
-        what: 'a fraction of a second',
+        what: 'a timestamp with a fraction of a second',
         call: () => signWebhook({ id, timestamp: timestamp + 0.5, body: '{}', secret }),
         code: 'TIMESTAMP_INVALID',
         message: /whole/,
       },
       {
-        what: 'a timestamp in a string',
+        what: 'a timestamp that is a string',
         call: () => signWebhook({ id, timestamp: untyped(String(timestamp)), body: '{}', secret }),
         code: 'TIMESTAMP_INVALID',
         message: /whole/,
@@ -309,14 +309,14 @@ describe.each([
         message: /visible/,
       },
       {
-        what: 'a bad next secret',
+        what: 'an invalid next secret',
         call: () => signWebhook({ id, timestamp, body: '{}', secret, nextSecret: '' }),
         code: 'SECRET_INVALID',
         message: /empty/,
       },
     ];
 
-    it.each(usage)('refuses $what with $code', async ({ call, code, message }) => {
+    it.each(usage)('rejects $what with $code', async ({ call, code, message }) => {
       const error = await failure(call);
       expect(error).toBeInstanceOf(TypeError);
       expect(error).toMatchObject({ name: 'WebhookUsageError', code, message: expect.stringMatching(message) });
@@ -325,7 +325,7 @@ describe.each([
       expect(String(error)).not.toContain(secret.slice(6, 20));
     });
 
-    it('names the usual causes of a mismatch, and no secret', async () => {
+    it('lists the usual causes of a mismatch without revealing the secret', async () => {
       const error = await failure(() => verifyWebhook({ ...good, body: '{ }' }));
       expect(error).toMatchObject({
         code: 'SIGNATURE_MISMATCH',
@@ -337,7 +337,7 @@ describe.each([
 );
 
 describe('errors', () => {
-  it('are known across two copies of the package', () => {
+  it('are recognized across two copies of the package', () => {
     class CopyOfVerificationError extends Error {}
     const copy = Object.assign(new CopyOfVerificationError('x'), {
       [Symbol.for('@deedwire/webhook-signing/WebhookVerificationError')]: true,
@@ -348,7 +348,7 @@ describe('errors', () => {
     expect(node.WebhookVerificationError.isInstance(null)).toBe(false);
   });
 
-  it('are one class in both entry points', () => {
+  it('are the same classes in both entry points', () => {
     expect(web.WebhookVerificationError).toBe(node.WebhookVerificationError);
     expect(web.WebhookUsageError).toBe(node.WebhookUsageError);
   });

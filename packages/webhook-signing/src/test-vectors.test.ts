@@ -48,14 +48,14 @@ function bytes({ body, bodyBase64 }: Body): Buffer {
   return body === undefined ? Buffer.from(bodyBase64 ?? '', 'base64') : Buffer.from(body, 'utf8');
 }
 
-/** A header that is there twice is an array, as in Node's `headersDistinct`. */
+/** Converts a repeated header into an array, as Node's `headersDistinct` does. */
 function record(headers: VerifyCase['headers']): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = {};
   for (const [name, value] of headers) values[name] = name in values ? [values[name] ?? [], value].flat() : value;
   return values;
 }
 
-/** What Node's `headers` is: lower-case names, repeated values joined. */
+/** Lower-cases names and joins repeated values, as Node's `headers` does. */
 function joined(headers: VerifyCase['headers']): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [name, value] of headers) {
@@ -65,7 +65,7 @@ function joined(headers: VerifyCase['headers']): Record<string, string> {
   return values;
 }
 
-it('holds the cases that it is for', () => {
+it('contains at least the initial number of cases', () => {
   expect(vectors.sign.length).toBeGreaterThanOrEqual(13);
   expect(acceptCases.length).toBeGreaterThanOrEqual(24);
   expect(rejectCases.length).toBeGreaterThanOrEqual(81);
@@ -73,11 +73,11 @@ it('holds the cases that it is for', () => {
 });
 
 describe.each(entryPoints)('$name', ({ signWebhook, verifyWebhook, isWebhookSecret }) => {
-  it.each(vectors.secrets.valid)('takes the secret %s', (secret) => {
+  it.each(vectors.secrets.valid)('accepts the secret %s', (secret) => {
     expect(isWebhookSecret(secret)).toBe(true);
   });
 
-  it.each(vectors.secrets.invalid)('refuses a secret: $why', ({ secret }) => {
+  it.each(vectors.secrets.invalid)('rejects a secret: $why', ({ secret }) => {
     expect(isWebhookSecret(secret)).toBe(false);
   });
 
@@ -85,18 +85,18 @@ describe.each(entryPoints)('$name', ({ signWebhook, verifyWebhook, isWebhookSecr
     expect(await signWebhook({ id, timestamp, body: bytes(body), secret, nextSecret })).toStrictEqual(headers);
   });
 
-  it.each(textCases)('signs a string as its UTF-8 bytes: $name', async ({ headers, body = '', ...options }) => {
+  it.each(textCases)('signs the UTF-8 bytes of a string: $name', async ({ headers, body = '', ...options }) => {
     expect(await signWebhook({ ...options, body })).toStrictEqual(headers);
   });
 
   describe.each([
     { form: 'Headers', headersOf: (pairs: VerifyCase['headers']) => new Headers(pairs) },
-    { form: 'a record of strings and arrays', headersOf: record },
-    { form: "a record as Node's", headersOf: joined },
+    { form: 'an object of strings and arrays', headersOf: record },
+    { form: 'an object like `request.headers` of Node', headersOf: joined },
   ])('with $form', ({ headersOf }) => {
     const verify = async ({ headers, secrets, now, toleranceSeconds, ...body }: VerifyCase) => {
       const request = { headers: headersOf(headers), body: bytes(body), now: new Date(now * 1000), toleranceSeconds };
-      // One secret may be passed by itself or as a list.
+      // A single secret may be passed as a string or as a list.
       const [secret = '', ...others] = secrets;
       if (others.length === 0) await verifyWebhook({ ...request, secret });
       return verifyWebhook({ ...request, secret: secrets });
@@ -116,18 +116,21 @@ describe.each(entryPoints)('$name', ({ signWebhook, verifyWebhook, isWebhookSecr
 describe('the standardwebhooks package', () => {
   afterEach(() => vi.useRealTimers());
 
-  // Its payload is text, so the bodies that are not UTF-8 are left out.
-  it.each(textCases)('verifies what we sign: $name', ({ body = '', secret, nextSecret, timestamp, headers }) => {
+  // The package accepts text only, so bodies that are not UTF-8 are omitted.
+  it.each(textCases)('verifies our signatures: $name', ({ body = '', secret, nextSecret, timestamp, headers }) => {
     vi.useFakeTimers({ now: timestamp * 1000, toFake: ['Date'] });
     for (const key of nextSecret === undefined ? [secret] : [secret, nextSecret]) {
       expect(() => new Webhook(key).verify(body, headers, { jsonParse: false })).not.toThrow();
     }
   });
 
-  it.each(textCases)('signs as we do: $name', ({ id, body = '', secret, nextSecret, timestamp, headers }) => {
-    const signatures = [secret, ...(nextSecret === undefined ? [] : [nextSecret])].map((key) =>
-      new Webhook(key).sign(id, new Date(timestamp * 1000), body),
-    );
-    expect(headers['webhook-signature']).toBe(signatures.join(' '));
-  });
+  it.each(textCases)(
+    'produces the same signatures: $name',
+    ({ id, body = '', secret, nextSecret, timestamp, headers }) => {
+      const signatures = [secret, ...(nextSecret === undefined ? [] : [nextSecret])].map((key) =>
+        new Webhook(key).sign(id, new Date(timestamp * 1000), body),
+      );
+      expect(headers['webhook-signature']).toBe(signatures.join(' '));
+    },
+  );
 });

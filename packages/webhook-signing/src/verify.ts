@@ -6,24 +6,24 @@ import { secretKeys } from './webhook-secret.ts';
 
 export interface VerifyWebhookOptions {
   headers: WebhookRequestHeaders;
-  /** The bytes as they came, before any parser; a string stands for its UTF-8 bytes. */
+  /** The bytes as received, before any parsing. A string is encoded as UTF-8. */
   body: string | Uint8Array;
-  /** One secret, or during a rotation the old and the new one: either may have signed. */
+  /** One secret, or the old and the new one during a rotation. A signature made with any of them is accepted. */
   secret: string | readonly string[];
-  /** Default: the clock. */
+  /** Defaults to the current time. */
   now?: Date | undefined;
-  /** How far the timestamp may be from `now`, either way, inclusive. Default 300. */
+  /** The largest accepted difference between the timestamp and `now`, in either direction. Defaults to 300. */
   toleranceSeconds?: number | undefined;
 }
 
 export interface VerifiedWebhook {
-  /** The `webhook-id`, the same on every attempt; null when only the X-Service headers came. */
+  /** The `webhook-id`, the same for every attempt. Null if the request has only the X-Service headers. */
   id: string | null;
-  /** When the request was signed, to the second. */
+  /** The time at which the request was signed, with a precision of one second. */
   timestamp: Date;
 }
 
-/** One scheme of the request: any key over any of the signatures will do. */
+/** One scheme of the request. The check passes if any message produces any of the signatures. */
 export interface Check {
   readonly scheme: ReceivedScheme['name'];
   readonly messages: readonly Message[];
@@ -31,15 +31,15 @@ export interface Check {
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** Everything about verifying but the HMAC, which is synchronous in Node and asynchronous in WebCrypto. */
+/** All of verification except the HMAC, which is synchronous in Node and asynchronous in WebCrypto. */
 export interface Verification {
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Every one of them must match. */
+  /** All of them must pass. */
   readonly checks: readonly Check[];
   readonly verified: VerifiedWebhook;
 }
 
-/** Arguments first, then the headers' form, then the time; the signatures are the engine's. */
+/** Checks the arguments, then the format of the headers, then the timestamp. The entry points compare the signatures. */
 export function prepareVerification({
   headers,
   body,
@@ -48,11 +48,12 @@ export function prepareVerification({
   toleranceSeconds = 300,
 }: VerifyWebhookOptions): Verification {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
-  if (secrets.length === 0) throw new WebhookUsageError('SECRET_INVALID', 'The list of secrets is empty.');
+  if (secrets.length === 0)
+    throw new WebhookUsageError('SECRET_INVALID', 'The list of secrets is empty. Pass at least one secret.');
   const keys = secrets.map(secretKeys);
   const bytes = rawBody(body);
   if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0) {
-    throw new WebhookUsageError('TOLERANCE_INVALID', 'The tolerance must be a number of seconds, 0 or more.');
+    throw new WebhookUsageError('TOLERANCE_INVALID', 'toleranceSeconds must be a number of seconds, 0 or greater.');
   }
   const schemes = readSchemes(headers);
   const [{ timestamp }] = schemes;
@@ -78,24 +79,24 @@ export function prepareVerification({
 export function signatureMismatch({ scheme }: Check): WebhookVerificationError {
   return new WebhookVerificationError(
     'SIGNATURE_MISMATCH',
-    `No ${scheme} signature matches. Usual causes: the secret is another subscription's or was rotated, or the body is not byte for byte the one received (parsed and serialized again, or decoded).`,
+    `No ${scheme} signature matches. Check that the secret is the current secret of this subscription, and that the body is byte for byte the body received, not parsed and serialized again or decoded.`,
   );
 }
 
 function checkAge(timestamp: number, now: Date, toleranceSeconds: number): void {
-  // Whole seconds, as the timestamp has.
+  // The timestamp has whole seconds, so the age is computed in whole seconds.
   const ageSeconds = Math.floor(now.getTime() / 1000) - timestamp;
-  if (Number.isNaN(ageSeconds)) throw new WebhookUsageError('NOW_INVALID', 'now is not a valid Date.');
+  if (Number.isNaN(ageSeconds)) throw new WebhookUsageError('NOW_INVALID', 'now must be a valid Date.');
   if (ageSeconds > toleranceSeconds) {
     throw new WebhookVerificationError(
       'TIMESTAMP_TOO_OLD',
-      `The request was signed ${ageSeconds} s ago, more than the ${toleranceSeconds} s tolerated: a replay, or this clock is fast.`,
+      `The request was signed ${ageSeconds} s ago; the tolerance is ${toleranceSeconds} s. It is a replay, or the clock of this machine is fast.`,
     );
   }
   if (-ageSeconds > toleranceSeconds) {
     throw new WebhookVerificationError(
       'TIMESTAMP_TOO_NEW',
-      `The request was signed ${-ageSeconds} s in the future, more than the ${toleranceSeconds} s tolerated: this clock is slow.`,
+      `The request was signed ${-ageSeconds} s in the future; the tolerance is ${toleranceSeconds} s. The clock of this machine is slow.`,
     );
   }
 }

@@ -23,8 +23,10 @@ export { generateWebhookSecret, isWebhookSecret } from './webhook-secret.ts';
 const hmacSha256 = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * The headers of both schemes for one attempt.
- * @throws WebhookUsageError `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW`, `SECRET_INVALID`
+ * Returns the headers of both schemes for one attempt.
+ *
+ * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
+ * `SECRET_INVALID`.
  */
 export async function signWebhook(options: SignWebhookOptions): Promise<WebhookHeaders> {
   const { body, current, next, headers } = prepareSigning(options);
@@ -36,9 +38,11 @@ export async function signWebhook(options: SignWebhookOptions): Promise<WebhookH
 }
 
 /**
- * Returns when the request is authentic and fresh. At least one scheme must be there; of each that is there, every
- * header must be well formed and a signature must match.
- * @throws WebhookVerificationError when it is not (its `code` says why); WebhookUsageError when the call is wrong
+ * Verifies that the request is authentic and recent. The request must have the headers of at least one scheme. For each
+ * scheme that it has, every header must be well formed and a signature must match.
+ *
+ * @throws {WebhookVerificationError} when the request fails verification; `code` is the reason.
+ * @throws {WebhookUsageError} when an argument is invalid.
  */
 export async function verifyWebhook(options: VerifyWebhookOptions): Promise<VerifiedWebhook> {
   const { body, checks, verified } = prepareVerification(options);
@@ -53,7 +57,7 @@ async function matches({ messages, signatures }: Check, body: Uint8Array): Promi
     const key = await crypto.subtle.importKey('raw', message.key, hmacSha256, false, ['verify']);
     const content = signedContent(message, body);
     for (const signature of signatures) {
-      // Compares in constant time, which JavaScript of our own could not promise.
+      // WebCrypto compares in constant time; a comparison written in JavaScript cannot guarantee that.
       if (await crypto.subtle.verify('HMAC', key, signature, content)) return true;
     }
   }

@@ -7,25 +7,25 @@ const generatedBytes = 32;
 const minBytes = 24;
 const maxBytes = 64;
 
-/** A new secret: `whsec_` and the base64 of 32 random bytes. */
+/** Returns a new secret: `whsec_` followed by the base64 of 32 random bytes. */
 export function generateWebhookSecret(): string {
   return prefix + toBase64(crypto.getRandomValues(new Uint8Array(generatedBytes)));
 }
 
-/** True for `whsec_` and the canonical base64 of 24 to 64 bytes: the secrets that Deedwire issues and accepts. */
+/** Returns true for `whsec_` followed by the canonical base64 of 24 to 64 bytes, the only format that Deedwire accepts. */
 export function isWebhookSecret(value: unknown): value is string {
   return secretBytes(value) !== null;
 }
 
-/** The two keys that one secret stands for. */
+/** The two HMAC keys that are derived from one secret. */
 export interface SecretKeys {
-  /** UTF-8 bytes of the whole string, prefix included: the X-Service scheme. */
+  /** The UTF-8 bytes of the whole string, prefix included, for the X-Service scheme. */
   readonly text: Uint8Array<ArrayBuffer>;
-  /** The bytes that the base64 part decodes to: Standard Webhooks. */
+  /** The decoded bytes of the base64 part, for Standard Webhooks. */
   readonly decoded: Uint8Array<ArrayBuffer>;
 }
 
-/** @throws WebhookUsageError `SECRET_INVALID`, without the secret in its message. */
+/** @throws {WebhookUsageError} when `secret` is not a webhook secret: `SECRET_INVALID`. The message does not contain the secret. */
 export function secretKeys(secret: unknown): SecretKeys {
   const decoded = secretBytes(secret);
   if (decoded === null || typeof secret !== 'string') {
@@ -41,11 +41,11 @@ function secretBytes(value: unknown): Uint8Array<ArrayBuffer> | null {
 }
 
 function secretProblem(value: unknown): string {
-  const form = `a webhook secret is "${prefix}" and the base64 of ${minBytes} to ${maxBytes} bytes`;
+  const format = `A webhook secret is "${prefix}" followed by the base64 of ${minBytes} to ${maxBytes} bytes.`;
   if (value === undefined || value === '')
-    return `The secret is ${value === '' ? 'empty' : 'undefined'}: ${form}. Is it configured?`;
-  if (typeof value !== 'string') return `The secret is not a string: ${form}.`;
-  if (value.trim() !== value) return `The secret has white space around it: ${form}.`;
-  if (!value.startsWith(prefix)) return `The secret does not start with "${prefix}": ${form}; pass it whole.`;
-  return `The part of the secret after "${prefix}" is not padded, canonical base64 of the right length: ${form}.`;
+    return `The secret is ${value === '' ? 'empty' : 'undefined'}. Check that it is configured. ${format}`;
+  if (typeof value !== 'string') return `The secret is not a string. ${format}`;
+  if (value.trim() !== value) return `The secret starts or ends with white space. Remove it. ${format}`;
+  if (!value.startsWith(prefix)) return `The secret does not start with "${prefix}". Pass the whole secret. ${format}`;
+  return `The part of the secret after "${prefix}" is not padded, canonical base64 of the right length. ${format}`;
 }

@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url);
 const typescriptFolder = dirname(require.resolve('typescript/package.json'));
 const nodeTypesFolder = dirname(require.resolve('@types/node/package.json'));
 
-// A consumer's project: its own folder, where this package is installed.
+// The folder of a consumer project in which this package is installed.
 let project = '';
 let blocks: string[] = [];
 
@@ -30,17 +30,17 @@ beforeAll(async () => {
 
 afterAll(() => rm(project, { recursive: true }));
 
-it('has the blocks that are run below', () => {
+it('contains the code blocks that the tests below run', () => {
   expect(blocks.map((code) => /export (?:default|const|function) ?(\w*)/.exec(code)?.[1])).toEqual([
     'server',
     '',
-    'handshakeAnswer',
+    'handshakeResponse',
     'secret',
     'verify',
   ]);
 });
 
-it('compiles as it stands', async () => {
+it('compiles', async () => {
   await writeFile(
     join(project, 'tsconfig.json'),
     JSON.stringify({
@@ -50,7 +50,7 @@ it('compiles as it stands', async () => {
         target: 'es2022',
         module: 'nodenext',
         skipLibCheck: true,
-        // This package's sources, which name each other with .ts; a consumer sees its .d.ts.
+        // The sources of this package import each other with the extension .ts; a consumer sees the .d.ts files.
         allowImportingTsExtensions: true,
         customConditions: ['deedwire-source'],
         typeRoots: [dirname(nodeTypesFolder)],
@@ -65,7 +65,7 @@ it('compiles as it stands', async () => {
   expect(stdout).toBe('');
 });
 
-it('does what it says', async () => {
+it('runs as documented', async () => {
   await writeFile(
     join(project, 'run.ts'),
     `
@@ -76,7 +76,7 @@ it('does what it says', async () => {
     process.env['WEBHOOK_SECRET'] = secret;
     const { server } = await import('./block-0.ts');
     const { default: worker } = await import('./block-1.ts');
-    const { handshakeAnswer } = await import('./block-2.ts');
+    const { handshakeResponse } = await import('./block-2.ts');
     const { verify } = await import('./block-4.ts');
 
     const forged = { ...headers, 'x-service-webhook-signature': '0'.repeat(64) };
@@ -92,10 +92,10 @@ it('does what it says', async () => {
     server.close();
     assert.deepEqual(statuses, [204, 204, 401, 401]);
 
-    assert.equal(handshakeAnswer('{"verification_token":"a"}'), '{"verification_token":"a"}');
-    assert.equal(handshakeAnswer('{"verification_token":"a","type":"b"}'), null);
-    assert.equal(handshakeAnswer('{"type":"b"}'), null);
-    assert.equal(handshakeAnswer('not JSON'), null);
+    assert.equal(handshakeResponse('{"verification_token":"a"}'), '{"verification_token":"a"}');
+    assert.equal(handshakeResponse('{"verification_token":"a","type":"b"}'), null);
+    assert.equal(handshakeResponse('{"type":"b"}'), null);
+    assert.equal(handshakeResponse('not JSON'), null);
 
     assert.equal(verify(headers, Buffer.from(body)), 'gid://service/WebhookDelivery/1');
     process.env['WEBHOOK_SECRET_NEXT'] = process.env['WEBHOOK_SECRET'];
@@ -107,7 +107,7 @@ it('does what it says', async () => {
   expect(stdout.match(/^authentic gid:\/\/service\/WebhookDelivery\/1 /gm)).toHaveLength(2);
 });
 
-it('gives a recipe that agrees with the test vectors', async () => {
+it('describes a recipe that agrees with the test vectors', async () => {
   const vectors = JSON.parse(await readFile(join(packageFolder, 'test-vectors.json'), 'utf8'));
   for (const { secret, timestamp, body, bodyBase64, headers } of vectors.sign) {
     const bytes = body === undefined ? Buffer.from(bodyBase64, 'base64') : Buffer.from(body);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(built, { recursive: true }));
 
-it('compiles with the types of a browser alone', async () => {
+it('compiles with only the types of a browser', async () => {
   const options =
     '--ignoreConfig --strict --skipLibCheck false --declaration --target es2022 --lib es2022,dom --module nodenext --rewriteRelativeImportExtensions'.split(
       ' ',
@@ -39,11 +39,11 @@ it('compiles with the types of a browser alone', async () => {
   expect(stdout).toBe('');
 });
 
-it('runs where there is nothing but the language and the web', async () => {
+it('runs in a realm with only ECMAScript and web APIs', async () => {
   const secret = generateWebhookSecret();
   const timestamp = Math.floor(Date.now() / 1000);
   const headers = signWebhook({ id: 'gid://service/WebhookDelivery/1', timestamp, body: '{}', secret });
-  // A fresh realm has no `process`, no `Buffer` and no `require`, and a module is linked to files of the package only.
+  // A new realm has no `process`, `Buffer` or `require`, and modules are linked only to files of the package.
   const program = `
     import { readFile } from 'node:fs/promises';
     import { createContext, SourceTextModule } from 'node:vm';

@@ -1,4 +1,4 @@
-// Runs in a browser: every test vector through the web entry point, and the result to whoever serves the page.
+// Runs in a browser: checks every test vector with the web entry point and posts the results to the test server.
 import {
   generateWebhookSecret,
   isWebhookSecret,
@@ -37,9 +37,9 @@ const failed: string[] = [];
 let passed = 0;
 
 function expectEqual(name: string, actual: unknown, expected: unknown): void {
-  const [is, shouldBe] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (is === shouldBe) passed += 1;
-  else failed.push(`${name}: ${is}, not ${shouldBe}`);
+  const [found, wanted] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (found === wanted) passed += 1;
+  else failed.push(`${name}: expected ${wanted}, found ${found}`);
 }
 
 function bytes({ body, bodyBase64 }: Body): Uint8Array {
@@ -47,12 +47,12 @@ function bytes({ body, bodyBase64 }: Body): Uint8Array {
   return Uint8Array.from(atob(bodyBase64 ?? ''), (character) => character.charCodeAt(0));
 }
 
-/** In an order of its own, to be compared as JSON. */
+/** Sorts the headers by name, for a comparison as JSON. */
 function sorted(headers: object): [string, unknown][] {
   return Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-async function verdict({
+async function verificationResult({
   headers,
   secrets,
   now,
@@ -72,13 +72,13 @@ async function run(vectors: Vectors): Promise<void> {
   for (const secret of vectors.secrets.valid) expectEqual(secret, isWebhookSecret(secret), true);
   for (const { secret } of vectors.secrets.invalid) expectEqual(secret, isWebhookSecret(secret), false);
   for (const { name, headers, id, timestamp, secret, nextSecret, ...body } of vectors.sign) {
-    // oxlint-disable-next-line no-await-in-loop -- in turn
+    // oxlint-disable-next-line no-await-in-loop -- sequential on purpose
     const signed = await signWebhook({ id, timestamp, secret, nextSecret, body: bytes(body) });
     expectEqual(`signs: ${name}`, sorted(signed), sorted(headers));
   }
   for (const vector of vectors.verify) {
-    // oxlint-disable-next-line no-await-in-loop -- in turn
-    expectEqual(`verifies: ${vector.name}`, await verdict(vector), vector.accept ?? vector.reject);
+    // oxlint-disable-next-line no-await-in-loop -- sequential on purpose
+    expectEqual(`verifies: ${vector.name}`, await verificationResult(vector), vector.accept ?? vector.reject);
   }
   expectEqual('a generated secret', isWebhookSecret(generateWebhookSecret()), true);
 }

@@ -13,15 +13,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 
-// oxlint-disable-next-line node/no-process-env -- the PATH is where a machine says what it has
+// oxlint-disable-next-line node/no-process-env -- the browser is found on the PATH
 const { PATH = '', CI } = process.env;
 const browser = PATH.split(delimiter)
   .flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)))
   .find((file) => existsSync(file));
 const skipped = browser === undefined && CI !== 'true';
-if (skipped) process.stdout.write('webhook-signing: no Chromium on the PATH, the test in a browser is skipped\n');
+if (skipped) process.stdout.write('webhook-signing: skipping the browser test, Chromium is not on the PATH\n');
 
-// Nothing of a user's own, and no connection but to the page.
+// No user profile, and no connection except to the page.
 const flags = [
   '--headless',
   '--no-sandbox',
@@ -43,8 +43,8 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([built, profile].map((folder) => rm(folder, { recursive: true, maxRetries: 10 }))));
 
-it.skipIf(skipped)('gives every test vector its result in a browser', async () => {
-  if (browser === undefined) throw new Error('There is no Chromium on the PATH.');
+it.skipIf(skipped)('passes every test vector in a browser', async () => {
+  if (browser === undefined) throw new Error('Chromium is not on the PATH.');
   const page = join(packageFolder, 'test/full/browser-page.ts');
   const options =
     '--ignoreConfig --strict --skipLibCheck --target es2023 --lib es2023,dom --module nodenext --rewriteRelativeImportExtensions'.split(
@@ -66,11 +66,11 @@ it.skipIf(skipped)('gives every test vector its result in a browser', async () =
   const child = spawn(browser, [...flags, `--user-data-dir=${profile}`, url], { stdio: 'ignore' });
   const ended = once(child, 'exit');
   try {
-    const gone = ended.then(() => Promise.reject(new Error('The browser ended without a report.')));
+    const exited = ended.then(() => Promise.reject(new Error('The browser exited without a report.')));
     const vectors = JSON.parse(await readFile(join(packageFolder, 'test-vectors.json'), 'utf8'));
     const { secrets, sign, verify } = vectors;
     const passed = secrets.valid.length + secrets.invalid.length + sign.length + verify.length + 1;
-    expect(await Promise.race([report, gone])).toEqual({ passed, failed: [] });
+    expect(await Promise.race([report, exited])).toEqual({ passed, failed: [] });
   } finally {
     child.kill('SIGKILL');
     await ended;
@@ -78,7 +78,7 @@ it.skipIf(skipped)('gives every test vector its result in a browser', async () =
   }
 });
 
-/** Serves a page with the built module, the vectors, and a place to report to. */
+/** Serves a page with the compiled module and the vectors, and accepts the report of the page. */
 async function servePage(): Promise<{ url: string; report: Promise<unknown>; close: () => Promise<void> }> {
   const { promise: report, resolve: resolveReport } = Promise.withResolvers<unknown>();
   const files: Record<string, string> = { '/test-vectors.json': join(packageFolder, 'test-vectors.json') };
@@ -101,7 +101,7 @@ async function servePage(): Promise<{ url: string; report: Promise<unknown>; clo
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The page has no port.');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   return {
     url: `http://127.0.0.1:${address.port}/`,
     report,
