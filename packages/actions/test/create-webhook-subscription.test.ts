@@ -89,7 +89,7 @@ test.each<
     { callbackUrl: 'receiver' },
     {
       code: 'CALLBACK_URL_INVALID',
-      message: 'The callback URL is not an absolute URL such as https://example.com/webhooks.',
+      message: 'The callback URL is not an absolute HTTP or HTTPS URL. Use a URL such as https://example.com/webhooks.',
       field: ['input', 'callbackUrl'],
     },
   ],
@@ -98,7 +98,7 @@ test.each<
     { callbackUrl: 'https://10.0.0.1/' },
     {
       code: 'CALLBACK_URL_FORBIDDEN',
-      message: 'The host of the callback URL is not a public address.',
+      message: 'The address 10.0.0.1 of the callback URL is not public. Use a public host name or address.',
       field: ['input', 'callbackUrl'],
     },
   ],

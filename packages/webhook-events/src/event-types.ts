@@ -30,7 +30,7 @@ export interface WebhookEventVersion {
   readonly status: EventVersionStatus;
   /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
   readonly deprecatedOn: string | null;
-  /** `YYYY-MM-DD`, the date on which subscriptions that still pin the version are paused. Null if no sunset is planned. */
+  /** `YYYY-MM-DD`, when subscriptions that still pin the version are paused. Null if no sunset is planned. */
   readonly sunsetOn: string | null;
   /** The schema of the whole body, envelope included, for receivers. It accepts unknown fields and removes them. */
   readonly body: z.ZodType<WebhookEvent>;

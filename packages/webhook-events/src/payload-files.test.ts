@@ -11,7 +11,7 @@ import { strict } from './strict.ts';
 const root = join(import.meta.dirname, '..');
 const payloads = webhookEventTypes.flatMap(({ type, versions }) => versions.map((version) => ({ type, ...version })));
 
-/** The expected results for each fixture folder: the JSON Schema, the receiver's parser and the producer's strict schema. */
+/** The expected results for each fixture folder, of the JSON Schema, the receiver's parser and the producer's schema. */
 const expectedResults = {
   accept: { jsonSchema: true, receiver: 'event', producer: true },
   reject: { jsonSchema: false, receiver: 'malformed', producer: false },

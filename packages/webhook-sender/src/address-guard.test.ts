@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress } from './address-guard.ts';
 
-// The same rules a second time, as arithmetic.
+// A second implementation of the same rules, in plain arithmetic.
 const deniedIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -39,7 +39,7 @@ function deniedIpv6([first = 0, second = 0]: readonly number[]): boolean {
 }
 
 describe('isPublicAddress', () => {
-  // The first and the last address of each range, and what people try.
+  // The first and the last address of each range, and common attempts to bypass the check.
   it.each([
     ['this network', '0.0.0.0 0.255.255.255'],
     ['private', '10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.0.0 192.168.255.255'],
@@ -72,11 +72,11 @@ describe('isPublicAddress', () => {
     ['IPv6 multicast', 'ff02::1'],
     ['with a zone', 'fe80::1%eth0 2606:4700::1111%eth0'],
     ['not an address', 'localhost 1 127.1 0x7f000001 8.8.8.8:53 [2606:4700::1111] 8.8.8'],
-  ])('refuses %s: %s', (_what, addresses) => {
+  ])('rejects %s: %s', (_range, addresses) => {
     for (const address of addresses.split(' ')) expect([address, isPublicAddress(address)]).toEqual([address, false]);
   });
 
-  it.each(['', ' ', '8.8.8.8 ', '8.8.8.8\n'])('refuses %j', (address) => {
+  it.each(['', ' ', '8.8.8.8 ', '8.8.8.8\n'])('rejects %j', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
@@ -95,16 +95,16 @@ describe('isPublicAddress', () => {
       '192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 198.51.99.255 198.51.101.0',
     ],
     ['before and after denied ranges', '203.0.112.255 203.0.114.0 223.255.255.255'],
-    ['ordinary ones', '8.8.8.8 2001:4860:4860::8888 2606:4700:4700::1111'],
+    ['ordinary addresses', '8.8.8.8 2001:4860:4860::8888 2606:4700:4700::1111'],
     [
       'before and after denied ranges of IPv6',
       '2000:: 2001:200:: 2001:db7:ffff:: 2001:db9:: 2003:: 3ffe:ffff:: 3fff:1000::',
     ],
-  ])('allows %s: %s', (_what, addresses) => {
+  ])('allows %s: %s', (_range, addresses) => {
     for (const address of addresses.split(' ')) expect([address, isPublicAddress(address)]).toEqual([address, true]);
   });
 
-  it('agrees with arithmetic on any IPv4 address', () => {
+  it('agrees with the arithmetic for any IPv4 address', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isPublicAddress(address)).toBe(!deniedIpv4.some((network) => inNetwork(address, network)));
@@ -113,7 +113,7 @@ describe('isPublicAddress', () => {
     );
   });
 
-  it('agrees with arithmetic on any IPv6 address, however it is spelled', () => {
+  it('agrees with the arithmetic for any spelling of any IPv6 address', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const first = fc.oneof(group, fc.constantFrom(0x2001, 0x2002, 0x2003, 0x3ffe, 0x3fff, 0x2606, 0xfe80, 0, 0x4000));
     const second = fc.oneof(group, fc.constantFrom(0, 0x1ff, 0x200, 0xdb8, 0xdb9, 0xfff, 0x1000, 0xffff));

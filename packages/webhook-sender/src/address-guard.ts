@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
-// IANA special-purpose registries (RFC 6890 and successors), multicast, and the metadata address of one large cloud.
+// The IANA special-purpose registries (RFC 6890 and its successors), multicast, and the platform address of one large
+// cloud, 168.63.129.16.
 const deniedIpv4 = ipv4List(
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,12 +21,12 @@ const deniedIpv4 = ipv4List(
   '240.0.0.0/4',
 );
 
-// Only global unicast is allowed, and of it not what is special or wraps an IPv4 address (Teredo, 6to4). All mapped,
-// compatible, NAT64, unique-local, link-local, site-local and multicast forms are outside it.
+// Only global unicast is allowed, except special-purpose ranges and ranges that embed an IPv4 address (Teredo, 6to4).
+// Mapped, compatible, NAT64, unique-local, link-local, site-local and multicast addresses are outside 2000::/3.
 const allowedIpv6 = ipv6List('2000::/3');
 const deniedIpv6 = ipv6List('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
-/** False for what is not an address at all, and for one with a zone (`fe80::1%eth0`). */
+/** Returns false for a string that is not an address and for an address with a zone, such as `fe80::1%eth0`. */
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%')) return false;
   switch (isIP(address)) {

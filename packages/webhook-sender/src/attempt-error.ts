@@ -1,12 +1,12 @@
 /**
- * Why an attempt has no complete answer.
+ * The reason why an attempt did not receive a complete response.
  *
- * - `ADDRESS_FORBIDDEN`: the callback policy does not allow the URL, or an address that its name resolves to.
- * - `DNS_FAILED`: the name has no address, or no name server answered.
- * - `CONNECTION_FAILED`: no TCP connection, or it ended before the answer was complete.
- * - `TLS_FAILED`: no TLS connection of version 1.2 or later with a valid certificate for the name.
- * - `PROTOCOL_ERROR`: what came back is not HTTP/1.1 within our limits, or the request cannot be written as HTTP.
- * - `TIMEOUT`: the deadline passed first, at whatever step.
+ * - `ADDRESS_FORBIDDEN`: the callback policy does not allow the URL or an address that its host name resolves to.
+ * - `DNS_FAILED`: the host name has no address, or its name servers did not respond.
+ * - `CONNECTION_FAILED`: the TCP connection failed, or ended before the response was complete.
+ * - `TLS_FAILED`: no connection with TLS 1.2 or later and a valid certificate for the host name was possible.
+ * - `PROTOCOL_ERROR`: the response is not HTTP/1.1 within the size limits, or the request cannot be written as HTTP.
+ * - `TIMEOUT`: the deadline passed, at any step.
  */
 export type AttemptErrorClass = (typeof attemptErrorClasses)[number];
 
@@ -19,11 +19,11 @@ export const attemptErrorClasses = [
   'TLS_FAILED',
 ] as const;
 
-/** `message` is for the receiver's owner: it says which step failed and how, and holds no secret and no inner address. */
+/** `message` is shown to the owner of the receiver. It must not contain a secret or a private address. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly code: AttemptErrorClass;
-  /** null when the failure came before the end of the response's headers */
+  /** Null if the attempt failed before the response headers were complete. */
   readonly responseStatus: number | null;
 
   constructor(
@@ -37,7 +37,7 @@ export class AttemptError extends Error {
   }
 }
 
-/** The `code` that Node and undici put on their errors; '' where there is none. */
+/** Returns the `code` of an error of Node or undici, or an empty string if the error has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

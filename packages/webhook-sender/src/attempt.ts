@@ -3,7 +3,7 @@ import type { CallbackPolicy } from './callback-policy.ts';
 import { checkCallbackUrl } from './callback-url.ts';
 import { connect } from './connect.ts';
 import { type Connection, type ConnectionPool, openConnection } from './connection-pool.ts';
-import { type Answer, exchange, type PostRequest } from './exchange.ts';
+import { exchange, type PostRequest, type ReceivedResponse } from './exchange.ts';
 import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
 
@@ -15,14 +15,16 @@ export interface AttemptDependencies {
 }
 
 /**
- * One POST, guard to body, all before one deadline. Redirects are answers like others.
- * @throws AttemptError of any class
+ * Sends one POST request, from the URL check to the end of the response body, within one deadline. A redirect is returned
+ * like any other response.
+ *
+ * @throws {AttemptError} when no complete response is received, with any code.
  */
 export async function attempt(
   target: string,
   request: Omit<PostRequest, 'path'>,
   { policy, resolve, pool, timeoutMs }: AttemptDependencies,
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const checked = checkCallbackUrl(target, policy);
   if (!checked.ok) throw new AttemptError('ADDRESS_FORBIDDEN', checked.message);
   const url = new URL(checked.href);
@@ -30,10 +32,10 @@ export async function attempt(
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   const { signal } = deadline;
 
-  async function send(connection: Connection): Promise<Answer> {
-    const answer = await exchange(connection, { ...request, path: url.pathname + url.search }, signal);
-    pool.giveBack(connection);
-    return answer;
+  async function send(connection: Connection): Promise<ReceivedResponse> {
+    const response = await exchange(connection, { ...request, path: url.pathname + url.search }, signal);
+    pool.release(connection);
+    return response;
   }
 
   try {
@@ -42,9 +44,9 @@ export async function attempt(
       try {
         return await send(idle);
       } catch (error) {
-        if (!closedBeforeAnswer(error)) throw error;
-        // The receiver closed a connection that had waited too long, as any server may at any time. That is no failed
-        // attempt. Should it have read the request nevertheless, it sees the same webhook-id twice, as with any retry.
+        if (!closedBeforeResponse(error)) throw error;
+        // A server may close an idle connection at any time, so the attempt continues on a new connection. If the
+        // receiver did read the request, it receives the same webhook-id twice, as with any retry.
       }
     }
     const vettedAtMs = performance.now();
@@ -55,6 +57,6 @@ export async function attempt(
   }
 }
 
-function closedBeforeAnswer(error: unknown): boolean {
+function closedBeforeResponse(error: unknown): boolean {
   return error instanceof AttemptError && error.code === 'CONNECTION_FAILED' && error.responseStatus === null;
 }

@@ -1,5 +1,7 @@
 /**
- * What a callback URL may be. `public`: HTTPS at an address of the public internet. `development`: HTTP and private
- * addresses too, so that a receiver can run on the same machine; never in production.
+ * The callback URLs that are allowed.
+ *
+ * - `public`: only HTTPS to a public address.
+ * - `development`: also HTTP and private addresses, so that a receiver can run on the same machine. Unsafe in production.
  */
 export type CallbackPolicy = 'development' | 'public';

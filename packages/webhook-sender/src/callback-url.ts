@@ -3,59 +3,78 @@ import type { CallbackPolicy } from './callback-policy.ts';
 import { hostAddress } from './host-address.ts';
 
 export type CallbackUrlCheck =
-  | { ok: true; /** The one spelling to store and to call. */ href: string }
-  | { ok: false; code: 'CALLBACK_URL_FORBIDDEN' | 'CALLBACK_URL_INVALID'; /** Safe to show. */ message: string };
+  | {
+      ok: true;
+      /** The normalized URL to store and to call. */
+      href: string;
+    }
+  | {
+      ok: false;
+      code: 'CALLBACK_URL_FORBIDDEN' | 'CALLBACK_URL_INVALID';
+      /** Safe to show to clients. */
+      message: string;
+    };
 
 const maxUrlCharacters = 2048;
 const maxHostCharacters = 253;
 const firstUnprivilegedPort = 1024;
 
-// They cannot name a public host (RFC 6761, RFC 6762, RFC 8375, ICANN's reservation of `.internal`). Not the guard:
-// every address is vetted when it is known. This only tells sooner and better.
+// Names that are never public (RFC 6761, RFC 6762, RFC 8375, ICANN's reservation of `.internal`). This check only reports
+// the problem earlier and more clearly. The protection is the check of every resolved address.
 const privateNamePattern = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
-/** Whether a callback URL is well formed and allowed, as far as that can be told without asking DNS. */
+/** Checks without DNS that a callback URL is well formed and allowed by the policy, and normalizes it. */
 export function checkCallbackUrl(raw: string, policy: CallbackPolicy): CallbackUrlCheck {
-  // The URL parser drops tabs and newlines, trims, and takes `\` for `/`; other parsers do not.
-  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+  // The WHATWG URL parser removes tabs and newlines, trims, and treats `\` as `/`; other parsers do not.
+  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
   if (/[\u0000-\u0020\u007f\\]/.test(raw)) {
-    return invalid('The callback URL must not contain spaces, control characters or backslashes.');
+    return invalid('The callback URL must not contain spaces, control characters or backslashes. Percent-encode them.');
   }
-  if (raw.length > maxUrlCharacters) return tooLong();
+  if (raw.length > maxUrlCharacters) return tooLong(raw.length);
   if (!/^https?:\/\//i.test(raw) || !URL.canParse(raw)) {
-    return invalid('The callback URL is not an absolute URL such as https://example.com/webhooks.');
+    return invalid(
+      'The callback URL is not an absolute HTTP or HTTPS URL. Use a URL such as https://example.com/webhooks.',
+    );
   }
   const url = new URL(raw);
-  // Percent-encoding may have made it longer.
-  if (url.href.length > maxUrlCharacters) return tooLong();
-  if (url.username !== '' || url.password !== '') return invalid('The callback URL must not contain user information.');
-  if (url.href.includes('#')) return invalid('The callback URL must not contain a fragment (#).');
-  if (url.hostname.length > maxHostCharacters) {
-    return invalid(`The host of the callback URL is longer than ${maxHostCharacters} characters.`);
+  // Percent-encoding can make the URL longer.
+  if (url.href.length > maxUrlCharacters) return tooLong(url.href.length);
+  if (url.username !== '' || url.password !== '') {
+    return invalid('The callback URL must not contain a user name or a password.');
   }
-  if (url.hostname.endsWith('.')) return invalid('The host of the callback URL must not end with a dot.');
-  const refusal = policy === 'public' ? publicRefusal(url) : null;
-  return refusal === null
+  if (url.href.includes('#')) {
+    return invalid('The callback URL must not contain a fragment. Remove the # and the text after it.');
+  }
+  if (url.hostname.length > maxHostCharacters) {
+    return invalid(
+      `The host name of the callback URL has ${url.hostname.length} characters. The maximum is ${maxHostCharacters}.`,
+    );
+  }
+  if (url.hostname.endsWith('.')) return invalid('The host name of the callback URL must not end with a dot.');
+  const problem = policy === 'public' ? publicPolicyProblem(url) : null;
+  return problem === null
     ? { ok: true, href: url.href }
-    : { ok: false, code: 'CALLBACK_URL_FORBIDDEN', message: refusal };
+    : { ok: false, code: 'CALLBACK_URL_FORBIDDEN', message: problem };
 }
 
-function publicRefusal(url: URL): string | null {
-  if (url.protocol !== 'https:') return 'The callback URL must start with https://.';
+function publicPolicyProblem(url: URL): string | null {
+  if (url.protocol !== 'https:') return 'The callback URL starts with http://. Use https://.';
   if (url.port !== '' && Number(url.port) < firstUnprivilegedPort) {
-    return `The port of the callback URL must be 443, or ${firstUnprivilegedPort} or higher.`;
+    return `The callback URL has port ${url.port}. Use port 443, or a port from ${firstUnprivilegedPort} to 65535.`;
   }
   const address = hostAddress(url);
   if (address === null) {
     return privateNamePattern.test(url.hostname) || !url.hostname.includes('.')
-      ? 'The host of the callback URL is not a public name.'
+      ? `The host name ${url.hostname} of the callback URL is not public. Use a name that resolves in public DNS.`
       : null;
   }
-  return isPublicAddress(address) ? null : 'The host of the callback URL is not a public address.';
+  return isPublicAddress(address)
+    ? null
+    : `The address ${address} of the callback URL is not public. Use a public host name or address.`;
 }
 
-function tooLong(): CallbackUrlCheck {
-  return invalid(`The callback URL is longer than ${maxUrlCharacters} characters.`);
+function tooLong(characters: number): CallbackUrlCheck {
+  return invalid(`The callback URL has ${characters} characters. The maximum is ${maxUrlCharacters}.`);
 }
 
 function invalid(message: string): CallbackUrlCheck {

@@ -3,13 +3,15 @@ import { connect as connectTls } from 'node:tls';
 import { AttemptError, errorCode } from './attempt-error.ts';
 import { hostAddress } from './host-address.ts';
 
-// How long one address may take before the next is tried. Node's default of 250 ms gives up on receivers far away.
+// The time after which the next address is tried. Node's default of 250 ms is too short for distant receivers.
 const addressAttemptMs = 1000;
 
 /**
- * A connection to one of `addresses`, which are vetted: nothing is resolved here. SNI and the certificate check use the
- * URL's own name. TLS is of version 1.2 or later and always verified, whatever the environment says.
- * @throws AttemptError `CONNECTION_FAILED`, `TLS_FAILED`, `TIMEOUT`
+ * Opens a connection to one of `addresses`, which must be vetted, and resolves no name. SNI and the certificate check use
+ * the host name of the URL. TLS is version 1.2 or later, and certificates are verified even if
+ * NODE_TLS_REJECT_UNAUTHORIZED is 0.
+ *
+ * @throws {AttemptError} when the connection fails: `CONNECTION_FAILED`, `TLS_FAILED` or `TIMEOUT`.
  */
 export async function connect(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
   const secure = url.protocol === 'https:';
@@ -17,7 +19,7 @@ export async function connect(url: URL, addresses: readonly string[], signal: Ab
   const socket = secure
     ? connectTls({
         ...tcp,
-        // SNI carries names only; without it the certificate is checked against the address.
+        // SNI must not contain an address. Without SNI, Node checks the certificate against the address.
         ...(hostAddress(url) === null && { servername: url.hostname }),
         minVersion: 'TLSv1.2',
         rejectUnauthorized: true,
@@ -31,7 +33,7 @@ export async function connect(url: URL, addresses: readonly string[], signal: Ab
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = () => reject(signal.reason);
-  // Stays: an error after we have given up on the socket must not be an uncaught one.
+  // The listener is never removed: an error after the deadline would otherwise be an uncaught exception.
   socket.on('error', reject);
   socket.once(secure ? 'secureConnect' : 'connect', () => resolve());
   signal.addEventListener('abort', onAbort);
@@ -65,50 +67,54 @@ function connectError(url: URL, step: 'tcp' | 'tls', error: unknown, timedOut: b
   const code = errorCode(error);
   if (step === 'tls') {
     return timedOut
-      ? new AttemptError('TIMEOUT', `${where} accepted the connection, but the TLS handshake was not done.`, {
+      ? new AttemptError('TIMEOUT', `${where} accepted the connection but did not complete the TLS handshake.`, {
           cause: error,
         })
-      : new AttemptError('TLS_FAILED', `No TLS connection to ${where}: ${tlsProblem(code)}.`, { cause: error });
+      : new AttemptError('TLS_FAILED', `Could not establish a TLS connection to ${where}: ${tlsProblem(code)}.`, {
+          cause: error,
+        });
   }
   return timedOut
-    ? new AttemptError('TIMEOUT', `${where} did not accept the connection.`, { cause: error })
-    : new AttemptError('CONNECTION_FAILED', `No connection to ${where}: ${tcpProblem(code)}.`, { cause: error });
+    ? new AttemptError('TIMEOUT', `${where} did not accept the connection. Check that no firewall blocks it.`, {
+        cause: error,
+      })
+    : new AttemptError('CONNECTION_FAILED', `Could not connect to ${where}: ${tcpProblem(code)}.`, { cause: error });
 }
 
 function tcpProblem(code: string): string {
   switch (code) {
     case 'ECONNREFUSED':
-      return 'it was refused; nothing listens there, or a firewall forbids it';
+      return 'the connection was refused. Check that the server is running and that no firewall blocks the port';
     case 'ECONNRESET':
-      return 'it was reset';
+      return 'the connection was reset';
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return 'there is no route to it';
+      return 'the host is unreachable';
     case 'ETIMEDOUT':
-      return 'there was no answer';
+      return 'the host did not respond';
     default:
-      return `it failed${code === '' ? '' : ` (${code})`}`;
+      return `the connection failed${code === '' ? '' : ` (${code})`}`;
   }
 }
 
 function tlsProblem(code: string): string {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return 'its certificate has expired';
+      return 'the certificate has expired. Renew it';
     case 'CERT_NOT_YET_VALID':
-      return 'its certificate is not valid yet';
+      return 'the certificate is not valid yet';
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
-      return 'its certificate is self-signed';
+      return 'the certificate is self-signed. Use a certificate of a public certificate authority';
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return 'its certificate chain does not lead to a public authority; is an intermediate certificate missing?';
+      return 'the certificate chain does not lead to a public certificate authority. Check that the server sends its intermediate certificates';
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return 'its certificate is for another name';
+      return 'the certificate is for another host name. Use a certificate for this host name';
     case 'ECONNRESET':
-      return 'it closed the connection during the TLS handshake';
+      return 'the server closed the connection during the TLS handshake';
     default:
-      return `the TLS handshake failed${code === '' ? '' : ` (${code})`}; does it speak TLS 1.2 or later there?`;
+      return `the TLS handshake failed${code === '' ? '' : ` (${code})`}. Check that the server supports TLS 1.2 or later on this port`;
   }
 }

@@ -6,10 +6,10 @@ function connection(origin = 'https://receiver.test', ageMs = 0) {
   return openConnection(new URL(origin), new Socket(), performance.now() - ageMs);
 }
 
-it('gives back the latest connection of the origin, once', () => {
+it('returns the most recently released connection of the origin, once', () => {
   const pool = createConnectionPool();
   const [older, newer, other] = [connection(), connection(), connection('https://other.test')];
-  for (const each of [older, newer, other]) pool.giveBack(each);
+  for (const each of [older, newer, other]) pool.release(each);
   expect(pool.take('https://receiver.test')).toBe(newer);
   expect(pool.take('https://receiver.test')).toBe(older);
   expect(pool.take('https://receiver.test')).toBeNull();
@@ -17,11 +17,11 @@ it('gives back the latest connection of the origin, once', () => {
   expect(other.socket.destroyed).toBe(true);
 });
 
-it('does not use a connection 30 s after its address was vetted', () => {
+it('discards a connection 30 s after its address was vetted', () => {
   const pool = createConnectionPool();
   const [stale, fresh] = [connection(undefined, 30_001), connection(undefined, 29_000)];
-  pool.giveBack(fresh);
-  pool.giveBack(stale);
+  pool.release(fresh);
+  pool.release(stale);
   expect(pool.take('https://receiver.test')).toBe(fresh);
   expect(stale.socket.destroyed).toBe(true);
 });
@@ -29,37 +29,37 @@ it('does not use a connection 30 s after its address was vetted', () => {
 it('skips a connection that the receiver has closed', () => {
   const pool = createConnectionPool();
   const [open, closed] = [connection(), connection()];
-  pool.giveBack(open);
-  pool.giveBack(closed);
+  pool.release(open);
+  pool.release(closed);
   closed.socket.destroy();
   expect(pool.take('https://receiver.test')).toBe(open);
 });
 
-it('keeps 16 for an origin and 256 in all', () => {
+it('keeps at most 16 connections per origin and 256 in total', () => {
   const pool = createConnectionPool();
   const same = Array.from({ length: 17 }, () => connection());
-  for (const each of same) pool.giveBack(each);
+  for (const each of same) pool.release(each);
   expect(same.filter(({ socket }) => !socket.destroyed)).toHaveLength(16);
 
   const others = Array.from({ length: 300 }, (_, index) => connection(`https://receiver-${index}.test`));
-  for (const each of others) pool.giveBack(each);
+  for (const each of others) pool.release(each);
   expect(others.filter(({ socket }) => !socket.destroyed)).toHaveLength(240);
   pool.close();
   expect([...same, ...others].every(({ socket }) => socket.destroyed)).toBe(true);
 });
 
-it('has room again for connections that were taken', () => {
+it('frees the place of a connection that is taken', () => {
   const pool = createConnectionPool();
   for (let round = 0; round < 300; round += 1) {
-    pool.giveBack(connection());
+    pool.release(connection());
     expect(pool.take('https://receiver.test')).not.toBeNull();
   }
 });
 
-it('keeps nothing once it is closed', () => {
+it('keeps no connection after it is closed', () => {
   const pool = createConnectionPool();
   pool.close();
   const late = connection();
-  pool.giveBack(late);
+  pool.release(late);
   expect(late.socket.destroyed).toBe(true);
 });

@@ -6,27 +6,30 @@ export interface Connection {
   readonly client: Client;
   readonly socket: Socket;
   readonly origin: string;
-  /** `performance.now()` when its address had just been vetted. */
+  /** `performance.now()` when its address was vetted. */
   readonly vettedAtMs: number;
 }
 
-// A receiver that moves to another address is followed within this time, however busy the connection is. The peer of an
-// open connection cannot change, so a rebound name gains nothing meanwhile.
+// A receiver that moves to another address is reached there within this time, even if the connection is always busy. DNS
+// rebinding has no effect meanwhile, because the peer of an open connection cannot change.
 const maxAgeMs = 30_000;
-// Below the 5 s after which common servers close: whoever closes first decides whether a request is lost.
+// Shorter than the 5 s after which common servers close idle connections, so that a request does not race with a close.
 const idleMs = 4000;
-// An attempt has at most this many companions to one receiver; more idle connections than that serve nobody.
+// Equals the maximum number of attempts that a delivery lane has in flight.
 const maxIdlePerOrigin = 16;
 const maxIdle = 256;
 const maxResponseHeaderBytes = 16 * 1024;
 
-/** Connections that wait for their next request. */
+/** The idle connections. */
 export interface ConnectionPool {
-  /** An idle connection to the origin that is still fresh, or null. */
+  /** Takes an idle connection to the origin that is not too old, or returns null. */
   take(origin: string): Connection | null;
-  /** After a complete answer. Kept if the receiver left it open and there is room, closed otherwise. */
-  giveBack(connection: Connection): void;
-  /** Closes what is idle; from then on nothing is kept. */
+  /**
+   * Call after a complete response. Keeps the connection if the receiver left it open and the pool has room, and closes
+   * it otherwise.
+   */
+  release(connection: Connection): void;
+  /** Closes all idle connections. The pool keeps no connection from then on. */
   close(): void;
 }
 
@@ -46,7 +49,7 @@ export function createConnectionPool(): ConnectionPool {
 
   return {
     take(origin) {
-      // The latest first: the others then reach their idle time and close.
+      // The most recently used first, so that surplus connections reach their idle timeout and close.
       for (const connection of (idle.get(origin) ?? []).toReversed()) {
         remove(connection);
         if (!connection.socket.destroyed && performance.now() - connection.vettedAtMs < maxAgeMs) return connection;
@@ -54,7 +57,7 @@ export function createConnectionPool(): ConnectionPool {
       }
       return null;
     },
-    giveBack(connection) {
+    release(connection) {
       const { origin, socket } = connection;
       const siblings = idle.get(origin) ?? [];
       if (closed || socket.destroyed || idleCount >= maxIdle || siblings.length >= maxIdlePerOrigin) {
@@ -75,14 +78,14 @@ export function createConnectionPool(): ConnectionPool {
   };
 }
 
-/** HTTP/1.1 on a socket that is connected, and on no other: when it ends, so does the connection. */
+/** Speaks HTTP/1.1 on a connected socket. The connection ends with that socket and never opens another. */
 export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Connection {
   const client = new Client(url.origin, {
     connect: (_options, callback) => {
-      // In a microtask: undici does not expect the answer before it has finished asking. It asks again when the socket
-      // has ended with a request waiting, and without an error it would ask for ever.
+      // undici does not support a synchronous callback. It calls `connect` again if the socket ends while a request is
+      // pending, and would do so forever without an error.
       queueMicrotask(() =>
-        socket.destroyed ? callback(new Error('The connection has ended'), null) : callback(null, socket),
+        socket.destroyed ? callback(new Error('The connection is closed'), null) : callback(null, socket),
       );
     },
     allowH2: false,
@@ -90,7 +93,7 @@ export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Co
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: maxResponseHeaderBytes,
-    // One deadline covers the whole attempt; undici's own are coarse and start again with each chunk.
+    // One deadline covers the whole attempt. The timeouts of undici are coarse and restart with each chunk.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -9,13 +9,13 @@ export interface PostRequest {
   readonly body: Uint8Array;
 }
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
-  /** Names in lower case; the values of a repeated one joined by a comma. */
+  /** Lower-case names. The values of a repeated header are joined with a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** At most the first 16 kB, as they came: nothing is decompressed. */
+  /** At most the first 16 kB, as received and not decompressed. */
   readonly body: Buffer;
-  /** Bytes of the body that were read. Reading stops, and the connection is closed, at 64 kB. */
+  /** The number of body bytes that were read. Reading stops at 64 kB, and the connection is closed. */
   readonly bodyBytes: number;
 }
 
@@ -23,12 +23,17 @@ const maxKeptBytes = 16 * 1024;
 const maxReadBytes = 64 * 1024;
 
 /**
- * One POST on a connection. The answer ends with its body, or where we stop reading it.
- * @throws AttemptError `CONNECTION_FAILED`, `PROTOCOL_ERROR`, `TIMEOUT`
+ * Sends one POST request on a connection. Returns when the response body ends or when 64 kB of it are read.
+ *
+ * @throws {AttemptError} when no complete response is received: `CONNECTION_FAILED`, `PROTOCOL_ERROR` or `TIMEOUT`.
  */
-export async function exchange(connection: Connection, request: PostRequest, signal: AbortSignal): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const reader = answerReader(resolve, reject);
+export async function exchange(
+  connection: Connection,
+  request: PostRequest,
+  signal: AbortSignal,
+): Promise<ReceivedResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
+  const reader = responseReader(resolve, reject);
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
@@ -43,35 +48,38 @@ export async function exchange(connection: Connection, request: PostRequest, sig
   }
 }
 
-interface AnswerReader {
+interface ResponseReader {
   readonly handler: Dispatcher.DispatchHandler;
-  /** null before the end of the headers */
+  /** Returns null until the response headers are complete. */
   status(): number | null;
 }
 
-function answerReader(onAnswer: (answer: Answer) => void, onError: (error: unknown) => void): AnswerReader {
-  let head: Pick<Answer, 'headers' | 'status'> | null = null;
+function responseReader(
+  onResponse: (response: ReceivedResponse) => void,
+  onError: (error: unknown) => void,
+): ResponseReader {
+  let head: Pick<ReceivedResponse, 'headers' | 'status'> | null = null;
   const kept: Buffer[] = [];
   let bodyBytes = 0;
   const finish = () => {
-    if (head !== null) onAnswer({ ...head, body: Buffer.concat(kept).subarray(0, maxKeptBytes), bodyBytes });
+    if (head !== null) onResponse({ ...head, body: Buffer.concat(kept).subarray(0, maxKeptBytes), bodyBytes });
   };
   return {
     status: () => head?.status ?? null,
     handler: {
-      // Undici wants it to be there; the abort goes through the socket.
+      // undici requires this handler. It does nothing because an abort destroys the socket.
       onRequestStart() {},
       onResponseStart(_controller, status, headers) {
-        // 1xx announce the answer; they are not it.
+        // A 1xx response is informational; the final response follows.
         if (status >= 200) head = { status, headers: headerMap(headers) };
       },
       onResponseData(controller, chunk) {
-        // The parser reuses its memory for the next chunk.
+        // Copied, because the parser reuses its memory for the next chunk.
         if (bodyBytes < maxKeptBytes) kept.push(Buffer.from(chunk));
         bodyBytes += chunk.length;
         if (bodyBytes < maxReadBytes) return;
         finish();
-        controller.abort(new Error('The rest of the body is not read'));
+        controller.abort(new Error('The size limit of the body is reached'));
       },
       onResponseEnd: finish,
       onResponseError: (_controller, error) => onError(error),
@@ -90,24 +98,32 @@ function exchangeError(origin: string, responseStatus: number | null, cause: unk
     return new AttemptError(
       'TIMEOUT',
       responseStatus === null
-        ? `${host} was sent the request, but did not send the headers of an answer.`
-        : `${host} answered with status ${responseStatus}, but the body did not end.`,
+        ? `${host} did not send the response headers.`
+        : `${host} returned status ${responseStatus}, but the response body did not end.`,
       details,
     );
   }
   if (cause instanceof errors.HeadersOverflowError) {
-    return new AttemptError('PROTOCOL_ERROR', `The headers of the answer of ${host} are larger than 16 kB.`, details);
+    return new AttemptError(
+      'PROTOCOL_ERROR',
+      `The response headers of ${host} are larger than 16 kB. Send smaller headers.`,
+      details,
+    );
   }
-  // By class, not by code: undici's parser leaves the code out.
+  // Matched by class, because errors of undici's parser have no code.
   if (cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError) {
-    return new AttemptError('PROTOCOL_ERROR', `What ${host} answered is not valid HTTP/1.1.`, details);
+    return new AttemptError(
+      'PROTOCOL_ERROR',
+      `The response of ${host} is not valid HTTP/1.1. Check that the port belongs to an HTTP server.`,
+      details,
+    );
   }
   if (cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError) {
     return new AttemptError('PROTOCOL_ERROR', 'The request could not be written as HTTP.', details);
   }
   return new AttemptError(
     'CONNECTION_FAILED',
-    `${host} closed the connection before its answer was complete.`,
+    `${host} closed the connection before the response was complete.`,
     details,
   );
 }

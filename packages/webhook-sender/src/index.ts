@@ -1,10 +1,10 @@
 export { type AttemptErrorClass, attemptErrorClasses } from './attempt-error.ts';
 export type { CallbackPolicy } from './callback-policy.ts';
 export { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
-export type { HandshakeErrorCode, HandshakeOutcome } from './handshake-verdict.ts';
+export type { HandshakeErrorCode, HandshakeResult } from './handshake-result.ts';
 export type { Resolve } from './resolve.ts';
 export {
-  type AttemptOutcome,
+  type AttemptResult,
   createWebhookSender,
   type Delivery,
   TlsVerificationOffError,

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { requestHeaders } from './request-headers.ts';
 
-it('lowers names, and lets the later source win', () => {
+it('lower-cases names and lets later sources override earlier ones', () => {
   expect(requestHeaders({ 'X-A': '1', 'x-b': '2' }, { 'x-a': '3' })).toStrictEqual({ 'x-a': '3', 'x-b': '2' });
 });
 
-it('takes names as they are, those of Object.prototype too', () => {
+it('accepts names of Object.prototype', () => {
   expect(Object.entries(requestHeaders({ constructor: 'a' }))).toStrictEqual([['constructor', 'a']]);
 });
 
@@ -20,6 +20,6 @@ it.each([
   ['x-a:', 'b'],
   ['x-a\r\nx-c', 'b'],
   ['', 'b'],
-])('refuses %j: %j', (name, value) => {
+])('rejects %j: %j', (name, value) => {
   expect(() => requestHeaders({ [name]: value })).toThrow(expect.objectContaining({ code: 'PROTOCOL_ERROR' }));
 });

@@ -5,8 +5,8 @@ import { attempt } from './attempt.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import { checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';
-import type { Answer } from './exchange.ts';
-import { type HandshakeOutcome, judgeAnswer, judgeFailure } from './handshake-verdict.ts';
+import type { ReceivedResponse } from './exchange.ts';
+import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
 import { requestHeaders } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
 
@@ -14,59 +14,59 @@ export interface WebhookSenderOptions {
   policy: CallbackPolicy;
   /** The `User-Agent` of every request. */
   userAgent: string;
-  /** For everything from DNS to the end of the body. Default 5000. */
+  /** The deadline of an attempt, from DNS to the end of the response body. Defaults to 5000. */
   timeoutMs?: number | undefined;
   now?: (() => Date) | undefined;
-  /** Default: DNS under `public`, the system's resolver under `development`. Its answers are vetted. */
+  /** Defaults to DNS under `public` and to the system resolver under `development`. Its results are vetted. */
   resolve?: Resolve | undefined;
-  /** The environment's NODE_TLS_REJECT_UNAUTHORIZED. */
+  /** The value of NODE_TLS_REJECT_UNAUTHORIZED in the environment. */
   nodeTlsRejectUnauthorized?: string | undefined;
 }
 
 export interface Delivery {
   url: string;
-  /** The `webhook-id`: the same on every attempt. */
+  /** The `webhook-id`, the same for every attempt. */
   webhookId: string;
-  /** Sent and signed as it is. */
+  /** The exact bytes to sign and to send. */
   body: Uint8Array;
   secret: string;
-  /** During a rotation: the secret that takes over. */
+  /** The new secret during a rotation. */
   nextSecret?: string | undefined;
-  /** Further headers, such as X-Service-Webhook-Event. They do not replace ours. */
+  /** Additional headers, such as X-Service-Webhook-Event. They cannot override the headers that the sender sets. */
   headers: Readonly<Record<string, string>>;
 }
 
-export interface AttemptOutcome {
+export interface AttemptResult {
   startedAt: Date;
   durationMs: number;
-  /** null when no answer came; there also beside an error that came after the headers of the answer */
+  /** Null if no response headers were received. Can be set together with `error`. */
   responseStatus: number | null;
-  /** null when a complete answer came, whatever its status: only then the status counts */
+  /** Null if a complete response with any status was received. Otherwise ignore the status. */
   error: AttemptErrorClass | null;
-  /** The answer's `Retry-After` as it came, null without one */
+  /** The `Retry-After` header of the response, unparsed. Null if the response has none. */
   retryAfter: string | null;
 }
 
 export interface WebhookSender {
-  /** One attempt. Never rejects. */
-  readonly deliver: (delivery: Delivery) => Promise<AttemptOutcome>;
-  /** The handshake: sends a fresh token and wants it back. Never rejects. */
-  readonly verify: (subscription: { url: string; secret: string }) => Promise<HandshakeOutcome>;
-  /** Waits for the attempts under way, each at most its deadline, and closes every connection. */
+  /** Makes one attempt. Never rejects. */
+  readonly deliver: (delivery: Delivery) => Promise<AttemptResult>;
+  /** Performs the handshake: sends a new token and expects it in the response. Never rejects. */
+  readonly verify: (subscription: { url: string; secret: string }) => Promise<HandshakeResult>;
+  /** Waits for the attempts in flight, at most until their deadlines, and closes all connections. */
   readonly close: () => Promise<void>;
 }
 
-/** The environment switches the verification of certificates off, which `public` does not allow. */
+/** The environment disables certificate verification, which the `public` policy does not allow. */
 export class TlsVerificationOffError extends Error {
   override readonly name = 'TlsVerificationOffError';
   readonly code = 'TLS_VERIFICATION_OFF';
 
   constructor() {
-    super('NODE_TLS_REJECT_UNAUTHORIZED=0 switches the verification of certificates off. Unset it.');
+    super('NODE_TLS_REJECT_UNAUTHORIZED=0 disables certificate verification. Unset it.');
   }
 }
 
-/** @throws TlsVerificationOffError */
+/** @throws {TlsVerificationOffError} when the policy is `public` and NODE_TLS_REJECT_UNAUTHORIZED is 0. */
 export function createWebhookSender({
   policy,
   userAgent,
@@ -75,12 +75,12 @@ export function createWebhookSender({
   resolve = resolverFor(policy),
   nodeTlsRejectUnauthorized,
 }: WebhookSenderOptions): WebhookSender {
-  // Our own connections verify anyway; a process that runs like this is not fit to hold secrets.
+  // The sender always verifies certificates, but other connections of the process, which hold secrets, would not.
   if (policy === 'public' && nodeTlsRejectUnauthorized === '0') throw new TlsVerificationOffError();
   const pool = createConnectionPool();
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
 
-  async function post({ url, webhookId, body, secret, nextSecret, headers }: Delivery): Promise<Answer> {
+  async function post({ url, webhookId, body, secret, nextSecret, headers }: Delivery): Promise<ReceivedResponse> {
     const timestamp = Math.floor(now().getTime() / 1000);
     const ours = { 'content-type': 'application/json', 'accept-encoding': 'identity', 'user-agent': userAgent };
     const signature = signWebhook({ id: webhookId, timestamp, body, secret, nextSecret });
@@ -91,7 +91,7 @@ export function createWebhookSender({
     );
   }
 
-  async function deliver(delivery: Delivery): Promise<AttemptOutcome> {
+  async function deliver(delivery: Delivery): Promise<AttemptResult> {
     const startedAt = now();
     const startMs = performance.now();
     const durationMs = () => Math.round(performance.now() - startMs);
@@ -105,30 +105,30 @@ export function createWebhookSender({
     }
   }
 
-  async function verify({ url, secret }: { url: string; secret: string }): Promise<HandshakeOutcome> {
+  async function verify({ url, secret }: { url: string; secret: string }): Promise<HandshakeResult> {
     const checked = checkCallbackUrl(url, policy);
     if (!checked.ok) return { verified: false, code: checked.code, message: checked.message };
     const token = randomBytes(32).toString('base64url');
     try {
-      const answer = await post({
+      const response = await post({
         url: checked.href,
         webhookId: `handshake_${randomBytes(16).toString('hex')}`,
         body: Buffer.from(JSON.stringify({ verification_token: token })),
         secret,
         headers: {},
       });
-      return judgeAnswer(answer, { token, secret });
+      return classifyResponse(response, { token, secret });
     } catch (error) {
-      return judgeFailure(asAttemptError(error), timeoutMs);
+      return classifyFailure(asAttemptError(error), timeoutMs);
     }
   }
 
-  async function tracked<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
-    underWay.add(work);
+  async function tracked<Result>(work: Promise<Result>): Promise<Result> {
+    inFlight.add(work);
     try {
       return await work;
     } finally {
-      underWay.delete(work);
+      inFlight.delete(work);
     }
   }
 
@@ -137,14 +137,16 @@ export function createWebhookSender({
     verify: (subscription) => tracked(verify(subscription)),
     async close() {
       pool.close();
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
   };
 }
 
-/** What is no AttemptError is a request that could not be made from what we were given: a malformed secret, a bad id. */
+/** Any other error means that the request could not be built, for example from a malformed secret or id. */
 function asAttemptError(error: unknown): AttemptError {
   return error instanceof AttemptError
     ? error
-    : new AttemptError('PROTOCOL_ERROR', 'The request could not be made.', { cause: error });
+    : new AttemptError('PROTOCOL_ERROR', 'The request could not be built. Check the id, the secret and the headers.', {
+        cause: error,
+      });
 }

@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects with the signal's reason as soon as that is aborted; `work` is then left alone. */
+/** Settles like `work`, or rejects with the reason of the signal as soon as it is aborted. `work` is not canceled. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -5,13 +5,14 @@ import { hostAddress } from './host-address.ts';
 import type { Resolve } from './resolve.ts';
 import { untilAborted } from './until-aborted.ts';
 
-// Enough for any receiver; a name with a thousand addresses must not keep us connecting.
+// A limit on connection attempts for a name with very many addresses.
 const maxAddresses = 4;
 
 /**
- * The addresses to connect to. One bad address among good ones refuses all: a name that answers with both is being
- * rebound, or is misconfigured.
- * @throws AttemptError `ADDRESS_FORBIDDEN`, `DNS_FAILED`, `TIMEOUT`
+ * Returns the addresses to connect to. One private address rejects all: a name with both kinds is misconfigured or is used
+ * for DNS rebinding.
+ *
+ * @throws {AttemptError} when no address may be used: `ADDRESS_FORBIDDEN`, `DNS_FAILED` or `TIMEOUT`.
  */
 export async function vettedAddresses(
   url: URL,
@@ -19,12 +20,15 @@ export async function vettedAddresses(
   resolve: Resolve,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  // Node asks no lookup function about an address, so it is vetted here, before anything connects.
+  // Node does not call the lookup function for an IP address, so the address is vetted here.
   const literal = hostAddress(url);
   const addresses = literal === null ? await resolved(url.hostname, resolve, signal) : [literal];
   if (policy === 'public' && !addresses.every(isPublicAddress)) {
-    // Which address is not said: that would let anybody read our name servers' inner answers.
-    throw new AttemptError('ADDRESS_FORBIDDEN', `${url.hostname} has an address that is not public.`);
+    // The message omits the address, so that it does not disclose internal DNS records.
+    throw new AttemptError(
+      'ADDRESS_FORBIDDEN',
+      `${url.hostname} resolves to an address that is not public. All its addresses must be public.`,
+    );
   }
   return addresses.slice(0, maxAddresses);
 }
@@ -34,13 +38,14 @@ async function resolved(hostname: string, resolve: Resolve, signal: AbortSignal)
   try {
     addresses = await untilAborted(resolve(hostname, signal), signal);
   } catch (error) {
-    if (signal.aborted) throw new AttemptError('TIMEOUT', `DNS gave no answer for ${hostname}.`, { cause: error });
-    throw new AttemptError('DNS_FAILED', `${hostname} could not be resolved: ${dnsProblem(errorCode(error))}.`, {
+    if (signal.aborted)
+      throw new AttemptError('TIMEOUT', `The name servers of ${hostname} did not respond.`, { cause: error });
+    throw new AttemptError('DNS_FAILED', `Could not resolve ${hostname}: ${dnsProblem(errorCode(error))}.`, {
       cause: error,
     });
   }
   if (addresses.length === 0) {
-    throw new AttemptError('DNS_FAILED', `${hostname} could not be resolved: the name has no address.`);
+    throw new AttemptError('DNS_FAILED', `Could not resolve ${hostname}: ${dnsProblem('ENODATA')}.`);
   }
   return addresses;
 }
@@ -48,17 +53,17 @@ async function resolved(hostname: string, resolve: Resolve, signal: AbortSignal)
 function dnsProblem(code: string): string {
   switch (code) {
     case 'ENOTFOUND':
-      return 'DNS knows no such name';
+      return 'the name does not exist. Check its spelling and its DNS records';
     case 'ENODATA':
-      return 'the name has no address';
+      return 'the name has no address. Add an A or AAAA record';
     case 'ETIMEOUT':
-      return 'its name servers did not answer';
+      return 'its name servers did not respond';
     case 'ESERVFAIL':
-      return 'its name servers failed';
+      return 'its name servers reported a failure';
     case 'EREFUSED':
-      return 'its name servers refused to answer';
+      return 'its name servers refused the query';
     case 'EBADNAME':
-      return 'it is not a valid DNS name';
+      return 'the name is not a valid DNS name';
     default:
       return `the lookup failed${code === '' ? '' : ` (${code})`}`;
   }

@@ -27,7 +27,7 @@ describe('under the public policy', () => {
     [['8.8.8.8', '127.0.0.1']],
     [['2606:4700::1111', '8.8.8.8', '1.1.1.1', '9.9.9.9', '8.8.4.4', '10.0.0.1']],
     [['not an address']],
-  ])('a name with the addresses %j is forbidden, without saying which', async (addresses) => {
+  ])('forbids a name with the addresses %j without revealing them', async (addresses) => {
     const { deliver, verify } = sender({ policy: 'public', resolve: async () => addresses });
     expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
       error: 'ADDRESS_FORBIDDEN',
@@ -36,7 +36,7 @@ describe('under the public policy', () => {
     expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
       verified: false,
       code: 'CALLBACK_URL_FORBIDDEN',
-      message: 'receiver.example has an address that is not public.',
+      message: 'receiver.example resolves to an address that is not public. All its addresses must be public.',
     });
   });
 
@@ -47,7 +47,7 @@ describe('under the public policy', () => {
     'http://8.8.8.8/',
     'https://localhost/',
     'nonsense',
-  ])('%s is refused at every attempt, without resolving', async (url) => {
+  ])('rejects %s at every attempt without resolving it', async (url) => {
     let resolved = 0;
     const { deliver } = sender({
       policy: 'public',
@@ -60,10 +60,10 @@ describe('under the public policy', () => {
     expect(resolved).toBe(0);
   });
 
-  it('a name is vetted again on every attempt that connects', async () => {
-    // Public when it is registered (an address that nobody has been given), then rebound.
-    const answers = [['2000::1'], ['127.0.0.1']];
-    const { deliver } = sender({ policy: 'public', timeoutMs: 50, resolve: async () => answers.shift() ?? [] });
+  it('vets a name again for every attempt that connects', async () => {
+    // A public but unassigned address at registration, then a rebound name.
+    const results = [['2000::1'], ['127.0.0.1']];
+    const { deliver } = sender({ policy: 'public', timeoutMs: 50, resolve: async () => results.shift() ?? [] });
     expect((await deliver(delivery('https://receiver.example/'))).error).toMatch(
       /^(?:TIMEOUT|CONNECTION_FAILED|TLS_FAILED)$/,
     );
@@ -72,36 +72,36 @@ describe('under the public policy', () => {
 });
 
 describe('the connection', () => {
-  it('goes to the vetted address and nowhere else, under the name', async () => {
+  it('goes only to the vetted address, with the name in the Host header', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(body));
-    const asked: string[] = [];
+    const resolved: string[] = [];
     // No other resolver knows this name: a second lookup would fail.
     const { verify } = sender({
       resolve: async (hostname) => {
-        asked.push(hostname);
+        resolved.push(hostname);
         return ['127.0.0.1'];
       },
     });
     expect(await verify({ url: `http://receiver.invalid:${receiver.port}/`, secret })).toStrictEqual({
       verified: true,
     });
-    expect(asked).toEqual(['receiver.invalid']);
+    expect(resolved).toEqual(['receiver.invalid']);
     expect(receiver.requests[0]?.headers.host).toBe(`receiver.invalid:${receiver.port}`);
   });
 
-  it('goes to the next address when one does not answer', async () => {
+  it('goes to the next address when one does not accept it', async () => {
     const receiver = await httpReceiver((response) => response.end());
     const { deliver } = sender({ resolve: async () => ['127.0.0.2', '::1', '127.0.0.1'] });
     expect(await deliver(delivery(`http://receiver.invalid:${receiver.port}/`))).toMatchObject({ responseStatus: 200 });
   });
 
-  it('needs no resolver for an address', async () => {
+  it('does not use the resolver for an IP address', async () => {
     const receiver = await httpReceiver((response) => response.end());
     const { deliver } = sender({ resolve: dnsError('ENOTFOUND') });
     expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200 });
   });
 
-  it('finds localhost in development', async () => {
+  it('resolves localhost in development', async () => {
     const receiver = await httpReceiver((response) => response.end());
     expect(await sender().deliver(delivery(`http://localhost:${receiver.port}/`))).toMatchObject({
       responseStatus: 200,
@@ -111,14 +111,14 @@ describe('the connection', () => {
 
 describe('a name that cannot be resolved', () => {
   it.each([
-    [dnsError('ENOTFOUND'), 'DNS knows no such name'],
-    [dnsError('ENODATA'), 'the name has no address'],
-    [dnsError('ETIMEOUT'), 'its name servers did not answer'],
-    [dnsError('ESERVFAIL'), 'its name servers failed'],
-    [dnsError('EREFUSED'), 'its name servers refused to answer'],
-    [dnsError('EBADNAME'), 'it is not a valid DNS name'],
+    [dnsError('ENOTFOUND'), 'the name does not exist. Check its spelling and its DNS records'],
+    [dnsError('ENODATA'), 'the name has no address. Add an A or AAAA record'],
+    [dnsError('ETIMEOUT'), 'its name servers did not respond'],
+    [dnsError('ESERVFAIL'), 'its name servers reported a failure'],
+    [dnsError('EREFUSED'), 'its name servers refused the query'],
+    [dnsError('EBADNAME'), 'the name is not a valid DNS name'],
     [dnsError('EWHATEVER'), 'the lookup failed (EWHATEVER)'],
-    [async () => [], 'the name has no address'],
+    [async () => [], 'the name has no address. Add an A or AAAA record'],
   ])('is DNS_FAILED (%#)', async (resolve, why) => {
     for (const policy of ['public', 'development'] as const) {
       const { deliver, verify } = sender({ policy, resolve });
@@ -129,12 +129,12 @@ describe('a name that cannot be resolved', () => {
       expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
         verified: false,
         code: 'VERIFICATION_UNREACHABLE',
-        message: `receiver.example could not be resolved: ${why}.`,
+        message: `Could not resolve receiver.example: ${why}.`,
       });
     }
   });
 
-  it('takes no longer than the deadline, even if the resolver does', async () => {
+  it('times out at the deadline even if the resolver does not settle', async () => {
     const signals: AbortSignal[] = [];
     const { verify } = sender({
       timeoutMs: 100,
@@ -146,7 +146,8 @@ describe('a name that cannot be resolved', () => {
     expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_TIMEOUT',
-      message: 'No complete answer within 0.1 s. DNS gave no answer for receiver.example.',
+      message:
+        'The callback URL did not send a complete response within 0.1 s. The name servers of receiver.example did not respond.',
     });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });

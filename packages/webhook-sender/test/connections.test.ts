@@ -19,7 +19,7 @@ function open({ connections }: Receiver): number {
 }
 
 describe('a connection', () => {
-  it('is used again, by handshakes and deliveries, and resolves once', async () => {
+  it('is reused by handshakes and deliveries, and resolves the name once', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(body));
     let resolved = 0;
     const { deliver, verify } = sender({
@@ -37,29 +37,29 @@ describe('a connection', () => {
   });
 
   it('carries one request at a time', async () => {
-    let underWay = 0;
+    let inFlight = 0;
     const receiver = await rawReceiver((socket) => {
-      underWay += 1;
+      inFlight += 1;
       setTimeout(() => socket.write(ok), 50);
     });
     const { deliver } = sender();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => deliver(delivery(receiver.url))));
-    expect(outcomes.every(({ responseStatus }) => responseStatus === 200)).toBe(true);
-    expect(underWay).toBe(20);
+    const results = await Promise.all(Array.from({ length: 20 }, () => deliver(delivery(receiver.url))));
+    expect(results.every(({ responseStatus }) => responseStatus === 200)).toBe(true);
+    expect(inFlight).toBe(20);
     expect(receiver.connections).toHaveLength(20);
-    // Of those, the pool keeps 16.
+    // The pool keeps 16 of them.
     await expect.poll(() => open(receiver)).toBe(16);
   });
 
   it.each([
-    ['says that it closes', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'],
-    ['speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['sends Connection: close', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'],
+    ['uses HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
     [
-      'keeps it for less than we need to be safe',
+      'announces a keep-alive timeout of one second',
       'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 0\r\n\r\n',
     ],
-  ])('is not used again when the receiver %s', async (_what, answer) => {
-    const receiver = await rawReceiver((socket) => socket.write(answer));
+  ])('is not reused when the receiver %s', async (_case, response) => {
+    const receiver = await rawReceiver((socket) => socket.write(response));
     const { deliver } = sender();
     for (let round = 0; round < 2; round += 1)
       expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200 });
@@ -67,7 +67,7 @@ describe('a connection', () => {
     await expect.poll(() => open(receiver)).toBe(0);
   });
 
-  it('is not used again when the answer was not read to its end', async () => {
+  it('is not reused when the response was not read completely', async () => {
     const receiver = await httpReceiver((response) => response.end(Buffer.alloc(100_000)));
     const { deliver } = sender();
     for (let round = 0; round < 2; round += 1)
@@ -75,7 +75,7 @@ describe('a connection', () => {
     expect(receiver.connections).toHaveLength(2);
   });
 
-  it('is not used again when more came than the answer', async () => {
+  it('is not reused when data follows the response', async () => {
     const receiver = await rawReceiver((socket) =>
       socket.write(`${ok}HTTP/1.1 500 Forged\r\ncontent-length: 0\r\n\r\n`),
     );
@@ -86,7 +86,7 @@ describe('a connection', () => {
     expect(receiver.connections).toHaveLength(3);
   });
 
-  it('that the receiver closes while it waits costs no attempt', async () => {
+  it('does not fail an attempt when the receiver has closed it while idle', async () => {
     const receiver = await rawReceiver((socket) => socket.write(ok, () => setTimeout(() => socket.end(), 10)));
     const { deliver } = sender();
     for (let round = 0; round < 3; round += 1) {
@@ -95,11 +95,11 @@ describe('a connection', () => {
     }
   });
 
-  it('that the receiver closes at the next request is replaced, once', async () => {
+  it('is replaced once when the receiver closes it at the next request', async () => {
     const requests: number[] = [];
     const receiver = await rawReceiver((socket, connection) => {
       requests.push(connection);
-      // The first answers once and then closes; all others close at once.
+      // The first connection responds once and then closes; all others close immediately.
       if (requests.length === 1) socket.write(ok);
       else socket.destroy();
     });
@@ -109,7 +109,7 @@ describe('a connection', () => {
     expect(requests).toEqual([1, 1, 2]);
   });
 
-  it('that fails after the headers of an answer is not replaced', async () => {
+  it('is not replaced when it fails after the response headers', async () => {
     const requests: number[] = [];
     const receiver = await rawReceiver((socket, connection) => {
       requests.push(connection);
@@ -123,7 +123,7 @@ describe('a connection', () => {
     expect(requests).toEqual([1, 1]);
   });
 
-  it('is closed after the deadline, and the next attempt has its own', async () => {
+  it('is closed at the deadline, and the next attempt opens another', async () => {
     let requests = 0;
     const receiver = await rawReceiver((socket) => {
       requests += 1;
@@ -137,7 +137,7 @@ describe('a connection', () => {
   });
 });
 
-it('fails a request on a connection that has ended, and opens no other by itself', async () => {
+it('fails a request on a closed connection without opening another', async () => {
   const receiver = await rawReceiver((socket) => socket.write(ok));
   const socket = connect(receiver.port, '127.0.0.1');
   await once(socket, 'connect');
@@ -158,24 +158,24 @@ it('fails a request on a connection that has ended, and opens no other by itself
 });
 
 describe('close', () => {
-  it('waits for what is under way and leaves no connection', async () => {
+  it('waits for the attempts in flight and closes all connections', async () => {
     const receiver = await rawReceiver((socket) => setTimeout(() => socket.write(ok), 100));
     const { deliver, close } = sender();
     await deliver(delivery(receiver.url));
     const statuses: unknown[] = [];
-    const underWay = [1, 2].map(async () => statuses.push((await deliver(delivery(receiver.url))).responseStatus));
+    const inFlight = [1, 2].map(async () => statuses.push((await deliver(delivery(receiver.url))).responseStatus));
     await expect.poll(() => receiver.connections.length).toBe(2);
     await close();
     expect(statuses).toEqual([200, 200]);
-    await Promise.all(underWay);
+    await Promise.all(inFlight);
     await expect.poll(() => open(receiver)).toBe(0);
   });
 
-  it('takes no longer than the deadline', async () => {
+  it('returns at the deadline at the latest', async () => {
     const receiver = await rawReceiver(() => {});
     const { deliver, close } = sender({ timeoutMs: 100 });
-    const underWay = deliver(delivery(receiver.url));
+    const inFlight = deliver(delivery(receiver.url));
     await close();
-    expect(await underWay).toMatchObject({ error: 'TIMEOUT' });
+    expect(await inFlight).toMatchObject({ error: 'TIMEOUT' });
   });
 });

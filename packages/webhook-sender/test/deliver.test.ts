@@ -14,16 +14,16 @@ function delivery(url: string, more: Partial<Delivery> = {}): Delivery {
 }
 
 describe('the request', () => {
-  it('is a POST with our headers, the bytes as they are, and both signatures', async () => {
+  it('is a POST with the headers of the sender, the exact body and both signatures', async () => {
     const receiver = await httpReceiver((response) => response.writeHead(204).end());
     const now = new Date('2026-11-01T00:00:00.900Z');
-    const outcome = await sender({ now: () => now }).deliver(
+    const result = await sender({ now: () => now }).deliver(
       delivery(receiver.url, {
         nextSecret,
         headers: { 'X-Service-Webhook-Event': 'referral.converted', 'X-Service-Webhook-Attempt': '2' },
       }),
     );
-    expect(outcome).toStrictEqual({
+    expect(result).toStrictEqual({
       startedAt: now,
       durationMs: expect.any(Number),
       responseStatus: 204,
@@ -56,7 +56,7 @@ describe('the request', () => {
     }
   });
 
-  it('is signed anew on every attempt', async () => {
+  it('has a new signature for every attempt', async () => {
     const receiver = await httpReceiver((response) => response.end());
     const times = ['2026-11-01T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-01T00:01:00Z', '2026-11-01T00:01:00Z'];
     const { deliver } = sender({ now: () => new Date(times.shift() ?? 0) });
@@ -65,7 +65,7 @@ describe('the request', () => {
     expect(receiver.requests.map(({ headers }) => headers['webhook-timestamp'])).toEqual(['1793491200', '1793491260']);
   });
 
-  it('carries 256 kB, or nothing', async () => {
+  it('carries a body of 256 kB and an empty body', async () => {
     const receiver = await httpReceiver((response) => response.end());
     const { deliver } = sender();
     for (const size of [256 * 1024, 0]) {
@@ -76,7 +76,7 @@ describe('the request', () => {
     expect(receiver.requests.map((request) => request.body.length)).toEqual([256 * 1024, 0]);
   });
 
-  it('lets no given header replace ours, whatever its case', async () => {
+  it('does not let a given header override a header of the sender, in any case', async () => {
     const receiver = await httpReceiver((response) => response.end());
     const headers = { 'User-Agent': 'x', 'X-SERVICE-WEBHOOK-SIGNATURE': 'x', 'Webhook-Id': 'x', 'Content-Type': 'x' };
     await sender().deliver(delivery(receiver.url, { headers }));
@@ -91,11 +91,11 @@ describe('the request', () => {
 
   it.each([
     ['a header with a line break', { headers: { 'X-Service-Webhook-Event': 'a\r\nX-Forged: b' } }],
-    ['a header name that is none', { headers: { 'x y': 'b' } }],
-    ['a header that undici does not send', { headers: { expect: '100-continue' } }],
+    ['an invalid header name', { headers: { 'x y': 'b' } }],
+    ['a header that undici rejects', { headers: { expect: '100-continue' } }],
     ['an id with a line break', { webhookId: 'a\r\nb: c' }],
     ['a malformed secret', { secret: 'whsec_x' }],
-  ])('is not sent with %s', async (_what, more) => {
+  ])('is not sent with %s', async (_case, more) => {
     const receiver = await httpReceiver((response) => response.end());
     expect(await sender().deliver(delivery(receiver.url, more))).toMatchObject({
       error: 'PROTOCOL_ERROR',
@@ -105,8 +105,8 @@ describe('the request', () => {
   });
 });
 
-describe('the answer', () => {
-  it.each([200, 201, 204, 299, 400, 404, 410, 429, 500, 503])('has status %i', async (status) => {
+describe('the response', () => {
+  it.each([200, 201, 204, 299, 400, 404, 410, 429, 500, 503])('is reported with status %i', async (status) => {
     const receiver = await httpReceiver((response) => response.writeHead(status).end('text'));
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
       responseStatus: status,
@@ -115,30 +115,30 @@ describe('the answer', () => {
     });
   });
 
-  it.each([301, 302, 303, 307, 308])('may be a redirect, %i, which is not followed', async (status) => {
+  it.each([301, 302, 303, 307, 308])('may be a redirect with status %i, which is not followed', async (status) => {
     const receiver = await httpReceiver((response) => response.writeHead(status, { location: '/elsewhere' }).end());
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: status, error: null });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it.each(['120', 'Sun, 01 Nov 2026 00:00:00 GMT'])('may have Retry-After: %s', async (retryAfter) => {
+  it.each(['120', 'Sun, 01 Nov 2026 00:00:00 GMT'])('is reported with Retry-After: %s', async (retryAfter) => {
     const receiver = await httpReceiver((response) => response.writeHead(503, { 'retry-after': retryAfter }).end());
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 503, retryAfter });
   });
 
-  it('may be announced by 1xx', async () => {
+  it('may follow a 1xx response', async () => {
     const receiver = await rawReceiver((socket) =>
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
     );
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
   });
 
-  it('may end with the connection', async () => {
+  it('may end when the connection closes', async () => {
     const receiver = await rawReceiver((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nbody'));
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
   });
 
-  it('is not decompressed, whatever it says it is', async () => {
+  it('is not decompressed, with valid or invalid gzip content', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     for (const content of [bomb, Buffer.from('not gzip')]) {
       const receiver = await httpReceiver((response) =>
@@ -150,8 +150,8 @@ describe('the answer', () => {
 
   it.each([
     ['endless', 'transfer-encoding: chunked', `10000\r\n${'a'.repeat(0x10000)}\r\n`],
-    ['of a length that we do not wait for', 'content-length: 1000000000', 'a'.repeat(0x10000)],
-  ])('counts by its status when its body is %s', async (_what, header, chunk) => {
+    ['very long', 'content-length: 1000000000', 'a'.repeat(0x10000)],
+  ])('is reported by its status when the body is %s', async (_case, header, chunk) => {
     const receiver = await rawReceiver((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
       every(1, socket, () => socket.write(chunk));
@@ -162,43 +162,43 @@ describe('the answer', () => {
     });
     const [connection] = receiver.connections;
     await expect.poll(() => connection?.destroyed).toBe(true);
-    // What was read, and what the kernels of both sides buffer.
+    // The bytes read, plus the socket buffers of both sides.
     expect(connection?.bytesWritten).toBeLessThan(20_000_000);
   });
 });
 
-describe('no complete answer', () => {
+describe('an incomplete response', () => {
   it.each([
     ['nothing', null, () => {}],
-    ['half a status line', null, 'HTTP/1.1 2'],
+    ['a partial status line', null, 'HTTP/1.1 2'],
     ['headers that do not end', null, 'HTTP/1.1 200 OK\r\na: b\r\n'],
     ['a body that does not start', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'],
     ['a body that does not end', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc'],
-    ['1xx and nothing else', null, 'HTTP/1.1 102 Processing\r\n\r\n'],
-  ])('at the deadline: %s', async (_what, responseStatus, text) => {
+    ['only a 1xx response', null, 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ])('times out at the deadline: %s', async (_case, responseStatus, text) => {
     const receiver = await rawReceiver((socket) => (typeof text === 'string' ? socket.write(text) : undefined));
-    const outcome = await sender({ timeoutMs: 150 }).deliver(delivery(receiver.url));
-    expect(outcome).toMatchObject({ error: 'TIMEOUT', responseStatus, retryAfter: null });
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(149);
-    expect(outcome.durationMs).toBeLessThan(2000);
+    const result = await sender({ timeoutMs: 150 }).deliver(delivery(receiver.url));
+    expect(result).toMatchObject({ error: 'TIMEOUT', responseStatus, retryAfter: null });
+    expect(result.durationMs).toBeGreaterThanOrEqual(149);
+    expect(result.durationMs).toBeLessThan(2000);
     await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
   });
 
   it.each([
     ['headers', null, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n'],
-    ['1xx', null, '', 'HTTP/1.1 102 Processing\r\n\r\n'],
-    ['a body', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\na\r\n'],
-  ])('when %s trickle past the deadline', async (_what, responseStatus, start, drop) => {
+    ['1xx responses', null, '', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['chunks of the body', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\na\r\n'],
+  ])('times out when %s keep arriving past the deadline', async (_case, responseStatus, start, drop) => {
     const receiver = await rawReceiver((socket) => {
       socket.write(start);
       every(20, socket, () => socket.write(drop));
     });
-    const outcome = await sender({ timeoutMs: 200 }).deliver(delivery(receiver.url));
-    expect(outcome).toMatchObject({ error: 'TIMEOUT', responseStatus });
-    expect(outcome.durationMs).toBeLessThan(2000);
+    const result = await sender({ timeoutMs: 200 }).deliver(delivery(receiver.url));
+    expect(result).toMatchObject({ error: 'TIMEOUT', responseStatus });
+    expect(result.durationMs).toBeLessThan(2000);
   });
 
-  it('when the connection is refused', async () => {
+  it('is CONNECTION_FAILED when the connection is refused', async () => {
     const receiver = await rawReceiver(() => {});
     const unused = receiver.port === 1 ? 2 : 1;
     expect(await sender().deliver(delivery(`http://127.0.0.1:${unused}/`))).toMatchObject({
@@ -208,18 +208,18 @@ describe('no complete answer', () => {
   });
 
   it.each([
-    ['before the answer', null, ''],
+    ['before the response', null, ''],
     ['in the headers', null, 'HTTP/1.1 200 OK\r\na: b'],
     ['in the body', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc'],
     ['in a chunk', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc'],
-  ])('when the connection is reset or closed %s', async (_what, responseStatus, text) => {
+  ])('is an error when the connection is reset or closed %s', async (_case, responseStatus, text) => {
     for (const close of ['resetAndDestroy', 'end'] as const) {
       const receiver = await rawReceiver((socket) =>
         socket.write(text || '\r\n', () => setTimeout(() => socket[close](), 20)),
       );
-      const outcome = await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url));
-      expect(['CONNECTION_FAILED', 'PROTOCOL_ERROR']).toContain(outcome.error);
-      expect(outcome.responseStatus).toBe(responseStatus);
+      const result = await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url));
+      expect(['CONNECTION_FAILED', 'PROTOCOL_ERROR']).toContain(result.error);
+      expect(result.responseStatus).toBe(responseStatus);
       expect(receiver.connections).toHaveLength(1);
     }
   });
@@ -228,12 +228,12 @@ describe('no complete answer', () => {
     ['another protocol', null, 'SSH-2.0-OpenSSH_9.9\r\n'],
     ['a TLS alert', null, Buffer.of(0x15, 3, 1, 0, 2, 2, 0x46)],
     ['HTTP/2', null, 'HTTP/2 200 OK\r\n\r\n'],
-    ['no status', null, 'HTTP/1.1 OK\r\n\r\n'],
-    ['both lengths', null, 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['a chunk of no size', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],
+    ['a missing status', null, 'HTTP/1.1 OK\r\n\r\n'],
+    ['two body lengths', null, 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a chunk without a size', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],
     ['a large header', null, `HTTP/1.1 200 OK\r\na: ${'b'.repeat(17_000)}\r\n\r\n`],
     ['many headers', null, `HTTP/1.1 200 OK\r\n${'a: bcdefgh\r\n'.repeat(3000)}\r\n`],
-  ])('when it is %s', async (_what, responseStatus, text) => {
+  ])('is PROTOCOL_ERROR for %s', async (_case, responseStatus, text) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
     expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
       error: 'PROTOCOL_ERROR',
@@ -242,7 +242,7 @@ describe('no complete answer', () => {
     await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
   });
 
-  it('when headers of just under 16 kB are fine', async () => {
+  it('does not result from headers just under 16 kB', async () => {
     const receiver = await httpReceiver((response) => response.writeHead(200, { a: 'b'.repeat(15_900) }).end());
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
   });

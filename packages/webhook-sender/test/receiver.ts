@@ -14,11 +14,11 @@ export interface ReceivedRequest {
 export interface Receiver {
   port: number;
   url: string;
-  /** Ever accepted. */
+  /** All connections that were accepted. */
   connections: Socket[];
 }
 
-/** Closed, with all its connections, when the test has finished. */
+/** Starts the server. It is closed with all its connections when the test finishes. */
 export async function listening(server: Server): Promise<Receiver> {
   const connections: Socket[] = [];
   server.on('connection', (socket: Socket) => {
@@ -33,11 +33,11 @@ export async function listening(server: Server): Promise<Receiver> {
     await once(server, 'close');
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No port');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   return { port: address.port, url: `http://127.0.0.1:${address.port}/hooks?tenant=1`, connections };
 }
 
-/** A receiver that is an ordinary HTTP server. */
+/** Starts a receiver that is an HTTP server. */
 export async function httpReceiver(
   respond: (response: ServerResponse, request: ReceivedRequest) => void,
 ): Promise<Receiver & { requests: ReceivedRequest[] }> {
@@ -55,7 +55,7 @@ export async function httpReceiver(
   return { ...(await listening(server)), requests };
 }
 
-/** A receiver that may say anything: called at the first bytes of each request. */
+/** Starts a receiver that can send any bytes. Calls `onRequest` for each chunk of data that arrives. */
 export async function rawReceiver(onRequest: (socket: Socket, connection: number) => void): Promise<Receiver> {
   let count = 0;
   return listening(
@@ -67,7 +67,7 @@ export async function rawReceiver(onRequest: (socket: Socket, connection: number
   );
 }
 
-/** Calls `act` every `ms` until the socket has closed. */
+/** Calls `act` every `ms` milliseconds until the socket is closed. */
 export function every(ms: number, socket: Socket, act: () => void): void {
   const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : act()), ms);
 }

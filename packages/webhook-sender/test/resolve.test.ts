@@ -12,7 +12,10 @@ interface Records {
   [typeAaaa]?: readonly number[][];
 }
 
-/** A name server on this machine (RFC 1035, section 4). `null`: no such name. `undefined`: it does not answer. */
+/**
+ * Starts a name server on this machine (RFC 1035, section 4). `zone` returns null for a name that does not exist, and
+ * undefined to send no response.
+ */
 async function nameServer(zone: (name: string) => Records | null | undefined): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {
@@ -33,7 +36,7 @@ async function nameServer(zone: (name: string) => Records | null | undefined): P
     header.writeUInt16BE(0x8180 | (records === null ? noSuchName : 0), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(answers.length, 6);
-    // A pointer to the name in the question, the type, class IN, 60 s.
+    // A pointer to the name in the question, the type, the class IN, a TTL of 60 s.
     const resources = answers.map((bytes) =>
       Buffer.of(0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length, ...bytes),
     );
@@ -50,7 +53,7 @@ async function nameServer(zone: (name: string) => Records | null | undefined): P
 const never = new AbortController().signal;
 const ipv6 = [0x26, 6, 0x47, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x11];
 
-it('gives the addresses of both families', async () => {
+it('returns the addresses of both families', async () => {
   const resolve = dnsResolver([
     await nameServer(() => ({
       [typeA]: [
@@ -63,7 +66,7 @@ it('gives the addresses of both families', async () => {
   expect(await resolve('receiver.example', never)).toEqual(['1.2.3.4', '127.0.0.1', '2606:4700::1111']);
 });
 
-it('is content with one family', async () => {
+it('succeeds when only one family has addresses', async () => {
   expect(await dnsResolver([await nameServer(() => ({ [typeA]: [[1, 2, 3, 4]] }))])('a.example', never)).toEqual([
     '1.2.3.4',
   ]);
@@ -72,18 +75,18 @@ it('is content with one family', async () => {
   ]);
 });
 
-it('rejects with the code of what went wrong', async () => {
+it('rejects with the DNS error code', async () => {
   const resolve = dnsResolver([await nameServer((name) => (name === 'empty.example' ? {} : null))]);
   await expect(resolve('unknown.example', never)).rejects.toMatchObject({ code: 'ENOTFOUND' });
   await expect(resolve('empty.example', never)).rejects.toMatchObject({ code: 'ENODATA' });
 });
 
-it('does not ask the hosts file', async () => {
+it('does not use the hosts file', async () => {
   const resolve = dnsResolver([await nameServer(() => null)]);
   await expect(resolve('receiver.localdomain', never)).rejects.toMatchObject({ code: 'ENOTFOUND' });
 });
 
-it('ends with the signal when the name server is silent, and ends no other lookup', async () => {
+it('cancels a lookup when its signal is aborted, and no other lookup', async () => {
   const server = await nameServer((name) => (name === 'silent.example' ? undefined : { [typeA]: [[1, 2, 3, 4]] }));
   const resolve = dnsResolver([server]);
   const startMs = performance.now();

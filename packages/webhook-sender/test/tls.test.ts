@@ -30,7 +30,7 @@ function tlsReceiver(options: TlsOptions, onConnection: (socket: TLSSocket) => v
   return listening(server);
 }
 
-/** Any name is this machine. */
+/** Creates a sender that resolves every name to this machine. */
 function localSender(options: Partial<WebhookSenderOptions> = {}) {
   return sender({ resolve: async () => ['127.0.0.1'], ...options });
 }
@@ -39,12 +39,12 @@ function delivery(url: string) {
   return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
 }
 
-describe('with a certificate that is trusted', () => {
+describe('with a trusted certificate', () => {
   const before = getCACertificates();
   beforeAll(() => setDefaultCACertificates([...before, certificate, expired]));
   afterAll(() => setDefaultCACertificates(before));
 
-  it('connects, with SNI and HTTP/1.1', async () => {
+  it('connects with SNI and HTTP/1.1', async () => {
     const seen: unknown[] = [];
     const { port } = await tlsReceiver({ ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
       seen.push([socket.servername, socket.alpnProtocol, socket.getProtocol()]);
@@ -56,7 +56,7 @@ describe('with a certificate that is trusted', () => {
     expect(seen).toEqual([['receiver.test', 'http/1.1', 'TLSv1.3']]);
   });
 
-  it('speaks HTTP/1.1 to a server that prefers HTTP/2', async () => {
+  it('uses HTTP/1.1 with a server that prefers HTTP/2', async () => {
     const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, (request, response) => {
       response.writeHead(200, { 'x-version': request.httpVersion });
       response.end();
@@ -68,7 +68,7 @@ describe('with a certificate that is trusted', () => {
     });
   });
 
-  it('checks an address against the certificate, without SNI', async () => {
+  it('checks an IP address against the certificate, without SNI', async () => {
     const names: unknown[] = [];
     const { port } = await tlsReceiver({}, (socket) => names.push(socket.servername));
     expect(await sender().deliver(delivery(`https://127.0.0.1:${port}/`))).toMatchObject({
@@ -78,24 +78,24 @@ describe('with a certificate that is trusted', () => {
     expect(names).toEqual([false]);
   });
 
-  it('takes TLS 1.2', async () => {
+  it('accepts TLS 1.2', async () => {
     const { port } = await tlsReceiver({ maxVersion: 'TLSv1.2' });
     expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
       responseStatus: 200,
     });
   });
 
-  it('does not take TLS 1.1', async () => {
+  it('rejects TLS 1.1', async () => {
     const { port } = await tlsReceiver({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
     expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
       message: expect.stringMatching(
-        /^No TLS connection to receiver\.test:\d+: the TLS handshake failed .*; does it speak TLS 1\.2 or later there\?\.$/,
+        /^Could not establish a TLS connection to receiver\.test:\d+: the TLS handshake failed .*\. Check that the server supports TLS 1\.2 or later on this port\.$/,
       ),
     });
   });
 
-  it('does not take it for another name', async () => {
+  it('rejects it for another host name', async () => {
     const { port } = await tlsReceiver({});
     expect(await localSender().deliver(delivery(`https://other.test:${port}/`))).toMatchObject({
       error: 'TLS_FAILED',
@@ -104,20 +104,20 @@ describe('with a certificate that is trusted', () => {
     expect(await localSender().verify({ url: `https://other.test:${port}/`, secret })).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_UNREACHABLE',
-      message: `No TLS connection to other.test:${port}: its certificate is for another name.`,
+      message: `Could not establish a TLS connection to other.test:${port}: the certificate is for another host name. Use a certificate for this host name.`,
     });
   });
 
-  it('does not take it when it has expired', async () => {
+  it('rejects it when it has expired', async () => {
     const { port } = await tlsReceiver({ cert: expired });
     expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
-      message: `No TLS connection to receiver.test:${port}: its certificate has expired.`,
+      message: `Could not establish a TLS connection to receiver.test:${port}: the certificate has expired. Renew it.`,
     });
   });
 });
 
-describe('without a TLS connection that can be trusted', () => {
-  it('refuses a self-signed certificate, under either policy and whatever the environment says', async () => {
+describe('without a trusted TLS connection', () => {
+  it('rejects a self-signed certificate even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     onTestFinished(() => {
       vi.unstubAllEnvs();
@@ -128,51 +128,51 @@ describe('without a TLS connection that can be trusted', () => {
       await localSender({ nodeTlsRejectUnauthorized: '0' }).deliver(delivery(`https://receiver.test:${port}/`)),
     ).toMatchObject({ error: 'TLS_FAILED' });
     expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
-      message: `No TLS connection to receiver.test:${port}: its certificate is self-signed.`,
+      message: `Could not establish a TLS connection to receiver.test:${port}: the certificate is self-signed. Use a certificate of a public certificate authority.`,
     });
     expect(requests).toBe(0);
   });
 
-  it('says so when there is no TLS', async () => {
+  it('reports a server without TLS', async () => {
     const { port } = await rawReceiver((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { deliver, verify } = localSender();
     expect(await deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({ error: 'TLS_FAILED' });
     expect(await verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
-      message: expect.stringContaining('No TLS connection'),
+      message: expect.stringContaining('Could not establish a TLS connection'),
     });
   });
 
-  it('says so when the connection ends in the handshake', async () => {
+  it('reports a connection that ends during the TLS handshake', async () => {
     for (const close of ['end', 'resetAndDestroy'] as const) {
       const { port } = await rawReceiver((socket) => socket[close]());
       expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
-        message: `No TLS connection to receiver.test:${port}: it closed the connection during the TLS handshake.`,
+        message: `Could not establish a TLS connection to receiver.test:${port}: the server closed the connection during the TLS handshake.`,
       });
     }
   });
 
-  it('waits for the handshake no longer than the deadline', async () => {
+  it('times out at the deadline of the TLS handshake', async () => {
     const { port, connections } = await rawReceiver(() => {});
     expect(
       await localSender({ timeoutMs: 100 }).verify({ url: `https://receiver.test:${port}/`, secret }),
     ).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_TIMEOUT',
-      message: `No complete answer within 0.1 s. receiver.test:${port} accepted the connection, but the TLS handshake was not done.`,
+      message: `The callback URL did not send a complete response within 0.1 s. receiver.test:${port} accepted the connection but did not complete the TLS handshake.`,
     });
     await expect.poll(() => connections[0]?.destroyed).toBe(true);
   });
 });
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED', () => {
-  it('refuses to send under public when it is 0', () => {
+  it('makes the sender throw under the public policy when it is 0', () => {
     const options = { policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized: '0' } as const;
     expect(() => createWebhookSender(options)).toThrow(TlsVerificationOffError);
     expect(() => createWebhookSender(options)).toThrow(expect.objectContaining({ code: 'TLS_VERIFICATION_OFF' }));
   });
 
-  it.each([undefined, '', '1'])('is fine as %j', async (nodeTlsRejectUnauthorized) => {
+  it.each([undefined, '', '1'])('may be %j', async (nodeTlsRejectUnauthorized) => {
     const { close } = createWebhookSender({ policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized });
     await expect(close()).resolves.toBeUndefined();
   });

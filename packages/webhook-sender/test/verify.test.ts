@@ -6,7 +6,7 @@ import { sender } from './sender.ts';
 const secret = generateWebhookSecret();
 
 describe('the handshake', () => {
-  it('sends a token with both signatures, and is content when it comes back', async () => {
+  it('sends a token with both signatures and succeeds when the receiver returns it', async () => {
     const receiver = await httpReceiver((response, { body }) => response.writeHead(200).end(body));
     expect(await sender().verify({ url: receiver.url, secret })).toStrictEqual({ verified: true });
 
@@ -30,7 +30,7 @@ describe('the handshake', () => {
     expect(verifyWebhook({ headers, body, secret }).id).toMatch(/^handshake_[0-9a-f]{32}$/);
   });
 
-  it('works for a receiver that does not know the secret, and for one that wants to verify first', async () => {
+  it('succeeds for a receiver without the secret and for one that verifies the signature first', async () => {
     const trusting = await httpReceiver((response, { body }) => {
       const value = JSON.parse(String(body));
       response.end(Object.keys(value).join() === 'verification_token' ? JSON.stringify(value) : '{}');
@@ -44,7 +44,7 @@ describe('the handshake', () => {
     }
   });
 
-  it('never sends a token or an id twice', async () => {
+  it('sends a new token and a new id each time', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(body));
     const { verify } = sender();
     for (let round = 0; round < 3; round += 1) await verify({ url: receiver.url, secret });
@@ -52,7 +52,7 @@ describe('the handshake', () => {
     expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
   });
 
-  it('is not content with the token of another handshake', async () => {
+  it('fails for the token of another handshake', async () => {
     let first = '';
     const receiver = await httpReceiver((response, { body }) => {
       first ||= String(body);
@@ -63,7 +63,7 @@ describe('the handshake', () => {
     expect(await verify({ url: receiver.url, secret })).toMatchObject({ code: 'VERIFICATION_MISMATCH' });
   });
 
-  it('does not follow a redirect to somebody who would echo', async () => {
+  it('does not follow a redirect to a URL that returns the token', async () => {
     const receiver = await httpReceiver((response, { path, body }) =>
       path === '/echo' ? response.end(body) : response.writeHead(307, { location: '/echo' }).end(),
     );
@@ -71,12 +71,12 @@ describe('the handshake', () => {
       verified: false,
       code: 'VERIFICATION_REDIRECT',
       message:
-        'The callback URL answered with a redirect, status 307 and Location /echo. Redirects are not followed; register the final URL.',
+        'The callback URL returned a redirect with status 307 and Location /echo. Redirects are not followed. Register the final URL.',
     });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('says which status came', async () => {
+  it('reports an error status', async () => {
     const receiver = await httpReceiver((response) =>
       response.writeHead(500, { 'content-type': 'text/plain' }).end('Oops'),
     );
@@ -84,37 +84,37 @@ describe('the handshake', () => {
       verified: false,
       code: 'VERIFICATION_STATUS',
       message:
-        'The callback URL answered with status 500, not 2xx; Content-Type text/plain, the body starts with "Oops".',
+        'The callback URL returned status 500. Respond to the handshake with a 2xx status. The response has Content-Type text/plain and a body that starts with "Oops".',
     });
   });
 
-  it('does not show its secrets when all that was sent comes back', async () => {
+  it('redacts its secrets when the receiver returns the whole request', async () => {
     const receiver = await httpReceiver((response, { headers, body }) =>
       response.writeHead(400).end(`${String(body)} ${secret} ${JSON.stringify(headers)}`),
     );
-    const outcome = JSON.stringify(await sender().verify({ url: receiver.url, secret }));
-    expect(outcome).toContain('[the token]');
-    expect(outcome).toContain('[the secret]');
-    expect(outcome).not.toContain(secret);
+    const result = JSON.stringify(await sender().verify({ url: receiver.url, secret }));
+    expect(result).toContain('[the token]');
+    expect(result).toContain('[the secret]');
+    expect(result).not.toContain(secret);
   });
 
   it.each([
-    ['nothing', '', 'was sent the request, but did not send the headers of an answer.'],
+    ['no response', '', 'did not send the response headers.'],
     [
       'a body that does not end',
       'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{',
-      'answered with status 200, but the body did not end.',
+      'returned status 200, but the response body did not end.',
     ],
-  ])('waits no longer than its deadline for %s', async (_what, text, why) => {
+  ])('times out at the deadline for %s', async (_case, text, why) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
     expect(await sender({ timeoutMs: 100 }).verify({ url: receiver.url, secret })).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_TIMEOUT',
-      message: `No complete answer within 0.1 s. 127.0.0.1:${receiver.port} ${why}`,
+      message: `The callback URL did not send a complete response within 0.1 s. 127.0.0.1:${receiver.port} ${why}`,
     });
   });
 
-  it('refuses a body beyond what is read', async () => {
+  it('rejects a body that is longer than the kept part', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(String(body).padEnd(100_000)));
     expect(await sender().verify({ url: receiver.url, secret })).toMatchObject({
       code: 'VERIFICATION_MISMATCH',
@@ -123,13 +123,17 @@ describe('the handshake', () => {
   });
 
   it.each([
-    ['an SSH server', 'SSH-2.0-OpenSSH_9.9\r\n', /^What 127\.0\.0\.1:\d+ answered is not valid HTTP\/1\.1\.$/],
+    [
+      'an SSH server',
+      'SSH-2.0-OpenSSH_9.9\r\n',
+      /^The response of 127\.0\.0\.1:\d+ is not valid HTTP\/1\.1\. Check that the port belongs to an HTTP server\.$/,
+    ],
     [
       'large headers',
       `HTTP/1.1 200 OK\r\na: ${'b'.repeat(17_000)}\r\n\r\n`,
-      /headers of the answer of .* larger than 16 kB/,
+      /response headers of .* larger than 16 kB/,
     ],
-  ])('says that it cannot talk to %s', async (_what, text, message) => {
+  ])('reports %s as unreachable', async (_case, text, message) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
     expect(await sender().verify({ url: receiver.url, secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
@@ -137,19 +141,20 @@ describe('the handshake', () => {
     });
   });
 
-  it('says that the connection was refused, or closed', async () => {
+  it('reports a closed and a refused connection', async () => {
     const receiver = await rawReceiver((socket) => socket.destroy());
     expect(await sender().verify({ url: receiver.url, secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
-      message: `127.0.0.1:${receiver.port} closed the connection before its answer was complete.`,
+      message: `127.0.0.1:${receiver.port} closed the connection before the response was complete.`,
     });
     expect(await sender().verify({ url: 'http://127.0.0.1:1/', secret })).toMatchObject({
       code: 'VERIFICATION_UNREACHABLE',
-      message: 'No connection to 127.0.0.1:1: it was refused; nothing listens there, or a firewall forbids it.',
+      message:
+        'Could not connect to 127.0.0.1:1: the connection was refused. Check that the server is running and that no firewall blocks the port.',
     });
   });
 
-  it('checks the URL first', async () => {
+  it('checks the URL before it sends a request', async () => {
     const { verify } = sender({ policy: 'public' });
     expect(await verify({ url: 'example.com', secret })).toMatchObject({ code: 'CALLBACK_URL_INVALID' });
     expect(await verify({ url: 'http://example.com/', secret })).toMatchObject({ code: 'CALLBACK_URL_FORBIDDEN' });

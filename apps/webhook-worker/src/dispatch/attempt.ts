@@ -2,7 +2,7 @@ import { secretAssociatedData } from '@deedwire/actions';
 import { formatGid } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import { SecretUnreadableError, type DueDeliveryRow, type LaneLease, type SecretKeyRing } from '@deedwire/store';
-import type { AttemptOutcome, WebhookSender } from '@deedwire/webhook-sender';
+import type { AttemptResult, WebhookSender } from '@deedwire/webhook-sender';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Settlement } from './dispatch-store.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -73,7 +73,7 @@ export function brokenAttempt(lane: LaneLease, delivery: DueDeliveryRow, now: Da
 function settleOutcome(
   lane: LaneLease,
   delivery: DueDeliveryRow,
-  outcome: AttemptOutcome,
+  outcome: AttemptResult,
   now: Date,
 ): { verdict: Verdict; settlement: Settlement } {
   const deliveryId = delivery.delivery_id;

@@ -1,9 +1,9 @@
-import type { AttemptOutcome } from '@deedwire/webhook-sender';
+import type { AttemptResult } from '@deedwire/webhook-sender';
 import { expect, test } from 'vitest';
 import { judge, type Verdict } from './verdict.ts';
 
 const now = new Date('2026-11-20T08:00:00Z');
-const answered = (responseStatus: number, retryAfter: string | null = null): AttemptOutcome => ({
+const answered = (responseStatus: number, retryAfter: string | null = null): AttemptResult => ({
   startedAt: now,
   durationMs: 12,
   responseStatus,
@@ -12,7 +12,7 @@ const answered = (responseStatus: number, retryAfter: string | null = null): Att
 });
 const retry = (delayMs: number, pause: 'GONE' | null = null): Verdict => ({ kind: 'retry', delayMs, pause });
 
-test.each<[string, AttemptOutcome, number, Verdict]>([
+test.each<[string, AttemptResult, number, Verdict]>([
   ['200', answered(200), 1, { kind: 'delivered' }],
   ['204 at the last attempt', answered(204), 15, { kind: 'delivered' }],
   ['299', answered(299), 1, { kind: 'delivered' }],

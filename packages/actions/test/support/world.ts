@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
-import type { HandshakeOutcome, WebhookSender } from '@deedwire/webhook-sender';
+import type { HandshakeResult, WebhookSender } from '@deedwire/webhook-sender';
 import {
   createLender,
   createOrganization,
@@ -21,7 +21,7 @@ export interface FakeSender extends WebhookSender {
   /** What was verified, in order. */
   verified: { url: string; secret: string }[];
   /** How verification ends from now on. */
-  outcome: (request: { url: string; secret: string }) => HandshakeOutcome | Promise<HandshakeOutcome>;
+  outcome: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }
 
 export interface Context extends WebhookActionContext {

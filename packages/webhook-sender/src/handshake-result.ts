@@ -1,0 +1,107 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AttemptError } from './attempt-error.ts';
+import { excerpt } from './excerpt.ts';
+import type { ReceivedResponse } from './exchange.ts';
+
+export type HandshakeErrorCode =
+  | 'CALLBACK_URL_FORBIDDEN'
+  | 'CALLBACK_URL_INVALID'
+  | 'VERIFICATION_MISMATCH'
+  | 'VERIFICATION_REDIRECT'
+  | 'VERIFICATION_STATUS'
+  | 'VERIFICATION_TIMEOUT'
+  | 'VERIFICATION_UNREACHABLE';
+
+/** `message` is shown to the owner of the receiver: the problem, the remedy and the response. It contains no secret. */
+export type HandshakeResult = { verified: true } | { verified: false; code: HandshakeErrorCode; message: string };
+
+export interface HandshakeSecrets {
+  readonly token: string;
+  readonly secret: string;
+}
+
+const remedy = 'Respond with the JSON object of the request, {"verification_token":"…"}.';
+
+/** Checks that the response echoes the token, which proves that the owner of the receiver agrees to receive webhooks. */
+export function classifyResponse(response: ReceivedResponse, secrets: HandshakeSecrets): HandshakeResult {
+  const { status, headers } = response;
+  const location = headers.get('location');
+  if (status >= 300 && status < 400) {
+    const where = location === undefined ? 'no Location' : `Location ${redacted(location, secrets)}`;
+    return failed(
+      'VERIFICATION_REDIRECT',
+      `The callback URL returned a redirect with status ${status} and ${where}. Redirects are not followed. Register the final URL.`,
+    );
+  }
+  if (status < 200 || status >= 300) {
+    return failed(
+      'VERIFICATION_STATUS',
+      `The callback URL returned status ${status}. Respond to the handshake with a 2xx status. ${received(response, secrets)}`,
+    );
+  }
+  const mismatch = bodyProblem(response, secrets);
+  return mismatch === null
+    ? { verified: true }
+    : failed('VERIFICATION_MISMATCH', `The callback URL returned status ${status}, but ${mismatch}`);
+}
+
+/** Maps the error of an attempt without a complete response. */
+export function classifyFailure(error: AttemptError, timeoutMs: number): HandshakeResult {
+  if (error.code === 'ADDRESS_FORBIDDEN') return failed('CALLBACK_URL_FORBIDDEN', error.message);
+  if (error.code === 'TIMEOUT') {
+    return failed(
+      'VERIFICATION_TIMEOUT',
+      `The callback URL did not send a complete response within ${timeoutMs / 1000} s. ${error.message}`,
+    );
+  }
+  return failed('VERIFICATION_UNREACHABLE', error.message);
+}
+
+function bodyProblem(response: ReceivedResponse, secrets: HandshakeSecrets): string | null {
+  const { body, bodyBytes, headers } = response;
+  const encoding = headers.get('content-encoding');
+  if (encoding !== undefined && encoding !== 'identity') {
+    return `the body has Content-Encoding ${excerpt(encoding)}. Send it unencoded, as "Accept-Encoding: identity" requires.`;
+  }
+  const details = `${remedy} ${received(response, secrets)}`;
+  if (bodyBytes > body.length) return `the body is longer than ${body.length / 1024} kB. ${details}`;
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return `the body is not JSON. ${details}`;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return `the body is not a JSON object. ${details}`;
+  }
+  if (!('verification_token' in value)) return `the JSON object has no verification_token key. ${details}`;
+  const { verification_token: echoed } = value;
+  if (typeof echoed !== 'string') return `the value of verification_token is not a string. ${remedy}`;
+  return sameToken(echoed, secrets.token)
+    ? null
+    : `the value of verification_token differs from the token in the request. ${remedy}`;
+}
+
+/** Compares in constant time. The values are hashed because timingSafeEqual requires equal lengths. */
+function sameToken(echoed: string, token: string): boolean {
+  return timingSafeEqual(sha256(echoed), sha256(token));
+}
+
+function sha256(value: string): Buffer {
+  return createHash('sha256').update(value).digest();
+}
+
+function received({ body, headers }: ReceivedResponse, secrets: HandshakeSecrets): string {
+  const type = headers.get('content-type');
+  const start =
+    body.length === 0 ? 'an empty body' : `a body that starts with "${redacted(body.toString('utf8'), secrets)}"`;
+  return `The response has ${type === undefined ? 'no Content-Type' : `Content-Type ${redacted(type, secrets)}`} and ${start}.`;
+}
+
+function redacted(text: string, { token, secret }: HandshakeSecrets): string {
+  return excerpt(text, { 'the token': token, 'the secret': secret });
+}
+
+function failed(code: HandshakeErrorCode, message: string): HandshakeResult {
+  return { verified: false, code, message };
+}
