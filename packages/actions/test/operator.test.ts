@@ -246,7 +246,7 @@ describe('team members', () => {
     await expectRefused(
       add({ firstName: '', lastName: 'x'.repeat(201), email: 'nope' }),
       'INVALID',
-      'The first name must be 1 to 200 characters and not blank. The last name must be 1 to 200 characters and not blank. The e-mail must be an address of at most 254 characters.',
+      'The first name must be 1 to 200 characters and not blank. The last name must be 1 to 200 characters and not blank. The email must be a valid address of at most 254 characters.',
     );
     await expectRefused(add({}, world.partner.gid), 'NOT_FOUND');
     await expectRefused(add({}, world.partner.gid.replace('Partner', 'Lender')), 'NOT_FOUND');

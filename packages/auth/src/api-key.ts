@@ -4,20 +4,20 @@ import { toBase62 } from './base62.ts';
 import type { InterfaceName } from './interface-name.ts';
 
 /**
- * The shape of an API key: `dw_<interface>_<key id>_<secret>_<checksum>`. Secret scanners can match it and then confirm
- * the checksum: the CRC-32 of every character before it, the underscore included, in base 62 (`0-9A-Za-z`).
+ * The format of an API key: `dw_<interface>_<key id>_<secret>_<checksum>`. The checksum is the CRC-32 of all characters
+ * before it, including the last underscore, in base 62 (`0-9A-Za-z`). Secret scanners use it to confirm a match.
  */
 export const apiKeyPattern = /^dw_(lender|partner)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
 
-/** For documentation and tests. Well-formed, with a right checksum, and never issued. */
+/** A key for documentation and tests: well formed, with a correct checksum, and never issued. */
 export const exampleApiKey = 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
 
 export interface GeneratedApiKey {
-  /** The whole key. Show it once; only its hash is kept. */
+  /** The whole key. Show it once: only its hash is stored. */
   apiKey: string;
-  /** The public part, by which the key is looked up and listed. */
+  /** The public part, which identifies the key in lookups and lists. */
   keyId: string;
-  /** What to store, see `hashApiKey`. */
+  /** The hash to store; see `hashApiKey`. */
   keyHash: Buffer;
 }
 
@@ -26,7 +26,7 @@ export interface ParsedApiKey {
   keyId: string;
 }
 
-/** Makes a new API key with a secret of 256 random bits. */
+/** Generates an API key with a secret of 256 random bits. */
 export function generateApiKey(interfaceName: InterfaceName): GeneratedApiKey {
   const keyId = toBase62(BigInt(randomInt(62 ** 6)), 6) + toBase62(BigInt(randomInt(62 ** 6)), 6);
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
@@ -35,7 +35,7 @@ export function generateApiKey(interfaceName: InterfaceName): GeneratedApiKey {
   return { apiKey, keyId, keyHash: hashApiKey(apiKey) };
 }
 
-/** Null when the value has another shape, or a checksum that is not right. Reads no store. */
+/** Parses an API key without accessing a store. Returns null if the format or the checksum is invalid. */
 export function parseApiKey(value: string): ParsedApiKey | null {
   const [, interfaceName, keyId] = apiKeyPattern.exec(value) ?? [];
   if (interfaceName === undefined || keyId === undefined) return null;
@@ -43,7 +43,7 @@ export function parseApiKey(value: string): ParsedApiKey | null {
   return { interfaceName: interfaceName === 'lender' ? 'lender' : 'partner', keyId };
 }
 
-/** SHA-256 of the whole key. A fast hash is enough: the secret is 256 random bits, not a password. */
+/** Returns the SHA-256 of the whole key. A fast hash is sufficient because the secret has 256 random bits. */
 export function hashApiKey(apiKey: string): Buffer {
   return createHash('sha256').update(apiKey).digest();
 }

@@ -16,7 +16,7 @@ const stored: StoredApiKey = {
   schemaVersion: '2026-11-01',
 };
 const credentials = { clientId: 'client-1', apiKey: generated.apiKey, organizationId: 'org-1' };
-const unauthenticated = { outcome: 'unauthenticated' };
+const unauthenticated = { kind: 'unauthenticated' };
 
 function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number } = {}) {
   const clock = { ms: 0 };
@@ -33,10 +33,10 @@ function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number 
   return { authenticator, clock, findApiKey, recordUse };
 }
 
-describe('who is let in', () => {
-  test('the right key, client and organization', async () => {
+describe('valid credentials', () => {
+  test('return authenticated with the client', async () => {
     expect(await setUp().authenticator.authenticate(credentials)).toEqual({
-      outcome: 'authenticated',
+      kind: 'authenticated',
       client: {
         clientId: 'client-1',
         accountId: '8',
@@ -46,15 +46,15 @@ describe('who is let in', () => {
     });
   });
 
-  test('a key until the moment it expires', async () => {
+  test('return authenticated until the key expires', async () => {
     const { authenticator, clock } = setUp({ ...stored, expiresAt: new Date(Date.UTC(2026, 10, 1) + 500) });
-    expect((await authenticator.authenticate(credentials)).outcome).toBe('authenticated');
+    expect((await authenticator.authenticate(credentials)).kind).toBe('authenticated');
     clock.ms = 500; // still cached
     expect(await authenticator.authenticate(credentials)).toEqual(unauthenticated);
   });
 });
 
-describe('who is not let in, all in the same way', () => {
+describe('invalid credentials', () => {
   const sameIdOtherSecret = { ...stored, keyHash: generateApiKey('lender').keyHash };
   test.each([
     ['no credentials', stored, null],
@@ -64,16 +64,16 @@ describe('who is not let in, all in the same way', () => {
     ['another client id', stored, { ...credentials, clientId: 'client-2' }],
     ['another organization', stored, { ...credentials, organizationId: 'org-2' }],
     ['a revoked key', { ...stored, revokedAt: new Date('2026-10-31') }, credentials],
-    ['a key revoked by a clock that is ahead', { ...stored, revokedAt: new Date('2026-11-02') }, credentials],
+    ['a key with a revocation time in the future', { ...stored, revokedAt: new Date('2026-11-02') }, credentials],
     ['a key stored for the other interface', { ...stored, interfaceName: 'partner' as const }, credentials],
-  ])('%s', async (_, key, presented) => {
+  ])('return the same unauthenticated result for %s', async (_, key, presented) => {
     expect(await setUp(key).authenticator.authenticate(presented)).toEqual(unauthenticated);
   });
 
-  test('a key of the other interface is told without asking the store', async () => {
+  test('return wrong_interface for a key of the other interface, without a store lookup', async () => {
     const { authenticator, findApiKey } = setUp();
     const { apiKey } = generateApiKey('partner');
-    expect(await authenticator.authenticate({ ...credentials, apiKey })).toEqual({ outcome: 'wrong_interface' });
+    expect(await authenticator.authenticate({ ...credentials, apiKey })).toEqual({ kind: 'wrong_interface' });
     expect(findApiKey).not.toHaveBeenCalled();
     expect(await authenticator.authenticate({ ...credentials, apiKey: `${apiKey.slice(0, -1)}!` })).toEqual(
       unauthenticated,
@@ -81,8 +81,8 @@ describe('who is not let in, all in the same way', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('a key for 900 ms, counted from when it was asked for', async () => {
+describe('the cache', () => {
+  test('keeps a key for 900 ms from the start of the lookup', async () => {
     const { authenticator, clock, findApiKey } = setUp();
     await authenticator.authenticate(credentials);
     clock.ms = 899;
@@ -93,20 +93,20 @@ describe('what is remembered', () => {
     expect(findApiKey).toHaveBeenCalledTimes(2);
   });
 
-  test('a longer time is refused', () => {
+  test('rejects a longer time with a RangeError', () => {
     expect(() => createAuthenticator({ interfaceName: 'lender', findApiKey: async () => null, cacheMs: 901 })).toThrow(
       RangeError,
     );
   });
 
-  test('no unknown key id', async () => {
+  test('does not keep unknown key ids', async () => {
     const { authenticator, findApiKey } = setUp(null);
     await authenticator.authenticate(credentials);
     await authenticator.authenticate(credentials);
     expect(findApiKey).toHaveBeenCalledTimes(2);
   });
 
-  test('no more keys than fit', async () => {
+  test('evicts the oldest key when it is full', async () => {
     const keys = new Map(Array.from({ length: 3 }, () => generateApiKey('lender')).map((key) => [key.keyId, key]));
     const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => ({
       ...stored,
@@ -121,42 +121,42 @@ describe('what is remembered', () => {
     });
     const [first, second, third] = [...keys.values()];
     for (const key of [first, second, third, third, second, first]) {
-      const { outcome } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' });
-      expect(outcome).toBe('authenticated');
+      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' });
+      expect(kind).toBe('authenticated');
     }
-    expect(findApiKey).toHaveBeenCalledTimes(4); // the first was forgotten
+    expect(findApiKey).toHaveBeenCalledTimes(4); // the first key was evicted
   });
 
-  test('many requests at once ask once, but not for an answer that began too long ago', async () => {
+  test('shares one lookup between concurrent requests unless the lookup is too old', async () => {
     const { authenticator, clock, findApiKey } = setUp();
-    const answers: ((key: StoredApiKey | null) => void)[] = [];
-    findApiKey.mockImplementation(() => new Promise((resolve) => answers.push(resolve)));
+    const pending: ((key: StoredApiKey | null) => void)[] = [];
+    findApiKey.mockImplementation(() => new Promise((resolve) => pending.push(resolve)));
     const early = [authenticator.authenticate(credentials), authenticator.authenticate(credentials)];
     clock.ms = 900;
     const late = authenticator.authenticate(credentials);
     expect(findApiKey).toHaveBeenCalledTimes(2);
 
-    answers[1]?.({ ...stored, revokedAt: new Date() });
+    pending[1]?.({ ...stored, revokedAt: new Date() });
     expect(await late).toEqual(unauthenticated);
-    answers[0]?.(stored); // began before the revocation
-    expect((await Promise.all(early)).map(({ outcome }) => outcome)).toEqual(['authenticated', 'authenticated']);
+    pending[0]?.(stored); // started before the revocation
+    expect((await Promise.all(early)).map(({ kind }) => kind)).toEqual(['authenticated', 'authenticated']);
     expect(await authenticator.authenticate(credentials)).toEqual(unauthenticated);
     expect(findApiKey).toHaveBeenCalledTimes(2);
   });
 
-  test('while the store is away, keys that were just here pass and others fail', async () => {
+  test('authenticates only cached keys while the store is unavailable', async () => {
     const { authenticator, clock, findApiKey } = setUp();
     await authenticator.authenticate(credentials);
-    findApiKey.mockRejectedValue(new Error('away'));
-    expect((await authenticator.authenticate(credentials)).outcome).toBe('authenticated');
+    findApiKey.mockRejectedValue(new Error('unavailable'));
+    expect((await authenticator.authenticate(credentials)).kind).toBe('authenticated');
     clock.ms = 900;
-    await expect(authenticator.authenticate(credentials)).rejects.toThrow('away');
+    await expect(authenticator.authenticate(credentials)).rejects.toThrow('unavailable');
     findApiKey.mockResolvedValue(stored);
-    expect((await authenticator.authenticate(credentials)).outcome).toBe('authenticated');
+    expect((await authenticator.authenticate(credentials)).kind).toBe('authenticated');
   });
 });
 
-describe('use', () => {
+describe('the use of a key', () => {
   test('is recorded when a key is accepted, at most once a minute', async () => {
     const { authenticator, clock, recordUse } = setUp();
     await authenticator.authenticate({ ...credentials, organizationId: 'org-2' });

@@ -1,11 +1,11 @@
-/** What the credential headers of one request carry, each present exactly once. */
+/** The values of the credential headers of a request. */
 export interface Credentials {
   clientId: string;
   apiKey: string;
   organizationId: string;
 }
 
-/** Visible ASCII without a comma: a comma is what a proxy leaves behind when it joins a header that was sent twice. */
+/** Visible ASCII without a comma. A comma means that a proxy has joined a repeated header. */
 const headerValue = /^[!-+\--~]{1,128}$/;
 
 const fieldOfHeader: ReadonlyMap<string, keyof Credentials> = new Map([
@@ -15,10 +15,10 @@ const fieldOfHeader: ReadonlyMap<string, keyof Credentials> = new Map([
 ]);
 
 /**
- * Reads the three credential headers. Null when one is missing, empty, malformed or sent twice.
+ * Reads the three credential headers. Returns null if one is missing, empty, malformed or repeated.
  *
- * @param rawHeaders names and values in turn, as in node:http's `rawHeaders`. Not `headers`: there node has already joined
- * what was sent twice.
+ * @param rawHeaders alternating names and values, as in `rawHeaders` of node:http. Do not pass `headers`, in which Node
+ * has already joined repeated headers.
  */
 export function readCredentials(rawHeaders: readonly string[]): Credentials | null {
   const found: Partial<Credentials> = {};

@@ -3,7 +3,7 @@ export type { GeneratedApiKey, ParsedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type {
   AuthenticatedClient,
-  AuthenticationOutcome,
+  AuthenticationResult,
   Authenticator,
   AuthenticatorOptions,
 } from './authenticator.ts';

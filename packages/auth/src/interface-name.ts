@@ -1,2 +1,2 @@
-/** The two GraphQL interfaces. Credentials are issued for exactly one of them. */
+/** The GraphQL interfaces. Each API key is valid for exactly one of them. */
 export type InterfaceName = 'lender' | 'partner';

@@ -1,9 +1,9 @@
 import type { StoredApiKey } from './stored-api-key.ts';
 
 interface Lookup {
-  /** When the lookup began. Its answer may be as old as that, so ages count from here. */
+  /** The start of the lookup. The age of the result is measured from here, because the row may have been read then. */
   sinceMs: number;
-  answer: Promise<StoredApiKey | null>;
+  result: Promise<StoredApiKey | null>;
 }
 
 interface KeyCacheOptions {
@@ -14,17 +14,17 @@ interface KeyCacheOptions {
 }
 
 /**
- * Remembers keys that exist, for a moment; asks once for a key id that many requests want at the same time. Unknown key
- * ids are not remembered: anybody can make up any number of them.
+ * Caches existing keys for `maxAgeMs`. Concurrent requests for the same key id share one lookup. Unknown key ids are not
+ * cached, because an attacker can invent any number of them.
  */
 export function createKeyCache({ find, monotonicMs, maxAgeMs, maxSize }: KeyCacheOptions) {
   const found = new Map<string, { sinceMs: number; key: StoredApiKey }>();
-  /** Never more entries than requests that wait. */
-  const running = new Map<string, Lookup>();
+  /** The lookups in flight. It never has more entries than waiting requests. */
+  const inFlight = new Map<string, Lookup>();
 
   function remember(key: StoredApiKey, sinceMs: number): void {
     const present = found.get(key.keyId);
-    if (present && present.sinceMs > sinceMs) return; // a slower, older lookup
+    if (present && present.sinceMs > sinceMs) return; // a newer lookup finished first
     found.delete(key.keyId);
     for (const oldest of found.keys()) {
       if (found.size < maxSize) break;
@@ -33,7 +33,7 @@ export function createKeyCache({ find, monotonicMs, maxAgeMs, maxSize }: KeyCach
     found.set(key.keyId, { sinceMs, key });
   }
 
-  async function ask(keyId: string, sinceMs: number): Promise<StoredApiKey | null> {
+  async function findAndRemember(keyId: string, sinceMs: number): Promise<StoredApiKey | null> {
     const key = await find(keyId);
     if (key) remember(key, sinceMs);
     else found.delete(keyId);
@@ -41,13 +41,13 @@ export function createKeyCache({ find, monotonicMs, maxAgeMs, maxSize }: KeyCach
   }
 
   function lookUp(keyId: string, sinceMs: number): Promise<StoredApiKey | null> {
-    const lookup: Lookup = { sinceMs, answer: ask(keyId, sinceMs) };
-    running.set(keyId, lookup);
+    const lookup: Lookup = { sinceMs, result: findAndRemember(keyId, sinceMs) };
+    inFlight.set(keyId, lookup);
     const forget = () => {
-      if (running.get(keyId) === lookup) running.delete(keyId);
+      if (inFlight.get(keyId) === lookup) inFlight.delete(keyId);
     };
-    lookup.answer.then(forget, forget);
-    return lookup.answer;
+    lookup.result.then(forget, forget);
+    return lookup.result;
   }
 
   return {
@@ -57,9 +57,9 @@ export function createKeyCache({ find, monotonicMs, maxAgeMs, maxSize }: KeyCach
 
       const known = found.get(keyId);
       if (known && isFresh(known.sinceMs)) return known.key;
-      // Too old a lookup is not joined: it may have read the key before a revocation that this request must honour.
-      const underWay = running.get(keyId);
-      if (underWay && isFresh(underWay.sinceMs)) return underWay.answer;
+      // A lookup that is too old is not shared, because it may have read the key before a revocation.
+      const lookup = inFlight.get(keyId);
+      if (lookup && isFresh(lookup.sinceMs)) return lookup.result;
       return lookUp(keyId, nowMs);
     },
   };

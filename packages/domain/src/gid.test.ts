@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatGid, parseGid } from './gid.ts';
 
-test('a formatted identifier parses to the same number', () => {
+test('parses a formatted identifier to the same number', () => {
   for (const id of ['1', '42', '9223372036854775807']) {
     expect(parseGid('service', 'Referral', formatGid('service', 'Referral', id))).toBe(id);
   }
@@ -16,15 +16,15 @@ test.each([
   ['a sign', 'gid://service/Referral/-1'],
   ['a fraction', 'gid://service/Referral/1.0'],
   ['an exponent', 'gid://service/Referral/1e3'],
-  ['one more than a bigint holds', 'gid://service/Referral/9223372036854775808'],
+  ['a number larger than a bigint', 'gid://service/Referral/9223372036854775808'],
   ['many digits', `gid://service/Referral/${'9'.repeat(5000)}`],
   ['a trailing line feed', 'gid://service/Referral/1\n'],
   ['a trailing NUL', 'gid://service/Referral/1\0'],
-  ['other digits', 'gid://service/Referral/١'],
+  ['non-ASCII digits', 'gid://service/Referral/١'],
   ['upper case', 'GID://service/Referral/1'],
   ['a query', 'gid://service/Referral/1?x=1'],
-  ['a number alone', '1'],
-  ['nothing', ''],
-])('%s is not an identifier of a referral', (_, value) => {
+  ['only a number', '1'],
+  ['an empty string', ''],
+])('rejects %s', (_, value) => {
   expect(parseGid('service', 'Referral', value)).toBeNull();
 });

@@ -10,24 +10,23 @@ export type GidTypeName =
   | 'WebhookEvent'
   | 'WebhookSubscription';
 
-/** The number of a record, as PostgreSQL's `bigint` in decimal: `'1'` to `'9223372036854775807'`. */
+/** The number of a record: a positive PostgreSQL `bigint` in decimal, `'1'` to `'9223372036854775807'`. */
 export type RecordId = string;
 
 const largestBigint = 9_223_372_036_854_775_807n;
 
-/** What a namespace must look like. It is the same for all records of an installation. */
+/** The format of a namespace. All records of an installation have the same namespace. */
 export const gidNamespacePattern = /^[a-z][a-z0-9-]{0,62}$/;
 
-/** `gid://<namespace>/<TypeName>/<number>`. */
+/** Returns `gid://<namespace>/<TypeName>/<number>`. */
 export function formatGid(namespace: string, typeName: GidTypeName, id: RecordId): string {
   return `gid://${namespace}/${typeName}/${id}`;
 }
 
 /**
- * The number in a global identifier of exactly this namespace and type.
- *
- * @returns null for anything else: another type or namespace, another shape, a number with leading zeros or outside of
- * what a `bigint` key can be. To a caller such an identifier is a record that does not exist, never an error.
+ * Returns the number in a global identifier of exactly this namespace and type, or null for any other string: another
+ * type or namespace, another format, leading zeros, or a number outside the range of a positive `bigint`. Callers treat
+ * null like a record that does not exist, not as an error.
  */
 export function parseGid(namespace: string, typeName: GidTypeName, value: string): RecordId | null {
   const prefix = `gid://${namespace}/${typeName}/`;

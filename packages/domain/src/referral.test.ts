@@ -3,14 +3,14 @@ import { canCloseReferral, findReferralProblems, formatMatterReference, isDeclin
 
 const good = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'CRM-7', note: '' };
 
-test('a referral needs a name only', () => {
+test('requires only the client name', () => {
   expect(findReferralProblems(good)).toEqual([]);
   expect(findReferralProblems({ clientName: 'Ada', clientEmail: null, externalReference: null, note: null })).toEqual(
     [],
   );
 });
 
-test('every problem is named at once', () => {
+test('reports all invalid details together', () => {
   const bad = { clientName: ' ', clientEmail: 'ada', externalReference: 'x'.repeat(201), note: '\0' };
   expect(findReferralProblems(bad).map(({ detail }) => detail)).toEqual([
     'clientName',
@@ -20,7 +20,7 @@ test('every problem is named at once', () => {
   ]);
 });
 
-test('only an open referral can be closed', () => {
+test('allows only an open referral to be closed', () => {
   expect([canCloseReferral('OPEN'), canCloseReferral('CONVERTED'), canCloseReferral('DECLINED')]).toEqual([
     true,
     false,
@@ -28,12 +28,12 @@ test('only an open referral can be closed', () => {
   ]);
 });
 
-test('the reference of a matter names its year', () => {
+test('includes the year in the reference of a matter', () => {
   expect(formatMatterReference('42', new Date('2026-12-31T23:59:59Z'))).toBe('M-2026-000042');
   expect(formatMatterReference('1234567', new Date('2027-01-01T00:00:00Z'))).toBe('M-2027-1234567');
 });
 
-test.each(['', ' ', 'x'.repeat(1001), 'a\0b', '\ud800'])('%j is no reason to decline', (reason) => {
+test.each(['', ' ', 'x'.repeat(1001), 'a\0b', '\ud800'])('rejects %j as a reason for declining', (reason) => {
   expect(isDeclineReason(reason)).toBe(false);
   expect(isDeclineReason('x'.repeat(1000))).toBe(true);
 });

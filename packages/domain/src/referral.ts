@@ -3,7 +3,7 @@ import { isEmail, isText, isTextOrBlank } from './text.ts';
 /** `CONVERTED` and `DECLINED` are final. */
 export type ReferralStatus = 'OPEN' | 'CONVERTED' | 'DECLINED';
 
-/** What a partner says of a client. Null: not given. */
+/** The details of a referral that the partner provides. Null if omitted. */
 export interface ReferralDetails {
   clientName: string;
   clientEmail: string | null;
@@ -11,7 +11,7 @@ export interface ReferralDetails {
   note: string | null;
 }
 
-/** Which detail cannot be kept, and why, in a sentence for people. */
+/** A detail that is invalid, with a message for clients. */
 export interface ReferralProblem {
   detail: keyof ReferralDetails;
   message: string;
@@ -22,7 +22,7 @@ const externalReferenceMaxLength = 200;
 const noteMaxLength = 5_000;
 const declineReasonMaxLength = 1_000;
 
-/** Every detail that cannot be kept; none when the referral can be. */
+/** Returns every invalid detail, or an empty list if the referral is valid. */
 export function findReferralProblems(details: ReferralDetails): ReferralProblem[] {
   const problems: ReferralProblem[] = [];
   if (!isText(details.clientName, clientNameMaxLength)) {
@@ -31,7 +31,7 @@ export function findReferralProblems(details: ReferralDetails): ReferralProblem[
   if (details.clientEmail !== null && !isEmail(details.clientEmail)) {
     problems.push({
       detail: 'clientEmail',
-      message: 'The client e-mail must be an address of at most 254 characters.',
+      message: 'The client email must be a valid address of at most 254 characters.',
     });
   }
   if (details.externalReference !== null && !isText(details.externalReference, externalReferenceMaxLength)) {
@@ -46,17 +46,17 @@ export function findReferralProblems(details: ReferralDetails): ReferralProblem[
   return problems;
 }
 
-/** Whether a referral that stands like this can still be converted or declined. */
+/** Returns true if a referral with this status can be converted or declined. */
 export function canCloseReferral(status: ReferralStatus): boolean {
   return status === 'OPEN';
 }
 
-/** Whether this can be given as the reason why a referral was declined. */
+/** Returns true if the text is a valid reason for declining a referral. */
 export function isDeclineReason(reason: string): boolean {
   return isText(reason, declineReasonMaxLength);
 }
 
-/** The reference of a matter by which people know it, for example `M-2026-000042`. The number does not start anew each year. */
+/** Returns the human-readable reference of a matter, for example `M-2026-000042`. Numbers do not restart each year. */
 export function formatMatterReference(matterNumber: string, openedAt: Date): string {
   return `M-${openedAt.getUTCFullYear()}-${matterNumber.padStart(6, '0')}`;
 }

@@ -7,23 +7,23 @@ export interface TeamMemberDetails {
   email: string;
 }
 
-/** The most people a lender can have: `Lender.members` is a plain list because it is bounded. */
+/** The maximum number of team members of a lender. `Lender.members` is not paginated because of this bound. */
 export const teamMembersMax = 250;
 
 const nameMaxLength = 200;
 
-/** Every detail that cannot be kept, each in a sentence for people; none when the team member can be. */
+/** Returns one message per invalid detail, or an empty list if the team member is valid. */
 export function findTeamMemberProblems(details: TeamMemberDetails): string[] {
   const problems: string[] = [];
   if (!isText(details.firstName, nameMaxLength))
     problems.push('The first name must be 1 to 200 characters and not blank.');
   if (!isText(details.lastName, nameMaxLength))
     problems.push('The last name must be 1 to 200 characters and not blank.');
-  if (!isEmail(details.email)) problems.push('The e-mail must be an address of at most 254 characters.');
+  if (!isEmail(details.email)) problems.push('The email must be a valid address of at most 254 characters.');
   return problems;
 }
 
-/** Whether this can be the name of an organization, a lender or a partner. */
+/** Returns true if the text is a valid name of an organization, a lender or a partner. */
 export function isAccountName(name: string): boolean {
   return isText(name, nameMaxLength);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isEmail, isText, isTextOrBlank } from './text.ts';
 
-test('a text is counted in code points', () => {
+test('counts code points', () => {
   expect(isText('😀'.repeat(10), 10)).toBe(true);
   expect(isText('😀'.repeat(11), 10)).toBe(false);
 });
@@ -11,17 +11,17 @@ test.each([
   [' \t\n', 'blank'],
   ['a\0b', 'NUL'],
   ['\ud800', 'a lone surrogate'],
-])('%j is refused: %s', (value) => {
+])('rejects %j: %s', (value) => {
   expect(isText(value, 10)).toBe(false);
 });
 
-test('a text that may be blank may not be broken', () => {
+test('accepts blank text but not NUL in isTextOrBlank', () => {
   expect(isTextOrBlank('', 10)).toBe(true);
   expect(isTextOrBlank('\0', 10)).toBe(false);
 });
 
 test.each(['ada@example.com', "o'hara+tag@mail.example.co.uk", 'ü@bücher.example', 'root@localhost'])(
-  '%s can be an address',
+  'accepts %s as an email address',
   (value) => {
     expect(isEmail(value)).toBe(true);
   },
@@ -37,6 +37,6 @@ test.each([
   'ada@.com',
   'ada@example.com\n',
   `${'a'.repeat(250)}@b.co`,
-])('%j cannot be an address', (value) => {
+])('rejects %j as an email address', (value) => {
   expect(isEmail(value)).toBe(false);
 });

@@ -136,7 +136,7 @@ function openExchange(request: IncomingMessage, documentation: Documentation): E
 
 async function authenticate(request: IncomingMessage, authenticator: Authenticator): Promise<AuthenticatedClient> {
   const result = await authenticator.authenticate(readCredentials(request.rawHeaders));
-  switch (result.outcome) {
+  switch (result.kind) {
     case 'authenticated':
       return result.client;
     case 'unauthenticated':
