@@ -75,7 +75,7 @@ describe('the connection', () => {
   it('goes only to the vetted address, with the name in the Host header', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(body));
     const resolved: string[] = [];
-    // No other resolver knows this name: a second lookup would fail.
+    // No other resolver resolves this name, so a second lookup would fail.
     const { verify } = sender({
       resolve: async (hostname) => {
         resolved.push(hostname);

@@ -169,7 +169,7 @@ describe('the response', () => {
 
 describe('an incomplete response', () => {
   it.each([
-    ['nothing', null, () => {}],
+    ['no response', null, () => {}],
     ['a partial status line', null, 'HTTP/1.1 2'],
     ['headers that do not end', null, 'HTTP/1.1 200 OK\r\na: b\r\n'],
     ['a body that does not start', 200, 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'],
