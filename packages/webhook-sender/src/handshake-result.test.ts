@@ -144,10 +144,14 @@ describe('classifyResponse', () => {
 
   it('redacts the token and the secret in every part of the response', () => {
     const everything = `${secrets.secret} ${secrets.token} ${secrets.secret}`;
-    for (const status of [200, 301, 500]) {
-      const result = JSON.stringify(
-        classifyResponse(response(status, everything, { location: everything, 'content-type': everything }), secrets),
-      );
+    const headers = { location: everything, 'content-type': everything };
+    for (const received of [
+      response(200, everything, headers),
+      response(301, everything, headers),
+      response(500, everything, headers),
+      response(200, everything, { 'content-encoding': everything }),
+    ]) {
+      const result = JSON.stringify(classifyResponse(received, secrets));
       expect(result).toContain('[the secret] [the token] [the secret]');
       expect(result).not.toContain(secrets.token);
       expect(result).not.toContain(secrets.secret);

@@ -61,7 +61,7 @@ function bodyProblem(response: ReceivedResponse, secrets: HandshakeSecrets): str
   const { body, bodyBytes, headers } = response;
   const encoding = headers.get('content-encoding');
   if (encoding !== undefined && encoding !== 'identity') {
-    return `the body has Content-Encoding ${excerpt(encoding)}. Send it unencoded, as "Accept-Encoding: identity" requires.`;
+    return `the body has Content-Encoding ${redacted(encoding, secrets)}. Send it unencoded, as "Accept-Encoding: identity" requires.`;
   }
   const details = `${remedy} ${received(response, secrets)}`;
   if (bodyBytes > body.length) return `the body is longer than ${body.length / 1024} kB. ${details}`;
