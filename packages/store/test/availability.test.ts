@@ -1,7 +1,7 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
+import { connect, eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createListener, createNotifier, createStore, StoreUnavailableError, type Store } from '../src/index.ts';
-import { connect } from './support/database.ts';
 
 // A server of its own: it is stopped and restarted.
 let server: PostgresServer;
@@ -29,19 +29,6 @@ async function withStore(work: (store: Store, errors: Error[]) => Promise<void>,
     await work(store, errors);
   } finally {
     await store.close();
-  }
-}
-
-/** Asks until the answer is there; fails with the last failure after a generous time. */
-async function eventually<Result>(check: () => Promise<Result> | Result): Promise<Result> {
-  const endMs = performance.now() + 20_000;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (performance.now() > endMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   countOutboxAlarms,
@@ -12,7 +13,7 @@ import {
   tryLockFanOut,
   type Store,
 } from '../src/index.ts';
-import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
+import { createMigratedDatabase } from './support/database.ts';
 import { sampleEvent, fanOut, known, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 
 let database: TestDatabase;

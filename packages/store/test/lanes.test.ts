@@ -1,4 +1,5 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   createStore,
@@ -14,8 +15,7 @@ import {
   type LaneLease,
   type Store,
 } from '../src/index.ts';
-import { untilBlocked } from './support/blocked.ts';
-import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
+import { createMigratedDatabase } from './support/database.ts';
 import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 
 let database: TestDatabase;

@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   createStore,
@@ -9,7 +10,6 @@ import {
   StoreUnavailableError,
 } from '../src/index.ts';
 import { pendingMigrations } from '../src/migrate.ts';
-import { connect, type Connection } from './support/database.ts';
 
 const allMigrations = ['0001-accounts-and-credentials', '0002-webhooks'];
 

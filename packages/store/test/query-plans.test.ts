@@ -1,4 +1,5 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
 import { escapeLiteral } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -12,7 +13,7 @@ import {
   selectSubscriptions,
   type Database,
 } from '../src/index.ts';
-import { connect, createMigratedDatabase, type Connection } from './support/database.ts';
+import { createMigratedDatabase } from './support/database.ts';
 import { known } from './support/seed.ts';
 
 // 1,000 accounts with 20 subscriptions each. All referrals, and all events with their deliveries, are of 20 accounts, and

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { connect } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createListener, createNotifier, type Listener, type Notifier } from '../src/index.ts';
-import { connect, createMigratedDatabase } from './support/database.ts';
+import { createMigratedDatabase } from './support/database.ts';
 
 let database: TestDatabase;
 const open: { close(): Promise<void> }[] = [];

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Listening } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import { openConnection } from '../src/connection-pool.ts';
 import { exchange } from '../src/exchange.ts';
-import { httpReceiver, rawReceiver, type Receiver } from './receiver.ts';
+import { httpReceiver, rawReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
 
 const secret = generateWebhookSecret();
@@ -14,7 +15,7 @@ function delivery(url: string) {
   return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
 }
 
-function open({ connections }: Receiver): number {
+function open({ connections }: Listening): number {
   return connections.filter(({ destroyed }) => !destroyed).length;
 }
 

@@ -20,6 +20,7 @@ const everything = [
   'embedded-postgres',
   'reference',
   'release',
+  'testing',
 ];
 
 const mayImport: Record<string, readonly string[]> = {
@@ -33,6 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
   'contract-check': [],
   // For tests only: no package below layer 6 lists it among its runtime dependencies.
   'embedded-postgres': [],
+  testing: [],
   // Layer 1
   'service-runtime': ['domain'],
   store: ['domain'],

@@ -1,9 +1,9 @@
 import { convertReferral } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { acknowledge, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { acknowledge, startReceiver, type Receiver } from './support/receiver.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 let receiver: Receiver;
@@ -27,13 +27,13 @@ const takenOverWithinMs = 20_000;
 
 test('a worker that is killed between taking and settling loses nothing', { timeout: 60_000 }, async () => {
   // The request arrives and is not answered: taken, sent, not settled.
-  receiver.answerDelivery = () => {};
+  receiver.onDelivery = () => {};
   await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });
   await receiver.waitFor(1);
   const killedMs = performance.now();
   t.system.apps['webhook-worker'].kill('SIGKILL');
   await t.system.apps['webhook-worker'].ended;
-  receiver.answerDelivery = acknowledge;
+  receiver.onDelivery = acknowledge;
 
   // What happens meanwhile is kept, too.
   await convertReferral(t.operator, { referralId: t.referrals[1] ?? '' });

@@ -9,14 +9,14 @@ import {
   updateLender,
   updateTeamMember,
 } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { startReceiver, type Receiver } from './support/receiver.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 let receivers: { lender: Receiver; partner: Receiver };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { addTeamMember, convertReferral } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import {
   deliveryHeaderDescriptions,
   readInterfaceContracts,
@@ -8,10 +9,8 @@ import {
   type InterfaceContract,
   type InterfaceVersion,
 } from '@deedwire/reference';
+import { credentialHeaders, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { credentialHeaders } from './support/client.ts';
-import { startReceiver, type Receiver } from './support/receiver.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 /*
  * Sends every example of the reference to a running system and compares the response with the one that the reference shows.

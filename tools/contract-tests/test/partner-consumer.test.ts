@@ -1,7 +1,7 @@
 import { convertReferral, declineReferral } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 

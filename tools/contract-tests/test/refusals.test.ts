@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { revokeCredential } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { type Credential, credentialHeaders } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { credentialHeaders, type Credential } from './support/client.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 

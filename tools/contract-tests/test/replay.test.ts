@@ -1,7 +1,7 @@
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { credentialHeaders } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConsumers } from '../src/consumers.ts';
-import { credentialHeaders } from './support/client.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 

@@ -1,9 +1,9 @@
 import { addTeamMember, issueCredential, pinClient } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { createClient } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as newer from '../consumers/loan-desk-next/generated/2027-02-01.ts';
 import * as older from '../consumers/loan-desk/generated/2026-11-01.ts';
-import { createClient } from './support/client.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { convertReferral } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { unknownGids, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as lenderOperations from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { nobodysGids } from './support/gids.ts';
-import { startReceiver, type Receiver } from './support/receiver.ts';
-import { startTestSystem, type TestSystem } from './support/system.ts';
 
 let t: TestSystem;
 let receiver: Receiver;
@@ -130,7 +129,7 @@ test('an idempotency key returns the subscription again, secret included, withou
 });
 
 describe('a handshake that fails creates nothing and says what came back', () => {
-  test.each<[string, string, RegExp, Receiver['answerHandshake']]>([
+  test.each<[string, string, RegExp, Receiver['onHandshake']]>([
     [
       'the wrong token',
       'VERIFICATION_MISMATCH',
@@ -156,7 +155,7 @@ describe('a handshake that fails creates nothing and says what came back', () =>
     ['a closed connection', 'VERIFICATION_UNREACHABLE', /./, (response) => response.socket?.destroy()],
     ['nothing within 5 seconds', 'VERIFICATION_TIMEOUT', /within 5 s\b/, () => {}],
   ])('%s', async (_, code, message, answer) => {
-    receiver.answerHandshake = answer;
+    receiver.onHandshake = answer;
     const { webhookSubscription, webhookSecret, userErrors } = await subscribe({ idempotencyKey: 'handshake-fails' });
     expect({ webhookSubscription, webhookSecret }).toEqual({ webhookSubscription: null, webhookSecret: null });
     expect(userErrors).toEqual([{ code, field: ['input', 'callbackUrl'], message: expect.stringMatching(message) }]);
@@ -235,7 +234,7 @@ test('another URL is verified, with the same secret, and gets the events from th
   const id = webhookSubscription?.id ?? '';
   const successor = await startReceiver();
   try {
-    successor.answerHandshake = (response) => response.writeHead(500).end();
+    successor.onHandshake = (response) => response.writeHead(500).end();
     const refused = await t.partner.request(operations.ChangeSubscriptionDocument, {
       input: { id, callbackUrl: successor.url },
     });
@@ -246,7 +245,7 @@ test('another URL is verified, with the same secret, and gets the events from th
     const kept = await t.partner.request(operations.SubscriptionDocument, { id });
     expect(kept.webhookSubscription?.callbackUrl).toBe(receiver.url);
 
-    successor.answerHandshake = (response, { body }) => response.writeHead(200).end(body);
+    successor.onHandshake = (response, { body }) => response.writeHead(200).end(body);
     const changed = await t.partner.request(operations.ChangeSubscriptionDocument, {
       input: { id, callbackUrl: successor.url, eventTypes: [{ type: 'referral.created' }] },
     });
@@ -290,7 +289,7 @@ describe("what is nobody's, or another's, does not exist", () => {
     expect(kept.webhookSubscription?.id).toBe(id);
   });
 
-  test.each(nobodysGids('WebhookSubscription'))('a subscription %s', async (_, gid) => {
+  test.each(unknownGids('WebhookSubscription'))('a subscription %s', async (_, gid) => {
     expect(await t.partner.request(operations.SubscriptionDocument, { id: gid })).toEqual({
       webhookSubscription: null,
     });
@@ -301,7 +300,7 @@ describe("what is nobody's, or another's, does not exist", () => {
     expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
   });
 
-  test.each(nobodysGids('WebhookDelivery'))('a delivery %s', async (_, gid) => {
+  test.each(unknownGids('WebhookDelivery'))('a delivery %s', async (_, gid) => {
     expect(await t.partner.request(operations.DeliveryDocument, { id: gid })).toEqual({ webhookDelivery: null });
   });
 
@@ -323,7 +322,7 @@ describe("what is nobody's, or another's, does not exist", () => {
 });
 
 test('an account has at most 20 callback URLs verified in a minute', async () => {
-  receiver.answerHandshake = (response) => response.writeHead(500).end();
+  receiver.onHandshake = (response) => response.writeHead(500).end();
   const codes: string[] = [];
   for (let index = 0; index < 45; index += 1) {
     const { userErrors } = await subscribe();

@@ -5,19 +5,16 @@ import {
   revokeCredential,
   type ActionContext,
 } from '@deedwire/actions';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, migrate } from '@deedwire/store';
+import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMigratedDatabase } from '../src/harness/database.ts';
 import { ensureOpenReferrals, seed, withLiveCredentials } from '../src/seed.ts';
 
 let context: ActionContext;
 let cleanUp: () => Promise<void>;
 
 beforeAll(async () => {
-  const database = await createTestDatabase({
-    template: 'migrated',
-    prepare: async (url) => void (await migrate(url)),
-  });
+  const database = await createMigratedDatabase();
   const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   context = { store, gidNamespace: 'service', notify: () => {} };
   cleanUp = async () => {

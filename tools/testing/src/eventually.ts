@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks until the answer passes; fails with the last failure after a generous time. */
+/** Repeats `check` until it passes, and returns its result. Rejects with its last error after `withinMs`. */
 export async function eventually<Result>(check: () => Promise<Result> | Result, withinMs = 20_000): Promise<Result> {
   const endMs = performance.now() + withinMs;
   for (;;) {

@@ -1,7 +1,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 
-/** What the three credential headers carry. */
+/** The values of the three credential headers. */
 export interface Credential {
   clientId: string;
   apiKey: string;
@@ -14,18 +14,27 @@ export interface GraphqlError {
   extensions: { code: string; requestId: string; documentationUrl: string };
 }
 
-/** An answer, with what came around it. */
-export interface Answer<Data> {
+/** `Data` is what the query selects. */
+export interface GraphqlResponse<Data> {
+  status: number;
+  headers: Headers;
+  body: { data?: Data | null; errors?: GraphqlError[] };
+}
+
+export interface GraphqlResult<Data> {
   status: number;
   headers: Headers;
   data: Data | null | undefined;
   errors: GraphqlError[];
 }
 
-/** Sends the operations of one consumer. */
+/** Sends typed operations. */
 export interface Client {
-  send<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>>;
-  /** As `send`; anything but complete data is an error. */
+  send<Data, Variables>(
+    document: TypedDocumentNode<Data, Variables>,
+    variables: Variables,
+  ): Promise<GraphqlResult<Data>>;
+  /** As `send`, but rejects unless the data is complete. */
   request<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data>;
 }
 
@@ -38,19 +47,37 @@ export function credentialHeaders(credential: Credential): Record<string, string
 }
 
 /**
+ * Sends one query.
+ *
+ * @param url of the interface, path included
+ * @param headers further ones
+ */
+export async function postGraphql<Data = Record<string, unknown>>(
+  url: string,
+  credential: Credential,
+  { query, variables = {}, headers = {} }: { query: string; variables?: unknown; headers?: Record<string, string> },
+): Promise<GraphqlResponse<Data>> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential), ...headers },
+    body: JSON.stringify({ query, variables }),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/**
  * @param url of the interface, path included
  * @param headers further ones, with each request
  */
 export function createClient(url: string, credential: Credential, headers: Record<string, string> = {}): Client {
-  const send: Client['send'] = async (document, variables) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential), ...headers },
-      body: JSON.stringify({ query: print(document), variables }),
-    });
-    const { data, errors = [] } = await response.json();
+  async function send<Data, Variables>(
+    document: TypedDocumentNode<Data, Variables>,
+    variables: Variables,
+  ): Promise<GraphqlResult<Data>> {
+    const response = await postGraphql<Data>(url, credential, { query: print(document), variables, headers });
+    const { data, errors = [] } = response.body;
     return { status: response.status, headers: response.headers, data, errors };
-  };
+  }
   return {
     send,
     async request(document, variables) {

@@ -1,62 +1,79 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen, type Listening } from './listen.ts';
 
-/** A request that a receiver got, body as sent. */
 export interface ReceivedRequest {
   method: string;
+  path: string;
   headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  /** As sent. */
   body: Buffer;
-  /** Of the monotonic clock. */
+  /** When the request line and headers arrived, on the monotonic clock. */
   atMs: number;
 }
 
-type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
+export type Respond = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A callback server of a consumer. */
-export interface Receiver {
+/** A receiver's server, on a free port. */
+export interface Receiver extends Listening {
+  /** The callback URL. */
   url: string;
+  /** Handshakes and deliveries, in the order of their arrival. */
+  requests: ReceivedRequest[];
   handshakes: ReceivedRequest[];
   deliveries: ReceivedRequest[];
-  /** How they are answered from now on. */
-  answerHandshake: Answer;
-  answerDelivery: Answer;
-  /** Resolves with the deliveries when there are so many; rejects after a generous time. */
+  /** Respond to the requests from now on. */
+  onHandshake: Respond;
+  onDelivery: Respond;
+  /** Resolves with the deliveries once `count` have arrived; rejects after 45 s. */
   waitFor(count: number): Promise<ReceivedRequest[]>;
-  close(): Promise<void>;
+}
+
+export interface ReceiverOptions {
+  /** Defaults to `/hook`. */
+  path?: string;
+  /** Defaults to `echoToken`. */
+  onHandshake?: Respond;
+  /** Defaults to `acknowledge`. */
+  onDelivery?: Respond;
 }
 
 const waitMaxMs = 45_000;
 
-/** Echoes the body, which holds the token and nothing else. */
-export const echoToken: Answer = (response, { body }) => {
+/** Echoes the body, which holds only the token. */
+export const echoToken: Respond = (response, { body }) => {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
 };
 
-export const acknowledge: Answer = (response) => {
+export const acknowledge: Respond = (response) => {
   response.writeHead(204).end();
 };
 
-export async function startReceiver(): Promise<Receiver> {
-  const server = createServer((request, response) => {
+export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const { path = '/hook', onHandshake = echoToken, onDelivery = acknowledge } = options;
+  const server = createServer((message, response) => {
     const atMs = performance.now();
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const received = { method: request.method ?? '', headers: request.headers, body: Buffer.concat(chunks), atMs };
-      const isHandshake = received.body.toString().startsWith('{"verification_token":');
-      (isHandshake ? receiver.handshakes : receiver.deliveries).push(received);
-      (isHandshake ? receiver.answerHandshake : receiver.answerDelivery)(response, received);
+    message.on('data', (chunk: Buffer) => chunks.push(chunk));
+    message.on('end', () => {
+      const { method = '', url: requestPath = '', headers, rawHeaders } = message;
+      const request = { method, path: requestPath, headers, rawHeaders, body: Buffer.concat(chunks), atMs };
+      const isHandshake = request.body.toString().startsWith('{"verification_token":');
+      receiver.requests.push(request);
+      (isHandshake ? receiver.handshakes : receiver.deliveries).push(request);
+      (isHandshake ? receiver.onHandshake : receiver.onDelivery)(response, request);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
+  const listening = await listen(server);
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${address.port}/hook`,
+    ...listening,
+    url: `http://127.0.0.1:${listening.port}${path}`,
+    requests: [],
     handshakes: [],
     deliveries: [],
-    answerHandshake: echoToken,
-    answerDelivery: acknowledge,
+    onHandshake,
+    onDelivery,
     async waitFor(count) {
       const endMs = performance.now() + waitMaxMs;
       while (receiver.deliveries.length < count) {
@@ -64,10 +81,6 @@ export async function startReceiver(): Promise<Receiver> {
         await sleep(5);
       }
       return receiver.deliveries;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
   return receiver;

@@ -1,5 +1,5 @@
-/** Identifiers that are nobody's, each in another way. */
-export const nobodysGids = (typeName: string): [string, string][] => [
+/** Ids that name no record of the type, as `[what is wrong, id]`. */
+export const unknownGids = (typeName: string): [string, string][] => [
   ['that does not exist', `gid://service/${typeName}/9223372036854775807`],
   ['of another type', 'gid://service/Matter/1'],
   ['of another namespace', `gid://elsewhere/${typeName}/1`],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection } from './database.ts';
+import type { Connection } from './sql-connection.ts';
 
-/** Resolves as soon as so many sessions of the database wait for a lock. */
+/** Resolves as soon as `sessions` sessions of the database wait for a lock; rejects after 20 s. */
 export async function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
   const endMs = performance.now() + 20_000;
   for (;;) {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningApp } from '@deedwire/dev-environment';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
+import { acknowledge, type ReceivedRequest, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { judge, startLoad, type Load, type LoadResult } from '../support/oracle.ts';
-import { acknowledge, startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
-import { startTestSystem, type TestSystem } from '../support/system.ts';
 
 // One system with two workers, on a server of its own, goes through all of it. What each test accepts must arrive at its
 // receiver, nothing else, authentic, and no more often than what was under way when something broke.
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   receiver = await startReceiver();
-  receiver.answerDelivery = (response, request) => void setTimeout(() => acknowledge(response, request), 20);
+  receiver.onDelivery = (response, request) => void setTimeout(() => acknowledge(response, request), 20);
   subscription = await subscribe(receiver.url);
 });
 
@@ -132,11 +132,11 @@ test('workers that are killed while they send, and APIs while they answer', { ti
 
 test('a worker that stands still past its lease, and goes on', { timeout: 180_000 }, async () => {
   // Slowly until it is stopped: then it has much under way.
-  receiver.answerDelivery = (response, request) => void setTimeout(() => acknowledge(response, request), 500);
+  receiver.onDelivery = (response, request) => void setTimeout(() => acknowledge(response, request), 500);
   const load = await untilArriving(startLoad(t.partner));
   const stopped = workers[await untilSending()];
   stopped.kill('SIGSTOP');
-  receiver.answerDelivery = acknowledge;
+  receiver.onDelivery = acknowledge;
   const first = await load.stop();
   // The other has taken the lane over.
   await expect
@@ -201,7 +201,7 @@ test('workers whose clocks are ten minutes off, in both directions', { timeout: 
   await Promise.all(workers.map((worker) => worker.stop()));
   await Promise.all([replace(0, clockOffBy(600_000)), replace(1, clockOffBy(-600_000))]);
   let failures = 0;
-  receiver.answerDelivery = (response, request) => {
+  receiver.onDelivery = (response, request) => {
     failures += 1;
     if (failures > 2) acknowledge(response, request);
     // By this machine's clock, which is right: longer than the 5 s that the first retry waits anyway.

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { convertReferral } from '@deedwire/actions';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { startReceiver } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { startTestSystem } from '../support/system.ts';
 
 const eventCount = 20;
 

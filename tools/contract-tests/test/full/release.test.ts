@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { convertReferral } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { createConsumer, type ConsumerProject } from '../support/consumer-project.ts';
 import { findNode20 } from '../support/node-20.ts';
 import { startRegistry, type TestRegistry } from '../support/registry.ts';
-import { startTestSystem, type TestSystem } from '../support/system.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 const publicPackages = [

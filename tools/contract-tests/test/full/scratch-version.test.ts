@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createReferralForPartner, declineReferral } from '@deedwire/actions';
 import { startSystem } from '@deedwire/dev-environment';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { credentialHeaders, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { credentialHeaders } from '../support/client.ts';
-import { prepareDatabase, type PreparedDatabase } from '../support/database.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // A version of an interface and one of an event are added to a copy of this tree, and older ones are retired from it, by
@@ -17,15 +16,15 @@ const run = promisify(execFile);
 const scratch = '2099-01-01';
 
 let workspace: WorkspaceCopy;
-let database: PreparedDatabase;
+let harness: Harness;
 
 beforeAll(async () => {
   workspace = await copyWorkspace({});
-  database = await prepareDatabase();
+  harness = await createHarness();
 }, 120_000);
 
 afterAll(async () => {
-  await database.close();
+  await harness.close();
   await workspace.remove();
 });
 
@@ -63,9 +62,9 @@ async function startApps(): Promise<{ partnerUrl: string; stop(): Promise<void> 
   const system = await startSystem({
     workspace: workspace.folder,
     databaseUrls: {
-      'lender-api': await database.urlFor('lender_api'),
-      'partner-api': await database.urlFor('partner_api'),
-      'webhook-worker': await database.urlFor('webhook_worker'),
+      'lender-api': await harness.database.urlFor('lender_api'),
+      'partner-api': await harness.database.urlFor('partner_api'),
+      'webhook-worker': await harness.database.urlFor('webhook_worker'),
     },
   });
   return { partnerUrl: `${system.apps['partner-api'].url}/partners/graphql`, stop: () => system.stop() };
@@ -82,7 +81,7 @@ async function send(url: string, version: string | null, query: string, variable
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
-      ...credentialHeaders(database.accounts.partner.credential),
+      ...credentialHeaders(harness.accounts.partner.credential),
       ...(version !== null && { 'X-Service-Schema-Version': version }),
     },
     body: JSON.stringify({ query, variables }),
@@ -102,9 +101,9 @@ async function subscribe(url: string, callbackUrl: string, version: string): Pro
 
 async function decline(): Promise<void> {
   const details = { clientName: 'Ada', clientEmail: null, externalReference: null, note: null };
-  const partnerId = database.accounts.partner.id;
-  const { id: referralId } = await createReferralForPartner(database.operator, { ...details, partnerId });
-  await declineReferral(database.operator, { referralId, reason: 'Outside of our area.' });
+  const partnerId = harness.accounts.partner.id;
+  const { id: referralId } = await createReferralForPartner(harness.operator, { ...details, partnerId });
+  await declineReferral(harness.operator, { referralId, reason: 'Outside of our area.' });
 }
 
 test('adding a version is a file for each thing that differs, and a line', { timeout: 240_000 }, async () => {

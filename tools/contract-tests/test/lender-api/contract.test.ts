@@ -1,5 +1,5 @@
+import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { expect, test } from 'vitest';
-import { lenderInterface } from '../src/lender-interface.ts';
 
 test('every promised version is served by a schema that is equal to its SDL', () => {
   expect(lenderInterface.contract.problems).toEqual([]);

@@ -1,16 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createMigratedDatabase, runOperator } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { migrate } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runOperator } from './operator.ts';
 
 let database: TestDatabase;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  database = await createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+  database = await createMigratedDatabase();
   // As in production: the operator's login, which is in its group role and no other.
   env = { DATABASE_URL: await database.urlFor('operator') };
 });

@@ -1,5 +1,5 @@
+import { partnerInterface } from '@deedwire/partner-api/partner-interface';
 import { expect, test } from 'vitest';
-import { partnerInterface } from '../src/partner-interface.ts';
 
 test('every promised version is served by a schema that is equal to its SDL', () => {
   expect(partnerInterface.contract.problems).toEqual([]);

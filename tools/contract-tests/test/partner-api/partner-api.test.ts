@@ -1,17 +1,18 @@
 import { convertReferral, createReferralForPartner } from '@deedwire/actions';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
+import { schema20261101 } from '@deedwire/partner-api/versions/2026-11-01';
 import { sdl, versions } from '@deedwire/partner-schema';
 import type { RunningService } from '@deedwire/service-runtime';
+import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema20261101 } from '../src/versions/2026-11-01.ts';
-import { type Answer, call, createHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 let service: RunningService;
 
 beforeAll(async () => {
   harness = await createHarness();
-  service = await harness.start();
+  service = await harness.startPartnerApi();
   await service.whenReady;
 });
 afterAll(() => harness.close());
@@ -20,19 +21,22 @@ const details = { clientEmail: null, externalReference: null, note: null };
 
 test('a partner reads itself', async () => {
   const { status, headers, body } = await send('{ partner { id name } }');
-  expect([status, body]).toEqual([200, { data: { partner: { id: harness.partner.id, name: 'Partner' } } }]);
+  expect([status, body]).toEqual([
+    200,
+    { data: { partner: { id: harness.accounts.partner.id, name: 'Keystone Estate Agents' } } },
+  ]);
   expect(headers.get('x-service-schema-version')).toBe('2026-11-01');
 });
 
 test('credentials of the lender interface are refused', async () => {
-  const { status, body } = await call(service, harness.lender.credential, '{ partner { id } }');
+  const { status, body } = await send('{ partner { id } }', {}, harness.accounts.lender);
   expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
 });
 
 test('a schema that is not what was promised is never served', async () => {
   const schemas = new Map([['2026-11-01', schema20261101()]]);
   const contract = serveContract({ versions, sdl: sdlOfTomorrow }, schemas);
-  const different = await harness.start({}, contract);
+  const different = await harness.startPartnerApi({}, contract);
   const ready = async () => {
     const response = await fetch(`${different.url}/ready`);
     return { status: response.status, body: await response.json() };
@@ -41,7 +45,7 @@ test('a schema that is not what was promised is never served', async () => {
     'schema version 2026-11-01 differs from its contract: after "type Partner" it has "name: String", the schema has "name: String!"',
   ];
   await expect.poll(ready).toEqual({ status: 503, body: { ready: false, problems } });
-  const { status, body } = await call(different, harness.partner.credential, '{ partner { id } }');
+  const { status, body } = await send('{ partner { id } }', {}, harness.accounts.partner, different);
   expect([status, body.errors?.[0]?.extensions.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
 });
 
@@ -92,7 +96,7 @@ describe('referrals', () => {
 
   test('somebody else’s, one that is not there and one that cannot be are the same: null', async () => {
     const { id: theirs } = await createReferralForPartner(harness.operator, {
-      partnerId: harness.otherPartner.id,
+      partnerId: harness.accounts.otherPartner.id,
       clientName: 'Theirs',
       ...details,
     });
@@ -112,7 +116,11 @@ describe('referrals', () => {
 
   test('pages follow each other, newest first', async () => {
     for (const clientName of ['B', 'C', 'D']) {
-      await createReferralForPartner(harness.operator, { partnerId: harness.partner.id, clientName, ...details });
+      await createReferralForPartner(harness.operator, {
+        partnerId: harness.accounts.partner.id,
+        clientName,
+        ...details,
+      });
     }
     const query = `query ($after: String) {
       referrals(first: 2, after: $after, status: OPEN) {
@@ -122,7 +130,7 @@ describe('referrals', () => {
     const names: string[] = [];
     let after: string | null = null;
     do {
-      const answer: Answer<{ referrals: Page }> = await send(query, { after });
+      const answer: GraphqlResponse<{ referrals: Page }> = await send(query, { after });
       const page = answer.body.data?.referrals;
       if (!page) break;
       names.push(...page.nodes.map(({ clientName }) => clientName));
@@ -150,7 +158,7 @@ test('requests are counted, without anything that a client sent', async () => {
     'graphql_request_duration_seconds_count{interface="partner",version="2026-11-01",outcome="OK"}',
   );
   expect(text).toContain('process_cpu_seconds_total');
-  expect(text).not.toContain(harness.partner.credential.clientId);
+  expect(text).not.toContain(harness.accounts.partner.credential.clientId);
 });
 
 const sdlOfTomorrow = (version: string) => sdl(version).replace('name: String!', 'name: String');
@@ -161,6 +169,11 @@ interface Page {
   pageInfo: { endCursor: string | null; hasNextPage: boolean };
 }
 
-function send<Data = Record<string, unknown>>(query: string, variables?: Record<string, unknown>) {
-  return call<Data>(service, harness.partner.credential, query, variables);
+function send<Data = Record<string, unknown>>(
+  query: string,
+  variables: Record<string, unknown> = {},
+  { credential } = harness.accounts.partner,
+  { url } = service,
+) {
+  return postGraphql<Data>(`${url}/partners/graphql`, credential, { query, variables });
 }

@@ -1,13 +1,14 @@
+import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
 import type { RunningService } from '@deedwire/service-runtime';
+import { postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, createHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 let service: RunningService;
 
 beforeAll(async () => {
   harness = await createHarness();
-  service = await harness.start();
+  service = await harness.startPartnerApi();
   await service.whenReady;
   await insertDeliveries();
 });
@@ -60,7 +61,7 @@ test('they can be asked for by subscription and status', async () => {
 test('one is read by its id, by its owner alone', async () => {
   const query = `{ webhookDelivery(id: "${first.id}") { ${fields} } }`;
   expect(await read(query)).toEqual({ webhookDelivery: first });
-  const theirs = await call(service, harness.otherPartner.credential, query);
+  const theirs = await send(query, harness.accounts.otherPartner);
   expect(theirs.body).toEqual({ data: { webhookDelivery: null } });
 });
 
@@ -69,16 +70,22 @@ const found = (...deliveries: { id: string }[]) => ({
   webhookDeliveries: { nodes: deliveries.map(({ id }) => ({ id })) },
 });
 
+function send(query: string, { credential }: TestAccount) {
+  return postGraphql(`${service.url}/partners/graphql`, credential, { query });
+}
+
 async function read(query: string): Promise<Record<string, unknown> | null | undefined> {
-  const { body } = await call(service, harness.partner.credential, query);
+  const { body } = await send(query, harness.accounts.partner);
   expect(body).not.toHaveProperty('errors');
   return body.data;
 }
 
 /** As the webhook worker leaves them: one that failed for good, and one that is to be tried again. */
 async function insertDeliveries(): Promise<void> {
-  const accountId = harness.partner.id.split('/').at(-1);
+  const accountId = harness.accounts.partner.accountId;
   const statements = [
+    // The events of the seed: the ids start at 1 again.
+    'truncate outbox_event restart identity cascade',
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
      values (${accountId}, 'partner', 'https://receiver.example/', '')`,
     `insert into outbox_event (account_id, interface, event_type, snapshot, occurred_at, fanned_out_at)
@@ -95,7 +102,5 @@ async function insertDeliveries(): Promise<void> {
     `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms, response_status)
      values (2, 1, 'partner', '2026-11-02T09:30:01Z', 12, 503)`,
   ];
-  for (const [index, text] of statements.entries()) {
-    await harness.superuser.query({ name: `insert-${index}`, text }, []);
-  }
+  for (const statement of statements) await harness.sql(statement);
 }

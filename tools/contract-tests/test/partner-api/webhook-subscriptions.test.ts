@@ -1,33 +1,22 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import type { RunningService } from '@deedwire/service-runtime';
+import { echoToken, postGraphql, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, createHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 let service: RunningService;
-let receiver: Server;
-let receiverUrl: string;
-const received: IncomingHttpHeaders[] = [];
+let receiver: Receiver;
 
 beforeAll(async () => {
   harness = await createHarness();
-  service = await harness.start();
+  service = await harness.startPartnerApi();
   await service.whenReady;
 
-  // Echoes the token at /echo, another one at every other path.
-  receiver = createServer((request, response) => {
-    received.push(request.headers);
-    if (request.url === '/echo') request.pipe(response);
-    else response.end('{"verification_token":"another"}');
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const address = receiver.address();
-  receiverUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  receiver = await startReceiver();
 });
 afterAll(async () => {
   await harness.close();
-  receiver.close();
+  await receiver.close();
 });
 
 const create = `mutation ($input: CreateWebhookSubscriptionInput!) {
@@ -53,10 +42,10 @@ test('the event types of the interface are listed', async () => {
 });
 
 test('a subscription is created after its URL was verified, read, changed and deleted', async () => {
-  const { body } = await send(create, { input: { callbackUrl: `${receiverUrl}/echo`, eventTypes } });
+  const { body } = await send(create, { input: { callbackUrl: receiver.url, eventTypes } });
   const subscription = {
     id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
-    callbackUrl: `${receiverUrl}/echo`,
+    callbackUrl: receiver.url,
     status: 'ACTIVE',
     pausedReason: null,
     pausedAt: null,
@@ -68,12 +57,13 @@ test('a subscription is created after its URL was verified, read, changed and de
     webhookSecret: expect.stringMatching(/^whsec_/),
     userErrors: [],
   });
-  expect(received.at(-1)?.['user-agent']).toBe('Deedwire-Webhooks/0.0.0');
-  expect(received.at(-1)).toHaveProperty('x-service-webhook-signature');
+  const [handshake] = receiver.handshakes;
+  expect(handshake?.headers['user-agent']).toBe('Deedwire-Webhooks/0.0.0');
+  expect(handshake?.headers).toHaveProperty('x-service-webhook-signature');
 
   const id = await onlySubscription();
   const read = await send('query ($id: ID!) { webhookSubscription(id: $id) { id callbackUrl } }', { id });
-  expect(read.body.data).toEqual({ webhookSubscription: { id, callbackUrl: `${receiverUrl}/echo` } });
+  expect(read.body.data).toEqual({ webhookSubscription: { id, callbackUrl: receiver.url } });
 
   const update = `mutation ($input: UpdateWebhookSubscriptionInput!) {
     updateWebhookSubscription(input: $input) { webhookSubscription { eventTypes { type } } userErrors { code } }
@@ -87,7 +77,7 @@ test('a subscription is created after its URL was verified, read, changed and de
   const remove = `mutation ($input: DeleteWebhookSubscriptionInput!) {
     deleteWebhookSubscription(input: $input) { deletedWebhookSubscriptionId userErrors { code field } }
   }`;
-  const theirs = await call(service, harness.otherPartner.credential, remove, { input: { id } });
+  const theirs = await send(remove, { input: { id } }, harness.accounts.otherPartner);
   const notFound = { deletedWebhookSubscriptionId: null, userErrors: [{ code: 'NOT_FOUND', field: ['input', 'id'] }] };
   expect(theirs.body.data?.deleteWebhookSubscription).toEqual(notFound);
   const deleted = await send(remove, { input: { id } });
@@ -97,6 +87,13 @@ test('a subscription is created after its URL was verified, read, changed and de
 });
 
 describe('is refused, and nothing is created, with', () => {
+  beforeAll(() => {
+    receiver.onHandshake = (response) => response.end('{"verification_token":"another"}');
+  });
+  afterAll(() => {
+    receiver.onHandshake = echoToken;
+  });
+
   test.each([
     ['a URL that is none', { callbackUrl: 'nowhere' }, 'CALLBACK_URL_INVALID', 'callbackUrl'],
     ['a receiver that answers another token', {}, 'VERIFICATION_MISMATCH', 'callbackUrl'],
@@ -110,7 +107,7 @@ describe('is refused, and nothing is created, with', () => {
     ['no event type', { eventTypes: [] }, 'EVENT_TYPES_INVALID', 'eventTypes'],
     ['a secret that is none', { webhookSecret: 'secret' }, 'WEBHOOK_SECRET_INVALID', 'webhookSecret'],
   ])('%s', async (_, wrong, code, field) => {
-    const { status, body } = await send(create, { input: { callbackUrl: receiverUrl, eventTypes, ...wrong } });
+    const { status, body } = await send(create, { input: { callbackUrl: receiver.url, eventTypes, ...wrong } });
     expect(status).toBe(200);
     expect(body.data?.createWebhookSubscription).toMatchObject({
       webhookSubscription: null,
@@ -140,6 +137,10 @@ async function onlySubscription(): Promise<string> {
   return nodes[0]?.id ?? '';
 }
 
-function send<Data = Record<string, unknown>>(query: string, variables?: Record<string, unknown>) {
-  return call<Data>(service, harness.partner.credential, query, variables);
+function send<Data = Record<string, unknown>>(
+  query: string,
+  variables: Record<string, unknown> = {},
+  { credential } = harness.accounts.partner,
+) {
+  return postGraphql<Data>(`${service.url}/partners/graphql`, credential, { query, variables });
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, type ReceivedRequest } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import type { Client } from './client.ts';
-import type { ReceivedRequest } from './receiver.ts';
 
 /** Clients that are referred, a few at a time, one after the other. Each reports one event. */
 export interface Load {

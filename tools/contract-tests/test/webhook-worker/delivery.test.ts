@@ -1,11 +1,10 @@
 // The rule does not know tests that are extended with fixtures.
 /* oxlint-disable vitest/no-standalone-expect */
 import { deleteWebhookSubscription } from '@deedwire/actions';
+import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
-import { test } from './support/fixtures.ts';
-import { answerOk, startReceiver } from './support/receiver.ts';
+import { test } from './fixtures.ts';
 
 test('a conversion arrives once, as published, signed with the secret of the subscription', async ({
   harness,
@@ -17,7 +16,7 @@ test('a conversion arrives once, as published, signed with the secret of the sub
   await harness.convert(referralId);
   await receiver.waitFor(1);
 
-  const [request] = receiver.requests;
+  const [request] = receiver.deliveries;
   const { headers, body } = request ?? {};
   expect(JSON.parse(String(body))).toEqual({
     id: expect.stringMatching(/^gid:\/\/service\/WebhookEvent\/\d+$/),
@@ -54,7 +53,7 @@ test('a conversion arrives once, as published, signed with the secret of the sub
       },
     ]);
   });
-  expect(receiver.requests).toHaveLength(1);
+  expect(receiver.deliveries).toHaveLength(1);
 });
 
 test('deliveries of a subscription are counted without gaps, however many workers fan out', async ({
@@ -73,16 +72,16 @@ test('deliveries of a subscription are counted without gaps, however many worker
   expect(deliveries.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 60 }, (_, index) => index + 1),
   );
-  expect(receiver.requests).toHaveLength(60);
+  expect(receiver.deliveries).toHaveLength(60);
 });
 
 test('without a notification polling finds the event', async ({ harness, receiver }) => {
   await harness.startWorker({ POLL_INTERVAL_MS: 200 });
   await harness.subscribe(receiver.url, ['referral.created']);
-  harness.api.notify = () => {};
+  harness.partnerApi.notify = () => {};
   await harness.refer(1);
   await receiver.waitFor(1);
-  expect(receiver.requests).toHaveLength(1);
+  expect(receiver.deliveries).toHaveLength(1);
 });
 
 test('a deleted subscription receives nothing more, and its deliveries are gone', async ({ harness, receiver }) => {
@@ -91,11 +90,13 @@ test('a deleted subscription receives nothing more, and its deliveries are gone'
   try {
     await harness.subscribe(other.url, ['referral.created']);
     await harness.refer(1);
-    expect(await deleteWebhookSubscription(harness.api, harness.partner, { id })).toMatchObject({ userErrors: [] });
+    expect(await deleteWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id })).toMatchObject({
+      userErrors: [],
+    });
     await harness.startWorker();
     await other.waitFor(1);
     expect(await harness.deliveries()).toHaveLength(1);
-    expect(receiver.requests).toEqual([]);
+    expect(receiver.deliveries).toEqual([]);
   } finally {
     await other.close();
   }
@@ -104,7 +105,7 @@ test('a deleted subscription receives nothing more, and its deliveries are gone'
 test('stopping waits for what is under way, and records it', async ({ harness, receiver }) => {
   const worker = await harness.startWorker();
   await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = (response) => {
+  receiver.onDelivery = (response) => {
     setTimeout(() => response.writeHead(200).end(), 500);
   };
   await harness.refer(1);
@@ -117,19 +118,21 @@ test('deleted while the worker sends, nothing is recorded, and the others go on'
   await harness.startWorker();
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
   const held = Promise.withResolvers<void>();
-  receiver.answer = (response) => void held.promise.then(() => answerOk(response));
+  receiver.onDelivery = (response, request) => void held.promise.then(() => acknowledge(response, request));
   await harness.refer(2);
   await receiver.waitFor(2);
-  expect(await deleteWebhookSubscription(harness.api, harness.partner, { id })).toMatchObject({ userErrors: [] });
+  expect(await deleteWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id })).toMatchObject({
+    userErrors: [],
+  });
   held.resolve();
 
-  receiver.answer = answerOk;
+  receiver.onDelivery = acknowledge;
   await harness.subscribe(receiver.url, ['referral.created']);
   await harness.refer(1);
   await eventually(async () =>
     expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED', sequence: 1 }]),
   );
-  expect(receiver.requests).toHaveLength(3);
+  expect(receiver.deliveries).toHaveLength(3);
   expect(await harness.sql('select delivery_id from webhook_attempt')).toHaveLength(1);
   expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]);
 });

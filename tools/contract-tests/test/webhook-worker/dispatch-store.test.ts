@@ -1,12 +1,16 @@
 // The rule does not know tests that are extended with fixtures.
 /* oxlint-disable vitest/no-standalone-expect */
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { createStore, type LaneLease, type Store } from '@deedwire/store';
+import {
+  createDispatchStore,
+  type DispatchStore,
+  type Settlement,
+} from '@deedwire/webhook-worker/dispatch/dispatch-store';
+import { fanOutAccount } from '@deedwire/webhook-worker/fan-out/fan-out-account';
 import { describe, expect } from 'vitest';
-import { createDispatchStore, type DispatchStore, type Settlement } from '../src/dispatch/dispatch-store.ts';
-import { fanOutAccount } from '../src/fan-out/fan-out-account.ts';
-import { test as base } from './support/fixtures.ts';
-import type { Harness } from './support/harness.ts';
+import { test as base } from './fixtures.ts';
 
 // The worker's own login, and no worker: each step by hand.
 const test = base.extend<{ store: Store }>({
@@ -28,7 +32,7 @@ async function seed(harness: Harness, store: Store, url: string, events: number)
   second = createDispatchStore(store, 'second', 15);
   subscription = (await harness.subscribe(url, ['referral.created'])).id;
   await harness.refer(events);
-  await fanOutAccount(store, 'service', harness.partner.accountId);
+  await fanOutAccount(store, 'service', harness.accounts.partner.accountId);
 }
 
 async function leaseOne(store: DispatchStore): Promise<LaneLease> {
@@ -129,7 +133,7 @@ describe('a receiver that is gone', () => {
     const lane = await leaseOne(first);
     const [one, two] = await taken(first, lane);
     await first.settle([gone(lane, one?.delivery_id ?? '', url), gone(lane, two?.delivery_id ?? '', url)], [lane]);
-    expect(await findWebhookSubscription(harness.api, harness.partner, subscription)).toMatchObject({
+    expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, subscription)).toMatchObject({
       pausedReason: 'GONE',
     });
     expect(await second.lease(10)).toEqual([]);
@@ -142,13 +146,13 @@ describe('a receiver that is gone', () => {
     const lane = await leaseOne(first);
     const [one] = await taken(first, lane);
     const callbackUrl = `${receiver.url}/new`;
-    const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, {
+    const { userErrors } = await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, {
       id: subscription,
       callbackUrl,
     });
     expect(userErrors).toEqual([]);
     await first.settle([gone(lane, one?.delivery_id ?? '', receiver.url)], [lane]);
-    expect(await findWebhookSubscription(harness.api, harness.partner, subscription)).toMatchObject({
+    expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, subscription)).toMatchObject({
       status: 'ACTIVE',
       callbackUrl,
     });

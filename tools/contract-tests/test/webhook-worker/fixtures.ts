@@ -1,8 +1,8 @@
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { startReceiver, type Receiver } from '@deedwire/testing';
 import { test as base } from 'vitest';
-import { createHarness, type Harness } from './harness.ts';
-import { startReceiver, type Receiver } from './receiver.ts';
 
-/** Tests with a database, workers and a receiver of their own: they can run side by side. */
+/** Gives each test a database, workers and a receiver, so that tests can run at the same time. */
 export const test = base.extend<{ harness: Harness; receiver: Receiver }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of the fixtures that a fixture needs from here
   harness: async ({}, use) => {

@@ -1,9 +1,8 @@
 // The rule does not know tests that are extended with fixtures.
 /* oxlint-disable vitest/no-standalone-expect */
+import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
-import { test } from './support/fixtures.ts';
-import { answerOk, startReceiver } from './support/receiver.ts';
+import { test } from './fixtures.ts';
 
 const insertEvents = `
   insert into outbox_event (account_id, interface, event_type, snapshot)
@@ -12,22 +11,22 @@ const insertEvents = `
 const created = { referral: { id: 'gid://service/Referral/1', status: 'OPEN', externalReference: null } };
 
 test("a slow receiver's 2,000 due deliveries delay nobody else's", async ({ harness, receiver: slow }) => {
-  const another = await harness.addPartner();
+  const another = harness.accounts.otherPartner;
   const quick = await startReceiver();
   let now = 0;
   let most = 0;
-  slow.answer = (response) => {
+  slow.onDelivery = (response, request) => {
     most = Math.max(most, (now += 1));
     setTimeout(() => {
       now -= 1;
-      answerOk(response);
+      acknowledge(response, request);
     }, 2_000);
   };
   try {
     await harness.subscribe(slow.url, ['referral.created']);
     await harness.subscribe(quick.url, ['referral.declined']);
     await harness.subscribe(quick.url, ['referral.created'], another);
-    await harness.sql(insertEvents, [harness.partner.accountId, 'referral.created', created, 2_000]);
+    await harness.sql(insertEvents, [harness.accounts.partner.accountId, 'referral.created', created, 2_000]);
     await harness.startWorker();
     await slow.waitFor(16);
 
@@ -37,7 +36,7 @@ test("a slow receiver's 2,000 due deliveries delay nobody else's", async ({ harn
     await quick.waitFor(5);
     // Another subscription of the same account, too, though its event stands behind the others in the queue.
     await harness.sql(insertEvents, [
-      harness.partner.accountId,
+      harness.accounts.partner.accountId,
       'referral.declined',
       { ...created, declinedAt: '2026-11-20T08:00:00.000Z', reason: null },
       1,
@@ -45,16 +44,16 @@ test("a slow receiver's 2,000 due deliveries delay nobody else's", async ({ harn
     await quick.waitFor(6);
     expect(performance.now() - startMs).toBeLessThan(20_000);
     expect(most).toBe(16);
-    expect(slow.requests.length).toBeLessThan(500);
+    expect(slow.deliveries.length).toBeLessThan(500);
   } finally {
-    slow.answer = answerOk;
+    slow.onDelivery = acknowledge;
     await quick.close();
   }
 });
 
 test('an event that does not fit is set aside with an alarm, and the others go on', async ({ harness, receiver }) => {
   await harness.subscribe(receiver.url, ['referral.created']);
-  const { accountId } = harness.partner;
+  const { accountId } = harness.accounts.partner;
   await harness.refer(1);
   await harness.sql(insertEvents, [accountId, 'referral.created', {}, 1]);
   await harness.sql(insertEvents, [accountId, 'referral.created', { referral: { ...created.referral, id: 7 } }, 1]);
@@ -76,14 +75,14 @@ test('an event that does not fit is set aside with an alarm, and the others go o
 });
 
 test('an account that cannot be worked on does not hold up those after it', async ({ harness, receiver }) => {
-  const another = await harness.addPartner();
+  const another = harness.accounts.otherPartner;
   await harness.subscribe(receiver.url, ['referral.created']);
   await harness.subscribe(receiver.url, ['referral.created'], another);
   await harness.sql(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
   await harness.sql(`
     create trigger refuse before insert on webhook_delivery
-    for each row when (new.account_id = ${harness.partner.accountId}) execute function refuse()`);
+    for each row when (new.account_id = ${harness.accounts.partner.accountId}) execute function refuse()`);
   await harness.refer(1);
   await harness.refer(3, another);
   await harness.startWorker();
@@ -96,7 +95,7 @@ test('what this build does not know stays queued with an alarm, and goes out onc
   harness,
   receiver,
 }) => {
-  const { accountId } = harness.partner;
+  const { accountId } = harness.accounts.partner;
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
   await harness.subscribe(receiver.url, ['referral.declined']);
   const pin = (version: string) =>
@@ -115,7 +114,7 @@ test('what this build does not know stays queued with an alarm, and goes out onc
   ]);
   await harness.startWorker();
   await receiver.waitFor(1);
-  expect(receiver.requests[0]?.headers['x-service-webhook-event']).toBe('referral.declined');
+  expect(receiver.deliveries[0]?.headers['x-service-webhook-event']).toBe('referral.declined');
   await eventually(async () => expect(await harness.metrics()).toContain('deedwire_outbox_alarms{kind="unknown"} 2'));
   expect(await harness.sql('select event_type from outbox_event where fanned_out_at is null order by id')).toEqual([
     { event_type: 'referral.vanished' },
@@ -124,7 +123,7 @@ test('what this build does not know stays queued with an alarm, and goes out onc
 
   await pin('2026-11-01');
   await receiver.waitFor(2);
-  expect(receiver.requests[1]?.headers['x-service-webhook-event']).toBe('referral.created');
+  expect(receiver.deliveries[1]?.headers['x-service-webhook-event']).toBe('referral.created');
 });
 
 test('a secret that cannot be read postpones its deliveries alone, and counts no attempt', async ({
@@ -147,5 +146,5 @@ test('a secret that cannot be read postpones its deliveries alone, and counts no
       await harness.sql(`select attempts from webhook_pending_delivery where due_at > now() + interval '10 seconds'`),
     ).toEqual([{ attempts: 0 }]);
   });
-  expect(receiver.requests).toHaveLength(1);
+  expect(receiver.deliveries).toHaveLength(1);
 });

@@ -1,11 +1,10 @@
 // The rule does not know tests that are extended with fixtures.
 /* oxlint-disable vitest/no-standalone-expect */
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
+import { eventually, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { eventually } from './support/eventually.ts';
-import { test } from './support/fixtures.ts';
-import { startReceiver } from './support/receiver.ts';
+import { test } from './fixtures.ts';
 
 // Each waits for the first retry, 5 s: side by side.
 
@@ -15,13 +14,13 @@ test.concurrent('a failed attempt is tried again on schedule, with the same byte
 }) => {
   await harness.startWorker();
   const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = (response) => {
-    response.writeHead(receiver.requests.length === 1 ? 503 : 200).end();
+  receiver.onDelivery = (response) => {
+    response.writeHead(receiver.deliveries.length === 1 ? 503 : 200).end();
   };
   await harness.refer(1);
   await receiver.waitFor(2);
 
-  const [first, second] = receiver.requests;
+  const [first, second] = receiver.deliveries;
   expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   expect(second?.headers['x-service-webhook-attempt']).toBe('2');
@@ -48,7 +47,7 @@ test.concurrent('a receiver that never answers has its attempt recorded, and is 
 }) => {
   await harness.startWorker();
   await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = () => {};
+  receiver.onDelivery = () => {};
   await harness.refer(1);
   await eventually(async () => {
     expect(await harness.deliveries()).toMatchObject([
@@ -67,12 +66,12 @@ test.concurrent('410 pauses the subscription, keeps its events, and another URL 
 }) => {
   await harness.startWorker();
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  receiver.answer = (response) => {
+  receiver.onDelivery = (response) => {
     response.writeHead(410).end();
   };
   await harness.refer(1);
   await eventually(async () => {
-    expect(await findWebhookSubscription(harness.api, harness.partner, id)).toMatchObject({
+    expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, id)).toMatchObject({
       status: 'PAUSED',
       pausedReason: 'GONE',
     });
@@ -83,13 +82,13 @@ test.concurrent('410 pauses the subscription, keeps its events, and another URL 
 
   const successor = await startReceiver();
   try {
-    const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, {
+    const { userErrors } = await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, {
       id,
       callbackUrl: successor.url,
     });
     expect(userErrors).toEqual([]);
     await successor.waitFor(2);
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.deliveries).toHaveLength(1);
   } finally {
     await successor.close();
   }
@@ -101,10 +100,10 @@ test.concurrent('with polling switched off a commit wakes the worker', async ({ 
   await harness.refer(1);
   await receiver.waitFor(1);
   // And a retry is due by itself.
-  receiver.answer = (response) => {
-    response.writeHead(receiver.requests.length === 2 ? 500 : 200).end();
+  receiver.onDelivery = (response) => {
+    response.writeHead(receiver.deliveries.length === 2 ? 500 : 200).end();
   };
   await harness.refer(1);
   await receiver.waitFor(3);
-  expect(receiver.requests[2]?.headers['x-service-webhook-attempt']).toBe('2');
+  expect(receiver.deliveries[2]?.headers['x-service-webhook-attempt']).toBe('2');
 });

@@ -1,12 +1,11 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { createLogger } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
+import { eventually, startReceiver, type Receiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
+import { createRetirement } from '@deedwire/webhook-worker/retirement';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createRetirement } from '../src/retirement.ts';
-import { eventually } from './support/eventually.ts';
-import { createHarness, type Harness } from './support/harness.ts';
-import { startReceiver, type Receiver } from './support/receiver.ts';
 
 let harness: Harness;
 let older: Receiver;
@@ -31,7 +30,7 @@ test('two subscriptions receive one event at two versions, side by side', async 
   await harness.convert(referralId);
   await Promise.all([older.waitFor(1), newer.waitFor(1)]);
 
-  const [flat, nested] = [older, newer].map(({ requests }) => JSON.parse(String(requests[0]?.body)));
+  const [flat, nested] = [older, newer].map(({ deliveries }) => JSON.parse(String(deliveries[0]?.body)));
   expect(flat).toMatchObject({ version: '2026-11-01', data: { referralId, matterId: expect.any(String) } });
   expect(nested).toEqual({
     id: flat.id,
@@ -47,24 +46,27 @@ test('two subscriptions receive one event at two versions, side by side', async 
     [older, first],
     [newer, second],
   ] as const) {
-    const { headers = {}, body = '' } = receiver.requests[0] ?? {};
+    const { headers = {}, body = '' } = receiver.deliveries[0] ?? {};
     expect(verifyWebhook({ headers, body, secret }).id).toMatch(/WebhookDelivery/);
   }
 });
 
 test('an event that was fanned out before its pin changed keeps its bytes', async () => {
-  older.answer = (response) => response.writeHead(500).end();
+  older.onDelivery = (response) => response.writeHead(500).end();
   await harness.startWorker();
   const { id } = await harness.subscribe(older.url, ['referral.converted']);
   const [referralId = '', later = ''] = await harness.refer(2);
   await harness.convert(referralId);
   await older.waitFor(1);
-  const { userErrors } = await updateWebhookSubscription(harness.api, harness.partner, { id, eventTypes: [preview] });
+  const { userErrors } = await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, {
+    id,
+    eventTypes: [preview],
+  });
   expect(userErrors).toEqual([]);
-  older.answer = (response) => response.writeHead(200).end();
+  older.onDelivery = (response) => response.writeHead(200).end();
   await harness.convert(later);
   await older.waitFor(3);
-  const [first, second, retried] = older.requests;
+  const [first, second, retried] = older.deliveries;
   expect(JSON.parse(String(second?.body))).toMatchObject({ version: '2027-02-01' });
   expect(retried?.headers).toMatchObject({
     'x-service-webhook-event-version': '2026-11-01',
@@ -85,7 +87,7 @@ test('whoever still pins a version at its end is paused, alone, and active again
   try {
     retirement.wake();
     await eventually(async () => {
-      expect(await findWebhookSubscription(harness.api, harness.partner, id)).toMatchObject({
+      expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, id)).toMatchObject({
         status: 'PAUSED',
         pausedReason: 'VERSION_RETIRED',
         pausedAt: expect.any(Date),
@@ -95,19 +97,21 @@ test('whoever still pins a version at its end is paused, alone, and active again
     await retirement.stop();
     await store.close();
   }
-  expect(await findWebhookSubscription(harness.api, harness.partner, otherId)).toMatchObject({ status: 'ACTIVE' });
+  expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, otherId)).toMatchObject({
+    status: 'ACTIVE',
+  });
 
   await harness.startWorker();
   const [referralId = ''] = await harness.refer(1);
   await harness.convert(referralId);
   await newer.waitFor(1);
-  expect(older.requests).toEqual([]);
-  const { webhookSubscription } = await updateWebhookSubscription(harness.api, harness.partner, {
+  expect(older.deliveries).toEqual([]);
+  const { webhookSubscription } = await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, {
     id,
     eventTypes: [preview],
   });
   expect(webhookSubscription).toMatchObject({ status: 'ACTIVE', pausedReason: null });
   // What was kept meanwhile comes as it was rendered then.
   await older.waitFor(1);
-  expect(JSON.parse(String(older.requests[0]?.body))).toMatchObject({ version: '2026-11-01' });
+  expect(JSON.parse(String(older.deliveries[0]?.body))).toMatchObject({ version: '2026-11-01' });
 });

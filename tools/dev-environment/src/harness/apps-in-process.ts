@@ -1,121 +1,93 @@
-import { randomBytes } from 'node:crypto';
-import {
-  type ActionContext,
-  createLender,
-  createOrganization,
-  createPartner,
-  type IssuedCredential,
-  issueCredential,
-} from '@deedwire/actions';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { type InterfaceConfig, type ServedContract, startInterfaceService } from '@deedwire/graphql-server';
-import type { RunningService } from '@deedwire/service-runtime';
-import { createStore, migrate, type Store } from '@deedwire/store';
-import { partnerInterface } from '../src/partner-interface.ts';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { startInterfaceService, type InterfaceConfig, type ServedContract } from '@deedwire/graphql-server';
+import { lenderInterface } from '@deedwire/lender-api/lender-interface';
+import { partnerInterface } from '@deedwire/partner-api/partner-interface';
+import { createLogger, type RunningService } from '@deedwire/service-runtime';
+import type { WorkerConfig } from '@deedwire/webhook-worker/config';
+import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
+import { Registry } from 'prom-client';
 
-export interface Account {
-  id: string;
-  credential: IssuedCredential;
+/** Starts the apps in this process, for tests that need a contract or a configuration that no process accepts. */
+export interface AppsInProcess {
+  startPartnerApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningService>;
+  startLenderApi(config?: Partial<InterfaceConfig>): Promise<RunningService>;
+  /** Resolves when the worker is ready. */
+  startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
+  stopWorker(worker: Worker): Promise<void>;
+  /** The metrics of the first worker, in Prometheus' text format. */
+  metrics(): Promise<string>;
+  /** Stops every app that was started. */
+  stopApps(): Promise<void>;
 }
 
-export interface Harness {
-  /** As a login in the app's own group role. */
-  databaseUrl: string;
-  /** Sees and may do everything. */
-  superuser: Store;
-  /** As the operator acts. */
-  operator: ActionContext;
-  partner: Account;
-  otherPartner: Account;
-  lender: Account;
-  /** Starts the app in this process. */
-  start(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningService>;
-  close(): Promise<void>;
-}
+export function createAppsInProcess(database: TestDatabase, secretKeys: Map<string, Buffer>): AppsInProcess {
+  const services: RunningService[] = [];
+  const workers = new Set<Worker>();
+  const registry = new Registry();
 
-export async function createHarness(): Promise<Harness> {
-  const database = await createTestDatabase({
-    template: 'migrated',
-    prepare: async (url) => void (await migrate(url)),
-  });
-  const store = createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test-operator' });
-  const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
-  const operator: ActionContext = { store, gidNamespace: 'service', notify: () => {} };
-  const databaseUrl = await database.urlFor('partner_api');
-  const running: RunningService[] = [];
+  const common = {
+    PORT: 0,
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+    GID_NAMESPACE: 'service',
+    WEBHOOK_SECRET_KEYS: secretKeys,
+    WEBHOOK_CALLBACK_POLICY: 'development',
+  } as const;
 
-  const { id: organizationId } = await createOrganization(operator, { name: 'Organization' });
-  const { id: otherOrganizationId } = await createOrganization(operator, { name: 'Other organization' });
-  const withKey = async (interfaceName: 'lender' | 'partner', { id }: { id: string }): Promise<Account> => ({
-    id,
-    credential: await issueCredential(operator, { interfaceName, accountId: id, clientId: null }),
-  });
+  async function startInterface(
+    definition: typeof lenderInterface | typeof partnerInterface,
+    contract: ServedContract,
+    config: Partial<InterfaceConfig>,
+  ): Promise<RunningService> {
+    const service = await startInterfaceService({
+      ...definition,
+      contract,
+      appVersion: '0.0.0',
+      config: {
+        ...common,
+        HOST: '127.0.0.1',
+        DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
+        DOCUMENTATION_URL: 'https://docs.example',
+        ...config,
+      },
+    });
+    services.push(service);
+    return service;
+  }
+
+  async function stopWorker(worker: Worker): Promise<void> {
+    workers.delete(worker);
+    worker.stopTakingWork();
+    await worker.drain();
+    await worker.close();
+  }
 
   return {
-    databaseUrl,
-    superuser,
-    operator,
-    partner: await withKey('partner', await createPartner(operator, { organizationId, name: 'Partner' })),
-    otherPartner: await withKey(
-      'partner',
-      await createPartner(operator, { organizationId: otherOrganizationId, name: 'Other partner' }),
-    ),
-    lender: await withKey('lender', await createLender(operator, { organizationId, name: 'Lender' })),
-    async start(config, contract = partnerInterface.contract) {
-      const service = await startInterfaceService({
-        ...partnerInterface,
-        contract,
-        appVersion: '0.0.0',
-        config: {
-          PORT: 0,
-          HOST: '127.0.0.1',
-          LOG_LEVEL: 'silent',
-          NODE_ENV: 'test',
-          DATABASE_URL: databaseUrl,
-          GID_NAMESPACE: 'service',
-          WEBHOOK_SECRET_KEYS: new Map([['test', randomBytes(32)]]),
-          WEBHOOK_CALLBACK_POLICY: 'development',
-          DOCUMENTATION_URL: 'https://docs.example',
+    startPartnerApi: (config = {}, contract = partnerInterface.contract) =>
+      startInterface(partnerInterface, contract, config),
+    startLenderApi: (config = {}) => startInterface(lenderInterface, lenderInterface.contract, config),
+    async startWorker(config = {}) {
+      const worker = createWorker(
+        {
+          ...common,
+          DATABASE_URL: await database.urlFor('webhook_worker'),
+          POLL_INTERVAL_MS: 500,
+          WORKER_CONCURRENCY: 64,
           ...config,
         },
-      });
-      running.push(service);
-      return service;
+        createLogger({ name: 'test', level: 'silent' }),
+        workers.size === 0 ? registry : new Registry(),
+        'test',
+      );
+      workers.add(worker);
+      const problems = await worker.readiness();
+      if (problems.length > 0) throw new Error(problems.join(' '));
+      return worker;
     },
-    async close() {
-      await Promise.all(running.map((service) => service.stop()));
-      await store.close();
-      await superuser.close();
-      await database.drop();
+    stopWorker,
+    metrics: () => registry.metrics(),
+    async stopApps() {
+      await Promise.all([...services.map((service) => service.stop()), ...[...workers].map(stopWorker)]);
     },
   };
-}
-
-export interface Answer<Data> {
-  status: number;
-  headers: Headers;
-  body: {
-    data?: Data | null;
-    errors?: { message: string; extensions: { code: string } }[];
-  };
-}
-
-/** `Data` is what the query selects. */
-export async function call<Data = Record<string, unknown>>(
-  service: RunningService,
-  { clientId, apiKey, organizationId }: IssuedCredential,
-  query: string,
-  variables: Record<string, unknown> = {},
-): Promise<Answer<Data>> {
-  const response = await fetch(`${service.url}/partners/graphql`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Service-Client-Id': clientId,
-      'X-Service-API-Key': apiKey,
-      'X-Service-Organization-Id': organizationId,
-    },
-    body: JSON.stringify({ query, variables }),
-  });
-  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { workspaceRoot } from '../workspace.ts';
 
 export interface OperatorResult {
   exitCode: number | null;
@@ -7,7 +8,7 @@ export interface OperatorResult {
   stderr: string;
 }
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
 
 /** Runs the command as a process of its own, with this environment and no other. */
 export function runOperator(env: Record<string, string>, ...commandArguments: string[]): Promise<OperatorResult> {

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { startSystem, type System, type SystemOptions } from '@deedwire/dev-environment';
 import type { PostgresServer } from '@deedwire/embedded-postgres';
-import { createClient, type Client } from './client.ts';
-import { prepareDatabase, type PreparedDatabase } from './database.ts';
+import { createClient, type Client } from '@deedwire/testing';
+import { ensureOpenReferrals } from '../seed.ts';
+import { startSystem, type System, type SystemOptions } from '../start-system.ts';
+import { createHarness, type Harness } from './harness.ts';
 
-/** The three apps as processes, on a database of their own, with two organizations in it. */
-export interface TestSystem extends Omit<PreparedDatabase, 'urlFor'> {
+/** The three apps as processes, on a database of their own. */
+export interface TestSystem extends Pick<Harness, 'accounts' | 'operator' | 'sql' | 'forgetHandshakes' | 'close'> {
   system: System;
   urls: { lender: string; partner: string };
+  /** At least 20 open referrals of `accounts.partner`, oldest first. */
+  referrals: string[];
   /** One client for each account. */
   lender: Client;
   partner: Client;
@@ -15,12 +18,14 @@ export interface TestSystem extends Omit<PreparedDatabase, 'urlFor'> {
   otherPartner: Client;
 }
 
+/** @param options `server`: as for `createMigratedDatabase` */
 export async function startTestSystem(
   options: Pick<SystemOptions, 'env' | 'appEnv' | 'onLine'> & { server?: PostgresServer } = {},
 ): Promise<TestSystem> {
   const { server, ...systemOptions } = options;
-  const database = await prepareDatabase(server);
-  const { accounts } = database;
+  const harness = await createHarness(server);
+  const { accounts, database, operator } = harness;
+  const referrals = await ensureOpenReferrals(operator, accounts.partner.id);
   const system = await startSystem({
     ...systemOptions,
     databaseUrls: {
@@ -35,16 +40,20 @@ export async function startTestSystem(
     partner: `${system.apps['partner-api'].url}/partners/graphql`,
   };
   return {
-    ...database,
+    accounts,
+    operator,
+    sql: (text, values) => harness.sql(text, values),
+    forgetHandshakes: () => harness.forgetHandshakes(),
     system,
     urls,
+    referrals,
     lender: createClient(urls.lender, accounts.lender.credential),
     partner: createClient(urls.partner, accounts.partner.credential),
     otherLender: createClient(urls.lender, accounts.otherLender.credential),
     otherPartner: createClient(urls.partner, accounts.otherPartner.credential),
     async close() {
       await system.stop();
-      await database.close();
+      await harness.close();
     },
   };
 }

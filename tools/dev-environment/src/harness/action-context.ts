@@ -1,0 +1,33 @@
+import type { WebhookActionContext } from '@deedwire/actions';
+import type { DatabaseRole } from '@deedwire/embedded-postgres';
+import { createNotifier, createSecretKeyRing, createStore } from '@deedwire/store';
+import { createWebhookSender } from '@deedwire/webhook-sender';
+
+export interface ClosableContext extends WebhookActionContext {
+  close(): Promise<void>;
+}
+
+/** The context in which an app calls actions, with the login of the app's role. */
+export function openActionContext(
+  role: DatabaseRole,
+  databaseUrl: string,
+  secretKeys: Map<string, Buffer>,
+): ClosableContext {
+  const applicationName = `test-${role}`;
+  const store = createStore({ databaseUrl, applicationName });
+  const notifier = createNotifier({ databaseUrl, applicationName, onError: () => {} });
+  const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
+  return {
+    store,
+    gidNamespace: 'service',
+    sender,
+    callbackPolicy: 'development',
+    secretKeys: createSecretKeyRing(secretKeys),
+    notify: () => notifier.notify(),
+    async close() {
+      await notifier.close();
+      await sender.close();
+      await store.close();
+    },
+  };
+}

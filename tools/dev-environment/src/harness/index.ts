@@ -1,0 +1,4 @@
+export { createMigratedDatabase } from './database.ts';
+export { createHarness, type Harness, type TestAccount, type TestAccounts } from './harness.ts';
+export { runOperator, type OperatorResult } from './run-operator.ts';
+export { startTestSystem, type TestSystem } from './test-system.ts';

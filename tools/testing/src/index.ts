@@ -1,0 +1,26 @@
+export { eventually } from './eventually.ts';
+export {
+  createClient,
+  credentialHeaders,
+  postGraphql,
+  type Client,
+  type Credential,
+  type GraphqlError,
+  type GraphqlResponse,
+  type GraphqlResult,
+} from './graphql-client.ts';
+export { listen, type Listening } from './listen.ts';
+export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
+export {
+  acknowledge,
+  echoToken,
+  startReceiver,
+  type ReceivedRequest,
+  type Receiver,
+  type ReceiverOptions,
+  type Respond,
+} from './receiver.ts';
+export { connect, type Connection } from './sql-connection.ts';
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+export { unknownGids } from './unknown-gids.ts';
+export { untilBlocked } from './until-blocked.ts';

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import type { Server, Socket } from 'node:net';
+
+export interface Listening {
+  port: number;
+  /** Every connection that was accepted, closed ones included. */
+  connections: Socket[];
+  /** Destroys all connections. */
+  close(): Promise<void>;
+}
+
+/** Starts a server on a free port of 127.0.0.1. */
+export async function listen(server: Server): Promise<Listening> {
+  const connections: Socket[] = [];
+  server.on('connection', (socket: Socket) => {
+    connections.push(socket);
+    // A peer that resets the connection must not end the test process.
+    socket.on('error', () => {});
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no TCP port.');
+  return {
+    port: address.port,
+    connections,
+    async close() {
+      for (const socket of connections) socket.destroy();
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
