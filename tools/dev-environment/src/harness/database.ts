@@ -1,4 +1,10 @@
-import { createLogin, createTestDatabase, type PostgresServer, type TestDatabase } from '@deedwire/embedded-postgres';
+import {
+  createLogin,
+  createTestDatabase,
+  type DatabaseRole,
+  type PostgresServer,
+  type TestDatabase,
+} from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 
 /**
@@ -11,9 +17,15 @@ export async function createMigratedDatabase(server?: PostgresServer): Promise<T
     return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
   }
   await migrate(server.url);
+  // Each call of createLogin sets another password.
+  const logins = new Map<DatabaseRole, Promise<string>>();
   return {
     databaseUrl: server.url,
-    urlFor: (role) => createLogin(server.url, `${role}_login`, role),
+    urlFor(role) {
+      const login = logins.get(role) ?? createLogin(server.url, `${role}_login`, role);
+      logins.set(role, login);
+      return login;
+    },
     drop: () => server.stop(),
   };
 }
