@@ -12,7 +12,7 @@ import { manifestRules } from './manifest/rules.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
 
 interface Case {
-  /** Absent: nothing is different. */
+  /** The rule that the case covers. Omitted if the report is empty. */
   rule?: string;
   what: string;
   reason: string;
@@ -34,12 +34,12 @@ interface ManifestCase extends Case {
   from: JsonValue;
   to: JsonValue;
   verdict: Verdict;
-  /** Coordinates that existed; absent: all did. */
+  /** The coordinates that existed. Omitted if all did. */
   existing?: string[];
 }
 
-/** A case in one direction: what is expected, and what comes out. */
-interface Outcome {
+/** The expected verdict of a case in one direction, and its report. */
+interface CaseResult {
   name: string;
   expected: Verdict;
   why: string | undefined;
@@ -57,7 +57,7 @@ const graphqlCases = readCorpus<GraphqlCase>('graphql');
 const jsonSchemaCases = readCorpus<JsonSchemaCase>('json-schema');
 const manifestCases = readCorpus<ManifestCase>('manifest');
 
-const graphqlOutcomes = graphqlCases.map(
+const graphqlResults = graphqlCases.map(
   ({ what, verdict, rule, from, to, closedOutputs = false, directives = {} }) => ({
     name: what,
     expected: verdict,
@@ -66,8 +66,8 @@ const graphqlOutcomes = graphqlCases.map(
   }),
 );
 
-const jsonSchemaOutcomes = jsonSchemaCases.flatMap((each) =>
-  directions.map((direction): Outcome => {
+const jsonSchemaResults = jsonSchemaCases.flatMap((each) =>
+  directions.map((direction): CaseResult => {
     const rule = ruleNamed(jsonSchemaRules, each.rule);
     return {
       name: `${each.what} (${direction})`,
@@ -81,7 +81,7 @@ const jsonSchemaOutcomes = jsonSchemaCases.flatMap((each) =>
   }),
 );
 
-const manifestOutcomes = manifestCases.map(({ what, verdict, rule, from, to, existing }) => ({
+const manifestResults = manifestCases.map(({ what, verdict, rule, from, to, existing }) => ({
   name: what,
   expected: verdict,
   why: ruleNamed(manifestRules, rule)?.why,
@@ -93,28 +93,28 @@ const manifestOutcomes = manifestCases.map(({ what, verdict, rule, from, to, exi
 function ruleNamed<T>(rules: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
   if (name === undefined) return undefined;
   const rule = rules[name];
-  if (rule === undefined) throw new Error(`there is no rule ${name}`);
+  if (rule === undefined) throw new Error(`The corpus names the unknown rule ${name}.`);
   return rule;
 }
 
-function named(cases: Case[]): Set<string | undefined> {
+function rulesOf(cases: Case[]): Set<string | undefined> {
   return new Set(cases.map(({ rule }) => rule));
 }
 
 describe.each([
-  ['graphql', graphqlOutcomes],
-  ['json-schema', jsonSchemaOutcomes],
-  ['manifest', manifestOutcomes],
-])('%s', (_, outcomes) => {
-  test.each(outcomes)('$expected: $name', ({ expected, why, report }) => {
+  ['graphql', graphqlResults],
+  ['json-schema', jsonSchemaResults],
+  ['manifest', manifestResults],
+])('%s', (_, results) => {
+  test.each(results)('$expected: $name', ({ expected, why, report }) => {
     expect({ verdict: report.verdict, changes: report.changes }).toMatchObject({ verdict: expected });
     expect(report.changes.length === 0).toBe(expected === 'none');
     expect(why === undefined || report.changes.some((change) => change.why === why)).toBe(true);
   });
 });
 
-test('no verdict of the corpus is too small, and none is too large', () => {
-  const all: Outcome[] = [...graphqlOutcomes, ...jsonSchemaOutcomes, ...manifestOutcomes];
+test('every case of the corpus has the expected verdict', () => {
+  const all: CaseResult[] = [...graphqlResults, ...jsonSchemaResults, ...manifestResults];
   const tooSmall = all.filter(({ report, expected }) => compareVerdicts(report.verdict, expected) < 0);
   const tooLarge = all.filter(({ report, expected }) => compareVerdicts(report.verdict, expected) > 0);
   expect(graphqlCases.length + jsonSchemaCases.length + manifestCases.length).toBeGreaterThan(390);
@@ -122,13 +122,13 @@ test('no verdict of the corpus is too small, and none is too large', () => {
   expect(tooLarge).toEqual([]);
 });
 
-test('every rule is in the corpus', () => {
-  expect(Object.keys(graphqlRules).filter((rule) => !named(graphqlCases).has(rule))).toEqual([]);
-  expect(Object.keys(jsonSchemaRules).filter((rule) => !named(jsonSchemaCases).has(rule))).toEqual([]);
-  expect(Object.keys(manifestRules).filter((rule) => !named(manifestCases).has(rule))).toEqual([]);
+test('every rule has a case in the corpus', () => {
+  expect(Object.keys(graphqlRules).filter((rule) => !rulesOf(graphqlCases).has(rule))).toEqual([]);
+  expect(Object.keys(jsonSchemaRules).filter((rule) => !rulesOf(jsonSchemaCases).has(rule))).toEqual([]);
+  expect(Object.keys(manifestRules).filter((rule) => !rulesOf(manifestCases).has(rule))).toEqual([]);
 });
 
-test('every case says why, and no two are the same', () => {
+test('every case has a reason, and no two cases are equal', () => {
   const all: Case[] = [...graphqlCases, ...jsonSchemaCases, ...manifestCases];
   expect(all.filter(({ reason }) => reason.length < 5)).toEqual([]);
   const texts = all.map((each) => JSON.stringify({ ...each, what: '', reason: '', rule: '' }));

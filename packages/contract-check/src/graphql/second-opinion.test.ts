@@ -4,7 +4,7 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Verdict } from '../verdict.ts';
 
-// GraphQL Inspector finds much of what we find, by other code. Where the two differ, we want to know why.
+// Compares the verdicts with the criticality levels of GraphQL Inspector. The snapshots list the cases that differ.
 
 interface Case {
   what: string;
@@ -22,19 +22,19 @@ async function levelsOf({ from, to }: Case): Promise<Set<CriticalityLevel>> {
 
 const opinions = await Promise.all(cases.map(async (each) => ({ ...each, levels: await levelsOf(each) })));
 
-test('what it calls breaking is major, but for these', () => {
+test('every change that GraphQL Inspector calls breaking is major, except for these', () => {
   const milder = opinions.filter(({ levels, verdict }) => levels.has(CriticalityLevel.Breaking) && verdict !== 'major');
   expect(milder.map(({ what, verdict }) => `${verdict}: ${what}`)).toMatchSnapshot();
 });
 
-test('what is major it calls breaking, but for these', () => {
+test('GraphQL Inspector calls every major change breaking, except for these', () => {
   const missed = opinions.filter(
     ({ levels, verdict }) => !levels.has(CriticalityLevel.Breaking) && verdict === 'major',
   );
   expect(missed.map(({ what }) => what)).toMatchSnapshot();
 });
 
-test('what it sees is never none, but for these', () => {
+test('no change that GraphQL Inspector finds is none, except for these', () => {
   const unseen = opinions.filter(({ levels, verdict }) => levels.size > 0 && verdict === 'none');
   expect(unseen.map(({ what }) => what)).toMatchSnapshot();
 });
