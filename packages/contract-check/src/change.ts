@@ -4,26 +4,26 @@ import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
 export interface Change {
   readonly verdict: Verdict;
   /**
-   * Where: a GraphQL schema coordinate (`Query.lender(id:)`, `@tag`), a path into the instance that a JSON Schema
-   * describes (`$.data.items[*].id`), or a JSON Pointer into a manifest (`/limits/first`).
+   * The place of the change: a GraphQL schema coordinate (`Query.lender(id:)`, `@tag`), a path into the instance that a
+   * JSON Schema describes (`$.data.items[*].id`), a JSON Pointer into a manifest (`/limits/first`), or the version.
    */
   readonly coordinate: string;
-  /** What is different, with the old and the new value. */
+  /** The difference, with the old and the new value. */
   readonly message: string;
-  /** Why that asks for this bump. */
+  /** The reason for the verdict: which clients the change affects, and how. */
   readonly why: string;
 }
 
 export interface Report {
-  /** The largest verdict of all changes; `none` without any. */
+  /** The largest verdict of all changes. `none` when there are no changes. */
   readonly verdict: Verdict;
   /** Largest verdict first, then by coordinate and message. */
   readonly changes: readonly Change[];
 }
 
-/** A line of a rule table. A rule's `why` is its own: it tells which rule made a change. */
+/** One row of a rule table. */
 export interface Rule {
-  /** What it speaks of, as a table's row says it. */
+  /** A noun clause, for the first column of the README's table. */
   readonly what: string;
   readonly verdict: Verdict;
   readonly why: string;
@@ -37,7 +37,7 @@ export function largestVerdict(changes: readonly Change[]): Verdict {
   return changes.reduce<Verdict>((largest, change) => largerVerdict(largest, change.verdict), 'none');
 }
 
-/** Drops repetitions and puts the changes in an order that depends on nothing but what they say. */
+/** Removes duplicates and sorts. The order depends only on the changes, not on the order in which they were found. */
 export function report(found: readonly Change[]): Report {
   const unique = new Map(found.map((change) => [`${change.coordinate}\n${change.message}\n${change.why}`, change]));
   const changes = [...unique.values()].toSorted(
@@ -49,7 +49,7 @@ export function report(found: readonly Change[]): Report {
   return { verdict: largestVerdict(changes), changes };
 }
 
-// By code unit: the same on every machine, whatever its locale.
+// By code unit, so that the order does not depend on the locale.
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

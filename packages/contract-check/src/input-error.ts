@@ -1,13 +1,13 @@
 /**
- * What was given cannot be read as what it should be. The message is complete and names the place, as far as it is
- * known: `file:line: what is wrong`.
+ * An input file is missing or invalid. The message is complete and names the place as far as it is known:
+ * `file:line: problem`.
  */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly code = 'CONTRACT_INPUT_INVALID';
-  /** The file as it was named by the caller. */
+  /** The file name that the caller passed. */
   readonly file: string;
-  /** Counted from 1. Null when the file cannot be read at all, or the place is not known. */
+  /** Counted from 1. Null when the file cannot be read or the line is unknown. */
   readonly line: number | null;
 
   constructor(file: string, line: number | null, problem: string, options?: ErrorOptions) {
@@ -18,14 +18,16 @@ export class InputError extends Error {
 }
 
 /**
- * Runs what recurses with the depth of its input. A stack that runs over is the input's fault and is said so, not a
- * crash.
+ * Runs a function whose recursion depth depends on the input.
+ *
+ * @throws {InputError} when the stack overflows.
  */
 export function withinStack<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof RangeError) throw new InputError(file, null, 'is nested too deeply', { cause: error });
+    if (error instanceof RangeError)
+      throw new InputError(file, null, 'is nested too deeply to be compared', { cause: error });
     throw error;
   }
 }

@@ -7,22 +7,22 @@ import { withRulesTables } from '../rules-tables.ts';
 import { run } from './cli/run.ts';
 import { readManifest } from './manifest/read-manifest.ts';
 
-// A generous bound: the machine may be doing something else.
+// Far above the usual duration, so that a busy machine does not fail the test.
 vi.setConfig({ testTimeout: 120_000 });
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'contract-check-readme-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The fenced blocks of a language, in their order. */
+/** The fenced code blocks of a language, in order. */
 function blocks(language: string): string[] {
   return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
     .filter(([, name]) => name === language)
     .map(([, , text]) => text ?? '');
 }
 
-/** Runs a block that starts with `$ npx contract-check …`; returns what it prints and what it should print. */
-function play(block: string, files: Readonly<Record<string, string | undefined>>) {
+/** Runs a block that starts with `$ npx contract-check …`. Returns the actual and the expected output. */
+function runExample(block: string, files: Readonly<Record<string, string | undefined>>) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text ?? '');
   const [line = '', ...expected] = block.split('\n');
   const args = line.replace('$ npx contract-check ', '').split(' ');
@@ -30,32 +30,35 @@ function play(block: string, files: Readonly<Record<string, string | undefined>>
   return { exitCode, stdout, expected: expected.join('\n') };
 }
 
-test('the tables are those of the rules', () => {
+test('contains the generated rule tables', () => {
   expect(readme).toBe(withRulesTables(readme));
 });
 
-test('the first example', () => {
+test('shows the output of the GraphQL example', () => {
   writeFileSync(join(folder, 'package.json'), '{ "name": "@books/ledger-api" }');
   const [from, to] = blocks('graphql');
-  const { exitCode, stdout, expected } = play(blocks('console')[0] ?? '', { 'old.graphql': from, 'new.graphql': to });
+  const { exitCode, stdout, expected } = runExample(blocks('console')[0] ?? '', {
+    'old.graphql': from,
+    'new.graphql': to,
+  });
   expect(stdout).toBe(expected);
   expect(exitCode).toBe(1);
 });
 
-test('the second example', () => {
+test('shows the output of the JSON Schema example', () => {
   const [from, to] = blocks('json');
-  const { exitCode, stdout, expected } = play(blocks('console')[1] ?? '', { 'old.json': from, 'new.json': to });
+  const { exitCode, stdout, expected } = runExample(blocks('console')[1] ?? '', { 'old.json': from, 'new.json': to });
   expect(stdout).toBe(expected);
   expect(exitCode).toBe(0);
 });
 
-test('the example from code', () => {
+test('shows the output of the code example', () => {
   const index = new URL('index.ts', import.meta.url).href;
   const file = join(folder, 'example.mts');
   writeFileSync(file, (blocks('ts')[0] ?? '').replace('@deedwire/contract-check', index));
   expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe(blocks('text')[0]);
 });
 
-test('the manifest is one', () => {
+test('shows a valid manifest', () => {
   expect(Object.keys(readManifest({ file: 'README.md', text: blocks('json')[2] ?? '' }))).toHaveLength(6);
 });

@@ -1,19 +1,25 @@
 import type { Verdict } from './verdict.ts';
 
-/** What to write so that a bump is declared. */
+/** Describes a declared bump that is smaller than the changes need. */
+export function describeTooSmallBump(needed: Verdict, declared: Verdict): string {
+  const found = declared === 'none' ? 'no bump' : `only a ${declared} bump`;
+  return `the changes need a ${needed} bump, but ${found} is declared.`;
+}
+
+/** The remedy for a missing or too small bump: a sentence, then the command to run. */
 export function declareBump(packageName: string, bump: Verdict): string {
   return [
     `declare a ${bump} bump of ${packageName}:`,
-    `pnpm changeset add --${bump} ${packageName} -m "What changed, for those who use it"`,
+    `pnpm changeset add --${bump} ${packageName} -m "Describe the change for your users"`,
   ].join('\n');
 }
 
-/** What to write in place of breaking what is released. `file`: a contract, or `versions.json`. */
+/** The remedy for a broken released version. `file` is a contract file or `versions.json`. */
 export function keepReleased(packageName: string, file: string): string {
   if (file === 'versions.json')
-    return 'give the version its status back. To end it, deprecate it, then retire it: that is major.';
+    return 'restore the status of the version. To stop serving it, deprecate it first and retire it later, which is major.';
   return [
-    `undo the major changes in ${file}. To make them, put a new version beside it, as a file of its own; that is minor:`,
-    `pnpm changeset add --minor ${packageName} -m "What the new version brings, for those who use it"`,
+    `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor:`,
+    `pnpm changeset add --minor ${packageName} -m "Describe the new version for your users"`,
   ].join('\n');
 }

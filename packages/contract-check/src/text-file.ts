@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { InputError } from './input-error.ts';
 
-/** A text with the name that its errors carry. */
+/** A text and the file name that errors about it show. */
 export interface SourceText {
   readonly file: string;
   readonly text: string;
 }
 
 const problems: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'file not found',
   EISDIR: 'is a folder, not a file',
-  EACCES: 'may not be read',
+  EACCES: 'permission denied',
 };
 
 export function readSourceText(file: string): SourceText {
@@ -24,11 +24,11 @@ export function readSourceText(file: string): SourceText {
   return { file, text: decodeSourceText(file, bytes) };
 }
 
-/** UTF-8, with or without a byte order mark. */
+/** Decodes UTF-8 and drops a byte order mark. */
 export function decodeSourceText(file: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new InputError(file, null, 'is not UTF-8', { cause: error });
+    throw new InputError(file, null, 'is not valid UTF-8', { cause: error });
   }
 }

@@ -1,10 +1,12 @@
-/** Smallest first: how large a version bump must be. */
+/** All verdicts, smallest first. */
 export const verdicts = ['none', 'patch', 'minor', 'major'] as const;
 
-/** How large a version bump a change asks for. `none`: nobody can tell the difference. */
+/** The version bump that a change needs. `none` when clients cannot notice the change. */
 export type Verdict = (typeof verdicts)[number];
 
-/** Negative when `a` is smaller than `b`, 0 when they are the same, positive when it is larger. */
+/**
+ * Returns a negative number if `a` is smaller than `b`, 0 if they are equal, and a positive number if `a` is larger.
+ */
 export function compareVerdicts(a: Verdict, b: Verdict): number {
   return verdicts.indexOf(a) - verdicts.indexOf(b);
 }

@@ -27,7 +27,7 @@ test('there is a page for every version of every interface and payload', () => {
 
 test('the page of a newer version lists the changes since the previous one', () => {
   expect(pages.get('lender/2027-02-01.md')).toContain(
-    '| `Lender.members`         | yes      | The type was [TeamMember!]!, is TeamMemberConnection!. |\n',
+    '| `Lender.members`         | yes      | The type changed from [TeamMember!]! to TeamMemberConnection!. |\n',
   );
   const event = pages.get('webhooks/referral.converted/2027-02-01.md');
   expect(event).toContain('| `data.matterId`          | yes      | The field was removed. |\n');

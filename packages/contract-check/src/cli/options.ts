@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { directions, type Direction } from '../json-schema/direction.ts';
-import { isVerdict, type Verdict } from '../verdict.ts';
+import { isVerdict, verdicts, type Verdict } from '../verdict.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Format = 'text' | 'json';
@@ -8,7 +8,7 @@ export type Format = 'text' | 'json';
 interface Comparing {
   readonly from: string;
   readonly to: string;
-  /** Null: any verdict will do. */
+  /** Null when every verdict passes. */
   readonly declared: Verdict | null;
   readonly format: Format;
 }
@@ -46,13 +46,17 @@ const optionsOf: Readonly<Record<Command, NonNullable<ParseArgsConfig['options']
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
-/** Reads a command line, without the program's name. Throws a UsageError. */
+/**
+ * Parses a command line without the program name.
+ *
+ * @throws {UsageError} when the command line is invalid.
+ */
 export function readInvocation(args: readonly string[]): Invocation {
   const [command, ...rest] = args;
-  if (command === undefined) throw new UsageError(null, 'a command is missing');
+  if (command === undefined) throw new UsageError(null, 'no command given');
   if (command === '--help' || command === '-h' || command === 'help') return { command: 'help', of: rest[0] ?? null };
   if (command === '--version') return { command: 'version' };
-  if (!isCommand(command)) throw new UsageError(null, `there is no command ${JSON.stringify(command)}`);
+  if (!isCommand(command)) throw new UsageError(null, `unknown command ${JSON.stringify(command)}`);
   const values = parse(command, rest);
   if (values['help'] === true) return { command: 'help', of: command };
   const reader = new OptionReader(command, values);
@@ -80,10 +84,15 @@ function parse(command: Command, args: readonly string[]): Values {
   try {
     return parseArgs({ args: [...args], options: optionsOf[command], strict: true, allowPositionals: false }).values;
   } catch (error) {
-    // Node's message goes on to explain how to write a positional that starts with a dash.
+    // Only the first sentence: Node continues with how to pass a positional argument that starts with a dash.
     const message = error instanceof Error ? (error.message.split('. ', 1)[0] ?? '') : String(error);
     throw new UsageError(command, message);
   }
+}
+
+/** `a, b or c`. */
+function listOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
 class OptionReader {
@@ -106,26 +115,31 @@ class OptionReader {
   }
 
   required(name: string): string {
-    return this.text(name) ?? this.#fail(`--${name} is missing`);
+    return this.text(name) ?? this.#fail(`--${name} is required`);
   }
 
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T | null): T {
     const value = this.text(name);
     if (value === null && fallback !== null) return fallback;
     const found = allowed.find((each) => each === value);
-    return found ?? this.#fail(value === null ? `--${name} is missing` : `--${name} is not ${allowed.join(', ')}`);
+    if (found !== undefined) return found;
+    return this.#fail(
+      value === null ? `--${name} is required` : `--${name} must be ${listOf(allowed)}, not ${JSON.stringify(value)}`,
+    );
   }
 
   verdict(name: string): Verdict | null {
     const value = this.text(name);
     if (value === null || isVerdict(value)) return value;
-    return this.#fail(`--${name} is not none, patch, minor or major`);
+    return this.#fail(`--${name} must be ${listOf(verdicts)}, not ${JSON.stringify(value)}`);
   }
 
   directives(): Record<string, Verdict> {
     const entries = this.texts('directive').map((text) => {
       const [, name, verdict] = /^@?(\w+)=(\w+)$/.exec(text) ?? [];
-      if (name === undefined || !isVerdict(verdict)) return this.#fail(`--directive ${text} is not NAME=VERDICT`);
+      if (name === undefined || !isVerdict(verdict)) {
+        return this.#fail(`--directive must be NAME=VERDICT, not ${JSON.stringify(text)}`);
+      }
       return [name, verdict] as const;
     });
     return Object.fromEntries(entries);

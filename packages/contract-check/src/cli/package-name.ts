@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The name of the package that a file stands in: that of the nearest `package.json` with a name. Null without one. */
+/** The name in the nearest `package.json` that has one, from the folder of the file upwards. Null if there is none. */
 export function packageNameOf(file: string): string | null {
   for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
     const name = nameIn(join(folder, 'package.json'));
@@ -15,7 +15,7 @@ function nameIn(manifest: string): string | null {
     const named = typeof value === 'object' && value !== null && 'name' in value;
     return named && typeof value.name === 'string' ? value.name : null;
   } catch {
-    // Absent, or not JSON: it names no package.
+    // A missing or invalid package.json names no package.
     return null;
   }
 }

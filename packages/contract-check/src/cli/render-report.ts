@@ -1,17 +1,18 @@
 import type { Change, Report } from '../change.ts';
-import { declareBump } from '../remedy.ts';
+import { declareBump, describeTooSmallBump } from '../remedy.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 
-/** For people. `packageName`: the one that the new file belongs to; null: not known. */
+/** Renders the text format. `packageName` is the package of the new file. Null if it is unknown. */
 export function renderReport(
   { verdict, changes }: Report,
   declared: Verdict | null,
   packageName: string | null,
 ): string {
   const lines = [`Verdict: ${verdict}`, ...renderChanges(changes, '  ')];
-  if (declared !== null && compareVerdicts(declared, verdict) >= 0) lines.push(`Declared is ${declared}: enough.`);
+  if (declared !== null && compareVerdicts(declared, verdict) >= 0)
+    lines.push(`Passed: the declared bump is ${declared}.`);
   if (declared !== null && compareVerdicts(declared, verdict) < 0) {
-    lines.push(`Refused: the changes need a ${verdict} bump, declared is ${declared}.`);
+    lines.push(`Failed: ${describeTooSmallBump(verdict, declared)}`);
     lines.push(...renderRemedy(declareBump(packageName ?? 'PACKAGE', verdict), ''));
   }
   return lines.join('\n');
@@ -29,5 +30,5 @@ export function renderChanges(changes: readonly Change[], indent: string): strin
 
 export function renderRemedy(remedy: string, indent: string): string[] {
   const [first = '', ...commands] = remedy.split('\n');
-  return [`${indent}To do: ${first}`, ...commands.map((command) => `${indent}  ${command}`)];
+  return [`${indent}To fix: ${first}`, ...commands.map((command) => `${indent}  ${command}`)];
 }

@@ -2,13 +2,13 @@ import type { PackageReport, WorkspaceReport } from '../workspace/check-workspac
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
 import { renderChanges, renderRemedy } from './render-report.ts';
 
-/** For people: every package, what changed in it, and what to write. */
+/** Renders the text format: every package with its changes, its problems and their remedies. */
 export function renderWorkspace({ packages }: WorkspaceReport): string {
-  const refused = packages.filter(({ problems }) => problems.length > 0).map(({ name }) => name);
+  const failed = packages.filter(({ problems }) => problems.length > 0).map(({ name }) => name);
   const summary =
-    refused.length === 0
-      ? 'Every change is declared, and no released version is broken.'
-      : `Refused: ${refused.join(', ')}`;
+    failed.length === 0
+      ? 'Passed: every change is declared, and no released version is broken.'
+      : `Failed: ${failed.join(', ')}`;
   return [...packages.flatMap(renderPackage), summary].join('\n');
 }
 
@@ -17,13 +17,13 @@ function renderPackage(report: PackageReport): string[] {
   if (report.changes.length > 0) lines.push('');
   for (const [file, changes] of byFile(report.changes)) lines.push(`  ${file}`, ...renderChanges(changes, '    '));
   for (const { message, remedy } of report.problems)
-    lines.push(`  Refused: ${message}`, ...renderRemedy(remedy, '  '), '');
+    lines.push(`  Failed: ${message}`, ...renderRemedy(remedy, '  '), '');
   return lines.at(-1) === '' ? lines : [...lines, ''];
 }
 
 function heading({ name, baseline, verdict, declared }: PackageReport): string {
-  if (baseline === null) return `${name}: nothing is released yet, so every change is allowed`;
-  return `${name}: verdict ${verdict}, declared is ${declared} (compared with ${baseline})`;
+  if (baseline === null) return `${name}: not released yet, so every change is allowed`;
+  return `${name}: verdict ${verdict}, declared bump ${declared} (compared with ${baseline})`;
 }
 
 function byFile(changes: readonly ContractChange[]): Map<string, ContractChange[]> {

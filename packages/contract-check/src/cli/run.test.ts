@@ -24,8 +24,8 @@ const graphql = ['graphql', '--from', oldSdl, '--to', newSdl];
 const jsonSchema = ['json-schema', '--from', oldSchema, '--to', newSchema, '--direction', 'producer'];
 const manifest = ['manifest', '--from', oldManifest, '--to', newManifest];
 
-describe('two files', () => {
-  test('JSON is just the verdict and the changes', () => {
+describe('comparing two files', () => {
+  test('prints only the verdict and the changes as JSON', () => {
     const { exitCode, stdout } = run([...graphql, '--format', 'json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
@@ -34,14 +34,14 @@ describe('two files', () => {
         {
           verdict: 'major',
           coordinate: 'Query.b',
-          message: 'It was removed.',
-          why: 'An operation that selects it is not valid any more.',
+          message: 'The field was removed.',
+          why: 'An operation that selects the field is no longer valid.',
         },
         {
           verdict: 'minor',
           coordinate: 'Query.a',
-          message: 'The type was String, is String!.',
-          why: 'Clients that handle null still work; the new promise cannot be taken back later.',
+          message: 'The type changed from String to String!.',
+          why: 'Clients that handle null still work, but the stronger guarantee cannot be withdrawn later.',
         },
       ],
     });
@@ -52,7 +52,7 @@ describe('two files', () => {
     ['json-schema', jsonSchema, 'minor'],
     ['json-schema, closed outputs', [...jsonSchema, '--closed-outputs'], 'major'],
     ['manifest', manifest, 'minor'],
-  ])('%s exits 0 whatever the verdict, without --declared', (_, args, verdict) => {
+  ])('%s exits 0 for every verdict when --declared is omitted', (_, args, verdict) => {
     expect(run(args)).toMatchObject({
       exitCode: 0,
       stderr: '',
@@ -65,30 +65,30 @@ describe('two files', () => {
     ['patch', 1],
     ['minor', 0],
     ['major', 0],
-  ])('--declared %s of a minor exits %i', (declared, exitCode) => {
+  ])('--declared %s exits %i when the verdict is minor', (declared, exitCode) => {
     expect(run([...manifest, '--declared', declared])).toMatchObject({ exitCode });
     expect(run([...manifest, '--declared', declared, '--format', 'json'])).toMatchObject({ exitCode });
   });
 
-  test('the text says what to write, for the package of the new file', () => {
+  test('prints the command that declares the bump, for the package of the new file', () => {
     file('package.json', '{ "name": "@books/ledger-api" }');
     expect(run([...manifest, '--declared', 'patch']).stdout).toBe(
       [
         'Verdict: minor',
         '',
         '  minor  /limits/depth',
-        '         depth was 10, is 20.',
+        '         depth changed from 10 to 20.',
         '         Every request that was within the limit still is.',
         '',
-        'Refused: the changes need a minor bump, declared is patch.',
-        'To do: declare a minor bump of @books/ledger-api:',
-        '  pnpm changeset add --minor @books/ledger-api -m "What changed, for those who use it"',
+        'Failed: the changes need a minor bump, but only a patch bump is declared.',
+        'To fix: declare a minor bump of @books/ledger-api:',
+        '  pnpm changeset add --minor @books/ledger-api -m "Describe the change for your users"',
         '',
       ].join('\n'),
     );
   });
 
-  test('a directive that the caller knows', () => {
+  test('--directive sets the verdict of a directive', () => {
     const sdl = 'directive @internal on FIELD_DEFINITION type Query { a: String }';
     const applied = sdl.replace('a: String', 'a: String @internal');
     const args = ['graphql', '--from', file('a.graphql', sdl), '--to', file('b.graphql', applied)];
@@ -96,7 +96,7 @@ describe('two files', () => {
     expect(run([...args, '--declared', 'patch', '--directive', '@internal=patch']).exitCode).toBe(0);
   });
 
-  test('a byte order mark is not part of the text', () => {
+  test('ignores a byte order mark', () => {
     const marked = file('marked.json', `\uFEFF{ "type": "string", "enum": ["a"] }`);
     expect(run(['json-schema', '--from', oldSchema, '--to', marked, '--direction', 'both']).stdout).toBe(
       'Verdict: none\n',
@@ -116,34 +116,34 @@ describe('help and version', () => {
     [['json-schema', '--help']],
     [['manifest', '--help']],
     [['workspace', '--help']],
-  ])('%j', (args) => {
+  ])('%j prints a usage text', (args) => {
     const { exitCode, stdout, stderr } = run(args);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^Usage: contract-check /);
     expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
   });
 
-  test('--version', () => {
+  test('--version prints the version', () => {
     expect(run(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 });
 
-describe('wrong usage', () => {
+describe('invalid usage', () => {
   test.each([
-    [[], 'a command is missing'],
-    [['diff'], 'there is no command "diff"'],
-    [['graphql'], '--from is missing'],
-    [['graphql', '--from', oldSdl], '--to is missing'],
+    [[], 'no command given'],
+    [['diff'], 'unknown command "diff"'],
+    [['graphql'], '--from is required'],
+    [['graphql', '--from', oldSdl], '--to is required'],
     [['graphql', '--from'], 'argument missing'],
     [[...graphql, '--form', 'x'], "Unknown option '--form'"],
     [[...graphql, 'x'], "Unexpected argument 'x'"],
-    [[...graphql, '--format', 'xml'], '--format is not text, json'],
-    [[...graphql, '--declared', 'huge'], '--declared is not none, patch, minor or major'],
-    [[...graphql, '--directive', 'tag'], '--directive tag is not NAME=VERDICT'],
-    [jsonSchema.slice(0, 5), '--direction is missing'],
-    [[...jsonSchema.slice(0, 5), '--direction', 'up'], '--direction is not producer, consumer, both'],
+    [[...graphql, '--format', 'xml'], '--format must be text or json, not "xml"'],
+    [[...graphql, '--declared', 'huge'], '--declared must be none, patch, minor or major, not "huge"'],
+    [[...graphql, '--directive', 'tag'], '--directive must be NAME=VERDICT, not "tag"'],
+    [jsonSchema.slice(0, 5), '--direction is required'],
+    [[...jsonSchema.slice(0, 5), '--direction', 'up'], '--direction must be producer, consumer or both, not "up"'],
     [['workspace', '--declared', 'minor'], "Unknown option '--declared'"],
-  ])('%j', (args, message) => {
+  ])('%j exits 2 with %j', (args, message) => {
     const { exitCode, stdout, stderr } = run(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(message);
@@ -151,20 +151,20 @@ describe('wrong usage', () => {
   });
 });
 
-describe('unreadable input', () => {
+describe('invalid input', () => {
   test.each([
-    ['nowhere.graphql', null, ': there is no such file'],
-    ['empty.graphql', '', ':1: is empty'],
+    ['nowhere.graphql', null, ': file not found'],
+    ['empty.graphql', '', ':1: the file is empty'],
     ['broken.graphql', 'type Query {\n  a:\n}', ':3: Syntax Error'],
-    ['latin1.graphql', Uint8Array.of(0x22, 0xe9, 0x22), ': is not UTF-8'],
-  ])('%s', (name, text, message) => {
+    ['latin1.graphql', Uint8Array.of(0x22, 0xe9, 0x22), ': is not valid UTF-8'],
+  ])('exits 2 and names the file: %s', (name, text, message) => {
     const path = text === null ? join(folder, name) : file(name, text);
     const { exitCode, stdout, stderr } = run(['graphql', '--from', oldSdl, '--to', path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(path + message);
   });
 
-  test('a folder', () => {
+  test('exits 2 when the file is a folder', () => {
     expect(run(['graphql', '--from', oldSdl, '--to', folder])).toMatchObject({
       exitCode: 2,
       stderr: `${folder}: is a folder, not a file\n`,

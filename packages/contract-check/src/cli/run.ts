@@ -14,15 +14,15 @@ import { renderReport } from './render-report.ts';
 import { renderWorkspace } from './render-workspace.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a run ends with. Exit code 0: fine; 1: refused; 2: wrong usage or unreadable input. */
-export interface Outcome {
+export interface RunResult {
+  /** 0: passed. 1: failed. 2: invalid usage or invalid input. */
   readonly exitCode: 0 | 1 | 2;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs one command line, given without the program's name. */
-export function run(args: readonly string[]): Outcome {
+/** Runs a command line without the program name. */
+export function run(args: readonly string[]): RunResult {
   try {
     return invoke(readInvocation(args));
   } catch (error) {
@@ -36,14 +36,14 @@ export function run(args: readonly string[]): Outcome {
 
 type Comparison = Extract<Invocation, { readonly from: string }>;
 
-function invoke(invocation: Invocation): Outcome {
-  if (invocation.command === 'help') return said(0, helpOf(invocation.of).trimEnd());
-  if (invocation.command === 'version') return said(0, ownVersion());
+function invoke(invocation: Invocation): RunResult {
+  if (invocation.command === 'help') return printed(0, helpOf(invocation.of).trimEnd());
+  if (invocation.command === 'version') return printed(0, ownVersion());
   if (invocation.command === 'workspace') return checkAll(invocation);
   const { declared, format, to } = invocation;
   const report = compareFiles(invocation);
   const text = format === 'json' ? toJson(report) : renderReport(report, declared, packageNameOf(to));
-  return said(declared !== null && compareVerdicts(declared, report.verdict) < 0 ? 1 : 0, text);
+  return printed(declared !== null && compareVerdicts(declared, report.verdict) < 0 ? 1 : 0, text);
 }
 
 function compareFiles(invocation: Comparison): Report {
@@ -53,13 +53,13 @@ function compareFiles(invocation: Comparison): Report {
   return compareManifests(from, to);
 }
 
-function checkAll({ root, baselines, format }: Extract<Invocation, { readonly command: 'workspace' }>): Outcome {
+function checkAll({ root, baselines, format }: Extract<Invocation, { readonly command: 'workspace' }>): RunResult {
   const report = checkWorkspace({ root, baselines });
-  const refused = report.packages.some(({ problems }) => problems.length > 0);
-  return said(refused ? 1 : 0, format === 'json' ? toJson(report) : renderWorkspace(report));
+  const failed = report.packages.some(({ problems }) => problems.length > 0);
+  return printed(failed ? 1 : 0, format === 'json' ? toJson(report) : renderWorkspace(report));
 }
 
-function said(exitCode: 0 | 1, text: string): Outcome {
+function printed(exitCode: 0 | 1, text: string): RunResult {
   return { exitCode, stdout: `${text}\n`, stderr: '' };
 }
 

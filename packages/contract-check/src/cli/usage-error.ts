@@ -1,7 +1,7 @@
-/** The command line is not one that is understood. */
+/** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  /** Whose help to show; null: that of the whole. */
+  /** The command whose help to print. Null for the overview. */
   readonly command: string | null;
 
   constructor(command: string | null, problem: string) {

@@ -8,10 +8,12 @@ import type { Position } from './exposure.ts';
 import { canonicalLiteral } from './literal.ts';
 import { graphqlRules } from './rules.ts';
 
-/** One application: argument name → canonical literal, defaults of the definition filled in. */
+/** The arguments of one application: canonical literals by name, with the defaults of the definition filled in. */
 type Application = ReadonlyMap<string, string>;
 
-/** How an argument's new value compares: `undecided` where only the directive's author can tell. */
+/**
+ * How the new value of an argument compares to the old. `undecided` if that depends on the meaning of the directive.
+ */
 type Effect = 'tightened' | 'loosened' | 'raised' | 'lowered' | 'undecided';
 
 const configuredRules: Readonly<Record<Verdict, Rule | null>> = {
@@ -21,7 +23,7 @@ const configuredRules: Readonly<Record<Verdict, Rule | null>> = {
   major: graphqlRules.directiveConfiguredMajor,
 };
 
-/** `@deprecated` is compared with the descriptions: it is documentation, whatever the position. */
+/** Skips `@deprecated`, which `compareDocumented` compares. */
 export function compareAppliedDirectives(
   comparison: Comparison,
   coordinate: string,
@@ -49,7 +51,7 @@ function compareApplications(
   const before = from.map(printApplication);
   const after = to.map(printApplication);
   if (JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted())) return;
-  const message = `It was ${describe(name, before)}, is ${describe(name, after)}.`;
+  const message = describeApplications(name, before, after);
   for (const rule of rulesFor(comparison, name, from, to, position)) comparison.found(rule, coordinate, message);
 }
 
@@ -68,7 +70,7 @@ function rulesFor(
   if (name === 'oneOf') return [from.length === 0 ? graphqlRules.oneOfAdded : graphqlRules.oneOfRemoved];
   if (name === 'specifiedBy')
     return [from.length === 0 ? graphqlRules.specifiedByAdded : graphqlRules.specifiedByChanged];
-  // Which of several applications became which cannot be told.
+  // Several applications of one directive cannot be matched with each other.
   if (from.length > 1 || to.length > 1) return [graphqlRules.directiveUndecided];
   const effects = effectsOf(name, from[0] ?? new Map<string, string>(), to[0] ?? new Map<string, string>());
   return new Set(effects.flatMap((effect) => rulesOfEffect(effect, position)));
@@ -81,7 +83,7 @@ function effectsOf(directive: string, from: Application, to: Application): Effec
     const after = to.get(name) ?? 'null';
     if (before !== after) effects.push(effectOf(argumentMeaning(directive, name), before, after));
   }
-  // Without any argument that differs: a directive like `@internal`, present or not.
+  // No argument differs, so a directive without arguments, such as `@internal`, was added or removed.
   return effects.length === 0 ? ['undecided'] : effects;
 }
 
@@ -94,7 +96,7 @@ function effectOf(meaning: ArgumentMeaning | null, before: string, after: string
   return numberEffects[meaning](old, now);
 }
 
-/** Of a number that has become another one. */
+/** The effect of changing a number, by the meaning of the argument. */
 const numberEffects: Readonly<Record<ArgumentMeaning, (from: number, to: number) => Effect>> = {
   'upper bound': (from, to) => (to < from ? 'tightened' : 'loosened'),
   'lower bound': (from, to) => (to > from ? 'tightened' : 'loosened'),
@@ -140,14 +142,14 @@ function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): App
     const type = definition?.args.get(name.value)?.type ?? anyType;
     application.set(name.value, canonicalLiteral(contract, type, value));
   }
-  // An argument that is null says as much as one that is left out.
+  // An argument that is null equals one that is omitted.
   return new Map([...application].filter(([, value]) => value !== 'null'));
 }
 
-/** For the directives that every schema has without defining them. */
+/** For arguments of built-in directives, which a schema does not have to define. */
 const anyType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'String' } } as const;
 
-/** Some directives take their numbers as strings: `@cost(weight: "2.5")`. */
+/** Accepts a number in a string, because some directives take one: `@cost(weight: "2.5")`. */
 function toNumber(literal: string): number {
   return Number(/^"(.+)"$/.exec(literal)?.[1] ?? literal);
 }
@@ -157,6 +159,8 @@ function printApplication(application: Application): string {
   return args.length === 0 ? '' : `(${args.join(', ')})`;
 }
 
-function describe(name: string, printed: readonly string[]): string {
-  return printed.length === 0 ? `without @${name}` : printed.map((args) => `@${name}${args}`).join(' ');
+function describeApplications(name: string, from: readonly string[], to: readonly string[]): string {
+  const print = (applications: readonly string[]) => applications.map((args) => `@${name}${args}`).join(' ');
+  if (from.length === 0) return `${print(to)} was added.`;
+  return to.length === 0 ? `${print(from)} was removed.` : `${print(from)} changed to ${print(to)}.`;
 }

@@ -24,16 +24,17 @@ function compareDefinition(comparison: Comparison, from: DirectiveDefinition, to
   const coordinate = `@${from.name}`;
   for (const location of from.locations) {
     if (to.locations.has(location)) continue;
-    found(graphqlRules.directiveLocationRemoved, coordinate, `It may not be applied at ${location} any more.`);
+    found(graphqlRules.directiveLocationRemoved, coordinate, `It may no longer be applied at ${location}.`);
   }
   for (const location of to.locations) {
     if (from.locations.has(location)) continue;
-    found(graphqlRules.directiveLocationAdded, coordinate, `It may be applied at ${location} too.`);
+    found(graphqlRules.directiveLocationAdded, coordinate, `It may now be applied at ${location}.`);
   }
   if (from.repeatable && !to.repeatable) {
-    found(graphqlRules.directiveRepeatableRemoved, coordinate, 'It is not repeatable any more.');
+    found(graphqlRules.directiveRepeatableRemoved, coordinate, 'It is no longer repeatable.');
   }
-  if (!from.repeatable && to.repeatable) found(graphqlRules.directiveRepeatableAdded, coordinate, 'It is repeatable.');
-  compareInputs(comparison, from.args, to.args, (name) => `${coordinate}(${name}:)`);
+  if (!from.repeatable && to.repeatable)
+    found(graphqlRules.directiveRepeatableAdded, coordinate, 'It is now repeatable.');
+  compareInputs(comparison, 'argument', from.args, to.args, (name) => `${coordinate}(${name}:)`);
   compareDocumented(comparison, coordinate, from, to, 'both');
 }

@@ -5,7 +5,7 @@ import type { Documented } from './contract.ts';
 import type { Position } from './exposure.ts';
 import { graphqlRules } from './rules.ts';
 
-/** Description, deprecation and the directives that are applied to one element of the schema. */
+/** Compares the description, the deprecation and the applied directives of one schema element. */
 export function compareDocumented(
   comparison: Comparison,
   coordinate: string,
@@ -36,14 +36,14 @@ function compareDeprecations({ found }: Comparison, coordinate: string, from: Do
   const after = deprecationReason(to.applied);
   if (before === after) return;
   if (before === null) found(graphqlRules.deprecated, coordinate, `It was deprecated: ${after}`);
-  else if (after === null) found(graphqlRules.deprecationRevoked, coordinate, 'It is not deprecated any more.');
+  else if (after === null) found(graphqlRules.deprecationRevoked, coordinate, 'It is no longer deprecated.');
   else {
-    const message = `The reason of the deprecation was "${before}", is "${after}".`;
+    const message = `The deprecation reason changed from "${before}" to "${after}".`;
     found(graphqlRules.deprecationReasonChanged, coordinate, message);
   }
 }
 
-/** Null: not deprecated. */
+/** Null if the element is not deprecated. */
 function deprecationReason(applied: readonly ConstDirectiveNode[]): string | null {
   const directive = applied.find(({ name }) => name.value === 'deprecated');
   if (directive === undefined) return null;

@@ -12,15 +12,15 @@ const typeRules: Readonly<Record<Exclude<TypeRelation, 'same'>, Rule>> = {
   other: graphqlRules.outputTypeChanged,
 };
 
-/** Fields of an object or interface. */
+/** Compares the fields of an object type or interface. */
 export function compareFields(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
   const { found } = comparison;
   matchByName(from.fields, to.fields, {
     removed({ name }) {
-      found(graphqlRules.fieldRemoved, `${from.name}.${name}`, 'It was removed.');
+      found(graphqlRules.fieldRemoved, `${from.name}.${name}`, 'The field was removed.');
     },
     added({ name, type }) {
-      found(graphqlRules.fieldAdded, `${from.name}.${name}`, `It was added with type ${printType(type)}.`);
+      found(graphqlRules.fieldAdded, `${from.name}.${name}`, `The field was added with the type ${printType(type)}.`);
     },
     kept(before, after) {
       compareField(comparison, `${from.name}.${before.name}`, before, after);
@@ -31,9 +31,9 @@ export function compareFields(comparison: Comparison, from: TypeDefinition, to: 
 function compareField(comparison: Comparison, coordinate: string, from: FieldDefinition, to: FieldDefinition): void {
   const relation = relateTypes(from.type, to.type);
   if (relation !== 'same') {
-    const message = `The type was ${printType(from.type)}, is ${printType(to.type)}.`;
+    const message = `The type changed from ${printType(from.type)} to ${printType(to.type)}.`;
     comparison.found(typeRules[relation], coordinate, message);
   }
-  compareInputs(comparison, from.args, to.args, (name) => `${coordinate}(${name}:)`);
+  compareInputs(comparison, 'argument', from.args, to.args, (name) => `${coordinate}(${name}:)`);
   compareDocumented(comparison, coordinate, from, to, 'output');
 }

@@ -9,7 +9,11 @@ import { collectInto, type Comparison, type GraphqlOptions } from './comparison.
 import { exposureOf } from './exposure.ts';
 import { readGraphqlContract } from './read-contract.ts';
 
-/** Compares two schemas, each given whole as SDL. Throws an InputError when one is not valid. */
+/**
+ * Compares two schemas, each a complete SDL document.
+ *
+ * @throws {InputError} when a schema is invalid.
+ */
 export function compareGraphql(from: SourceText, to: SourceText, options: GraphqlOptions = {}): Report {
   const changes: Change[] = [];
   const before = readGraphqlContract(from);

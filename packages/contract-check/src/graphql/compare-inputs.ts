@@ -1,4 +1,5 @@
 import type { Rule } from '../change.ts';
+import { describeDifference } from '../describe-difference.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { matchByName, type Comparison } from './comparison.ts';
 import { isRequired, printType, type InputValue } from './contract.ts';
@@ -12,9 +13,10 @@ const typeRules: Readonly<Record<Exclude<TypeRelation, 'same'>, Rule>> = {
   other: graphqlRules.inputTypeChanged,
 };
 
-/** Arguments of a field or a directive, or fields of an input object. */
+/** Compares the arguments of a field or directive, or the fields of an input object. */
 export function compareInputs(
   comparison: Comparison,
+  noun: 'argument' | 'field',
   from: ReadonlyMap<string, InputValue>,
   to: ReadonlyMap<string, InputValue>,
   coordinateOf: (name: string) => string,
@@ -22,11 +24,11 @@ export function compareInputs(
   const { found } = comparison;
   matchByName(from, to, {
     removed({ name }) {
-      found(graphqlRules.inputRemoved, coordinateOf(name), 'It was removed.');
+      found(graphqlRules.inputRemoved, coordinateOf(name), `The ${noun} was removed.`);
     },
     added(input) {
       const rule = isRequired(input) ? graphqlRules.requiredInputAdded : graphqlRules.optionalInputAdded;
-      found(rule, coordinateOf(input.name), `It was added with type ${printType(input.type)}.`);
+      found(rule, coordinateOf(input.name), `The ${noun} was added with the type ${printType(input.type)}.`);
     },
     kept(before, after) {
       compareInput(comparison, coordinateOf(before.name), before, after);
@@ -37,7 +39,7 @@ export function compareInputs(
 function compareInput(comparison: Comparison, coordinate: string, from: InputValue, to: InputValue): void {
   const relation = relateTypes(from.type, to.type);
   if (relation !== 'same') {
-    const message = `The type was ${printType(from.type)}, is ${printType(to.type)}.`;
+    const message = `The type changed from ${printType(from.type)} to ${printType(to.type)}.`;
     comparison.found(typeRules[relation], coordinate, message);
   }
   compareDefaults(comparison, coordinate, from, to);
@@ -48,8 +50,7 @@ function compareDefaults(comparison: Comparison, coordinate: string, from: Input
   const before = from.defaultValue && canonicalLiteral(comparison.from, from.type, from.defaultValue);
   const after = to.defaultValue && canonicalLiteral(comparison.to, to.type, to.defaultValue);
   if (before === after) return;
-  const message = `The default was ${before ?? 'absent'}, is ${after ?? 'absent'}.`;
-  comparison.found(defaultRule(from, to), coordinate, message);
+  comparison.found(defaultRule(from, to), coordinate, describeDifference('The default', before, after));
 }
 
 function defaultRule(from: InputValue, to: InputValue): Rule {

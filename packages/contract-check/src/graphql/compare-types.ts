@@ -2,19 +2,28 @@ import { compareDocumented } from './compare-documented.ts';
 import { compareFields } from './compare-fields.ts';
 import { compareInputs } from './compare-inputs.ts';
 import { matchByName, type Comparison } from './comparison.ts';
-import type { TypeDefinition } from './contract.ts';
+import type { TypeDefinition, TypeKind } from './contract.ts';
 import type { Position } from './exposure.ts';
 import { graphqlRules } from './rules.ts';
+
+const kindNames: Readonly<Record<TypeKind, string>> = {
+  scalar: 'scalar',
+  object: 'object type',
+  interface: 'interface',
+  union: 'union',
+  enum: 'enum',
+  input: 'input object',
+};
 
 export function compareTypes(comparison: Comparison): void {
   const { from, to, exposure, found } = comparison;
   matchByName(from.types, to.types, {
     removed({ name, kind }) {
       const rule = exposure.positionOf(name) === null ? graphqlRules.unreachableChanged : graphqlRules.typeRemoved;
-      found(rule, name, `The ${kind} was removed.`);
+      found(rule, name, `The ${kindNames[kind]} was removed.`);
     },
     added(type) {
-      found(graphqlRules.typeAdded, type.name, `The ${type.kind} was added.`);
+      found(graphqlRules.typeAdded, type.name, `The ${kindNames[type.kind]} was added.`);
       for (const interfaceName of type.interfaces) comparePossibleType(comparison, interfaceName, type.name);
     },
     kept(before, after) {
@@ -25,7 +34,7 @@ export function compareTypes(comparison: Comparison): void {
   });
 }
 
-/** What is wrong with a type that nobody could reach is the same small thing, whatever it is. */
+/** Replaces the rule of every change that is larger than a patch, because no operation can reach the type. */
 function ofUnreachable(comparison: Comparison): Comparison {
   return {
     ...comparison,
@@ -38,11 +47,15 @@ function ofUnreachable(comparison: Comparison): Comparison {
 function compareType(comparison: Comparison, from: TypeDefinition, to: TypeDefinition, position: Position): void {
   const { found } = comparison;
   if (from.kind !== to.kind) {
-    found(graphqlRules.typeKindChanged, from.name, `It was of kind ${from.kind}, is of kind ${to.kind}.`);
+    found(
+      graphqlRules.typeKindChanged,
+      from.name,
+      `The kind changed from ${kindNames[from.kind]} to ${kindNames[to.kind]}.`,
+    );
     return;
   }
   compareFields(comparison, from, to);
-  compareInputs(comparison, from.inputFields, to.inputFields, (name) => `${from.name}.${name}`);
+  compareInputs(comparison, 'field', from.inputFields, to.inputFields, (name) => `${from.name}.${name}`);
   compareInterfaces(comparison, from, to);
   compareMembers(comparison, from, to);
   compareValues(comparison, from, to, position);
@@ -52,28 +65,29 @@ function compareType(comparison: Comparison, from: TypeDefinition, to: TypeDefin
 function compareInterfaces(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
   for (const name of from.interfaces) {
     if (to.interfaces.has(name)) continue;
-    comparison.found(graphqlRules.interfaceAbandoned, from.name, `It does not implement ${name} any more.`);
+    comparison.found(graphqlRules.interfaceAbandoned, from.name, `It no longer implements ${name}.`);
   }
   for (const name of to.interfaces) {
     if (from.interfaces.has(name)) continue;
-    comparison.found(graphqlRules.interfaceImplemented, from.name, `It implements ${name}.`);
+    comparison.found(graphqlRules.interfaceImplemented, from.name, `It now implements ${name}.`);
     comparePossibleType(comparison, name, from.name);
   }
 }
 
-/** A type that newly implements an interface is a new answer wherever that interface was returned. */
+/** A new implementation of an interface is a new type in the responses of every field that returns the interface. */
 function comparePossibleType(comparison: Comparison, interfaceName: string, typeName: string): void {
   if (!comparison.from.types.has(interfaceName) || !comparison.exposure.isReturned(interfaceName)) return;
-  comparison.found(possibleTypeRule(comparison), interfaceName, `It can be ${typeName} too.`);
+  comparison.found(possibleTypeRule(comparison), interfaceName, `It can now be of type ${typeName}.`);
 }
 
 function compareMembers(comparison: Comparison, from: TypeDefinition, to: TypeDefinition): void {
   for (const name of from.members) {
     if (!to.members.has(name))
-      comparison.found(graphqlRules.unionMemberRemoved, from.name, `It cannot be ${name} any more.`);
+      comparison.found(graphqlRules.unionMemberRemoved, from.name, `It can no longer be of type ${name}.`);
   }
   for (const name of to.members) {
-    if (!from.members.has(name)) comparison.found(possibleTypeRule(comparison), from.name, `It can be ${name} too.`);
+    if (!from.members.has(name))
+      comparison.found(possibleTypeRule(comparison), from.name, `It can now be of type ${name}.`);
   }
 }
 

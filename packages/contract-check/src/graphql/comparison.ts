@@ -6,25 +6,28 @@ import type { Exposure } from './exposure.ts';
 
 export interface GraphqlOptions {
   /**
-   * Whether clients may rely on knowing every value of an enum and every type of a union or interface that they are sent.
-   * False, the default: outputs are open, and growth is minor. True: it is major.
+   * Whether clients may rely on knowing every enum value and every type of a union or interface that they receive. If
+   * true, an added value or type is major. If false, it is minor. Defaults to false.
    */
   readonly closedOutputs?: boolean;
-  /** Directive name, without `@` → the verdict of every change of its applications. Unknown directives are major. */
+  /**
+   * The verdict for every change of an applied directive, by directive name without `@`. Unknown directives are major.
+   */
   readonly directives?: Readonly<Record<string, Verdict>>;
 }
 
-/** What every part of a comparison needs. Exposure is the old schema's: only what could be reached can be broken. */
+/** The context of a comparison. */
 export interface Comparison {
   readonly from: GraphqlContract;
   readonly to: GraphqlContract;
+  /** Of the old schema: a change breaks only what operations could reach. */
   readonly exposure: Exposure;
   readonly closedOutputs: boolean;
   readonly directives: ReadonlyMap<string, Verdict>;
   readonly found: Found;
 }
 
-/** Where changes are put. */
+/** Records a change. */
 export type Found = (rule: Rule, coordinate: string, message: string) => void;
 
 export function collectInto(changes: Change[]): Found {
@@ -33,7 +36,7 @@ export function collectInto(changes: Change[]): Found {
   };
 }
 
-/** Walks two maps: what is gone, what is new, what is in both. */
+/** Matches the items of two maps by name. */
 export function matchByName<T>(
   from: ReadonlyMap<string, T>,
   to: ReadonlyMap<string, T>,

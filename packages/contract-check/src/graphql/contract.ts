@@ -1,11 +1,11 @@
 import type { ConstDirectiveNode, ConstValueNode, TypeNode } from 'graphql';
 
-/** What a schema promises, with extensions merged in. Maps are in the order of the text, which means nothing. */
+/** A schema with its extensions merged. The order of maps has no meaning. */
 export interface GraphqlContract {
   readonly description: string | null;
-  /** Operation type (`query`, …) → name of the root type. */
+  /** Name of the root type by operation type (`query`, `mutation`, `subscription`). */
   readonly roots: ReadonlyMap<string, string>;
-  /** Built-in scalars are not listed. */
+  /** Without the built-in scalars. */
   readonly types: ReadonlyMap<string, TypeDefinition>;
   readonly directives: ReadonlyMap<string, DirectiveDefinition>;
   /** Directives applied to the schema itself. */
@@ -14,7 +14,7 @@ export interface GraphqlContract {
 
 export type TypeKind = 'scalar' | 'object' | 'interface' | 'union' | 'enum' | 'input';
 
-/** One shape for all kinds: what a kind does not have is empty. */
+/** A type of any kind. Members that the kind does not have are empty. */
 export interface TypeDefinition extends Documented {
   readonly kind: TypeKind;
   /** Fields of objects and interfaces. */
@@ -28,7 +28,7 @@ export interface TypeDefinition extends Documented {
   readonly values: Map<string, Documented>;
 }
 
-/** What has a name, a description and applied directives. */
+/** A schema element with a name, a description and applied directives. */
 export interface Documented {
   readonly name: string;
   description: string | null;
@@ -43,7 +43,7 @@ export interface FieldDefinition extends Documented {
 /** An argument of a field or directive, or a field of an input object. */
 export interface InputValue extends Documented {
   readonly type: TypeNode;
-  /** Null: without a default. The literal `null` is a default. */
+  /** Null if there is no default. The literal `null` is a default. */
   readonly defaultValue: ConstValueNode | null;
 }
 
@@ -53,7 +53,7 @@ export interface DirectiveDefinition extends Documented {
   readonly repeatable: boolean;
 }
 
-/** A field or argument must be given when it is non-null and has no default. */
+/** An argument or input field is required if it is non-null and has no default. */
 export function isRequired(input: InputValue): boolean {
   return input.type.kind === 'NonNullType' && input.defaultValue === null;
 }

@@ -1,6 +1,6 @@
 import type { GraphqlContract } from './contract.ts';
 
-/** Whether a schema has what a coordinate names: `Type`, `Type.field`, `Type.VALUE`, `Type.field(argument:)`. */
+/** Whether a coordinate exists in a schema: `Type`, `Type.field`, `Type.VALUE` or `Type.field(argument:)`. */
 export function hasCoordinate(contract: GraphqlContract, coordinate: string): boolean {
   const [, typeName = '', member, argument] = /^(\w+)(?:\.(\w+)(?:\((\w+):\))?)?$/.exec(coordinate) ?? [];
   const type = contract.types.get(typeName);

@@ -1,6 +1,6 @@
 /**
- * What the arguments of widely used directives mean, by name: `@constraint` of several packages, `@length`, `@range` and
- * the like agree on these.
+ * The meaning of the arguments of widely used directives, by argument name. `@constraint`, `@length`, `@range` and
+ * similar directives of several packages share these names.
  */
 export type ArgumentMeaning = 'upper bound' | 'lower bound' | 'divisor' | 'restriction' | 'cost';
 
@@ -18,7 +18,7 @@ const bounds: Readonly<Record<string, ArgumentMeaning>> = {
   exclusiveMin: 'lower bound',
   exclusiveMinimum: 'lower bound',
   multipleOf: 'divisor',
-  // Present or not can be compared; one text with another cannot.
+  // Adding and removing these can be compared. Two different texts cannot.
   pattern: 'restriction',
   format: 'restriction',
   startsWith: 'restriction',
@@ -33,7 +33,7 @@ const costs: Readonly<Record<string, Readonly<Record<string, ArgumentMeaning>>>>
   listSize: { assumedSize: 'cost' },
 };
 
-/** Null: not known. */
+/** Null if the meaning is unknown. */
 export function argumentMeaning(directive: string, argument: string): ArgumentMeaning | null {
   const table = costs[directive] ?? bounds;
   return Object.hasOwn(table, argument) ? (table[argument] ?? null) : null;

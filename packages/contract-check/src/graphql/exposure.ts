@@ -1,13 +1,13 @@
 import { namedType, type GraphqlContract, type InputValue, type TypeDefinition } from './contract.ts';
 
-/** Where the values of a type travel: `input` to the server, `output` to the client. */
+/** The direction in which values of a type are sent: `input` to the server, `output` to the client. */
 export type Position = 'input' | 'output' | 'both';
 
-/** What operations can reach in a schema, from its root types and its directives. */
+/** The types that operations can reach from the root types and the directives of a schema. */
 export interface Exposure {
-  /** Null: no operation can reach the type. */
+  /** Null if no operation can reach the type. */
   positionOf(typeName: string): Position | null;
-  /** Whether a field can return the abstract type: then each of its implementations is an answer. */
+  /** Whether a field can return the type. For an abstract type, a response can then contain each implementation. */
   isReturned(typeName: string): boolean;
 }
 
@@ -16,7 +16,7 @@ export function exposureOf(contract: GraphqlContract): Exposure {
   const outputs = new Set<string>();
   const returned = new Set<string>();
   const implementations = implementationsOf(contract);
-  // A list of what is still to do, not recursion: a schema may be a chain of ten thousand types.
+  // A work list instead of recursion: a chain of ten thousand types would overflow the stack.
   const pending: (() => void)[] = [];
 
   function reachInput({ type }: InputValue): void {
@@ -26,7 +26,7 @@ export function exposureOf(contract: GraphqlContract): Exposure {
     for (const field of contract.types.get(name)?.inputFields.values() ?? []) pending.push(() => reachInput(field));
   }
 
-  /** A type that a fragment can name: its fields can be selected. */
+  /** Reaches a type that a fragment can name. Its fields can be selected. */
   function reachOutput(name: string): void {
     if (outputs.has(name)) return;
     outputs.add(name);
@@ -39,7 +39,7 @@ export function exposureOf(contract: GraphqlContract): Exposure {
     }
   }
 
-  /** A type that a field returns: whatever it can turn out to be is reached too. */
+  /** Reaches a type that a field returns, and its members or implementations. */
   function reachReturned(name: string): void {
     if (returned.has(name)) return;
     returned.add(name);

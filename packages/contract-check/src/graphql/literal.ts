@@ -2,8 +2,8 @@ import { Kind, type ConstValueNode, type TypeNode } from 'graphql';
 import { namedType, type GraphqlContract } from './contract.ts';
 
 /**
- * One text for all literals that a server coerces to the same value: `1` and `[1]` of a list, `1` and `1.0` of a Float,
- * `1` and `"1"` of an ID, `{a: 1, b: 2}` and `{b: 2, a: 1}`, a string and a block string.
+ * Prints literals that a server coerces to the same value as the same text: `1` and `[1]` for a list, `1` and `1.0` for
+ * a Float, `1` and `"1"` for an ID, `{a: 1, b: 2}` and `{b: 2, a: 1}`, a string and a block string.
  */
 export function canonicalLiteral(contract: GraphqlContract, type: TypeNode, value: ConstValueNode): string {
   if (value.kind === Kind.NULL) return 'null';

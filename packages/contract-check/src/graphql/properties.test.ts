@@ -7,7 +7,7 @@ import { InputError } from '../input-error.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { compareGraphql } from './compare-graphql.ts';
 
-// A generous bound: the machine may be doing something else.
+// Far above the usual duration, so that a busy machine does not fail the test.
 vi.setConfig({ testTimeout: 120_000 });
 
 interface SingleCase {
@@ -20,7 +20,7 @@ interface SingleCase {
 
 const allCases: SingleCase[] = JSON.parse(readFileSync(new URL('../../corpus/graphql.json', import.meta.url), 'utf8'));
 
-/** Those that can stand side by side in one schema: not about the schema as a whole, or a directive known by its name. */
+/** The cases that can be combined in one schema: neither about the whole schema nor about a directive known by name. */
 const cases = allCases.filter(
   ({ from, to, closedOutputs, directives }) =>
     !/schema|Mutation|Subscription|@cost/.test(from + to) && closedOutputs === undefined && directives === undefined,
@@ -30,8 +30,8 @@ function compare(from: string, to: string): Report {
   return compareGraphql({ file: 'from', text: from }, { file: 'to', text: to });
 }
 
-/** The definitions of a case with names of their own, its query type under a field of the whole. */
-function partOf(sdl: string, index: number): string {
+/** Renames the definitions of a case, so that several cases fit into one schema. */
+function renameDefinitions(sdl: string, index: number): string {
   const document = parse(sdl);
   const own = new Set(document.definitions.flatMap((node) => ('name' in node ? [node.name?.value] : [])));
   const renamed = visit(document, {
@@ -43,7 +43,7 @@ function partOf(sdl: string, index: number): string {
   return print(renamed);
 }
 
-/** What has a name inside a type: it may be spelt as a type is. */
+/** Nodes inside a type. Their names may equal the name of a type. */
 const memberKinds: ReadonlySet<string> = new Set([
   Kind.FIELD_DEFINITION,
   Kind.INPUT_VALUE_DEFINITION,
@@ -51,27 +51,28 @@ const memberKinds: ReadonlySet<string> = new Set([
   Kind.ARGUMENT,
 ]);
 
-function whole(parts: readonly string[]): string {
+/** Combines cases into one schema, each under a field of the query type. */
+function combine(parts: readonly string[]): string {
   const fields = parts.map((_, i) => `part${i}: Query_${i}`).join(' ');
-  return [`type Query { ${fields} }`, ...parts.map(partOf)].join('\n');
+  return [`type Query { ${fields} }`, ...parts.map(renameDefinitions)].join('\n');
 }
 
 describe('GraphQL', () => {
-  test('a schema against itself is none', () => {
+  test('returns none for a schema and itself', () => {
     for (const { from, to } of allCases) {
       expect(compare(from, from)).toEqual({ verdict: 'none', changes: [] });
       expect(compare(to, to)).toEqual({ verdict: 'none', changes: [] });
     }
   });
 
-  test('a composed change is never smaller than its parts', () => {
+  test('never returns a smaller verdict for a combined change than for its parts', () => {
     const some = fc.uniqueArray(fc.constantFrom(...cases), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(some, (parts) => {
-        const before = whole(parts.map(({ from }) => from));
-        const composed = compare(before, whole(parts.map(({ to }) => to))).verdict;
+        const before = combine(parts.map(({ from }) => from));
+        const composed = compare(before, combine(parts.map(({ to }) => to))).verdict;
         for (const [i, part] of parts.entries()) {
-          const single = compare(before, whole(parts.map(({ from, to }, j) => (i === j ? to : from)))).verdict;
+          const single = compare(before, combine(parts.map(({ from, to }, j) => (i === j ? to : from)))).verdict;
           expect([single, part.from]).toEqual([part.verdict, part.from]);
           expect(compareVerdicts(composed, single)).toBeGreaterThanOrEqual(0);
         }
@@ -79,7 +80,7 @@ describe('GraphQL', () => {
     );
   });
 
-  test('any text has a report or an InputError that names the file', () => {
+  test('returns a report or throws an InputError that names the file, for any text', () => {
     const words = fc.constantFrom(...cases.flatMap(({ from, to }) => [...from.split(/\b/), ...to.split(/\b/)]));
     const broken = fc
       .tuple(fc.constantFrom(...cases), fc.nat(), fc.nat(20), words)

@@ -26,12 +26,13 @@ import type {
 } from './contract.ts';
 
 /**
- * Reads SDL. It must be a whole, valid schema: a mistake in it would make a comparison mean nothing. Throws an InputError
- * that names the line.
+ * Reads SDL. It must be a complete, valid schema, because the comparison of an invalid schema would be meaningless.
+ *
+ * @throws {InputError} when the schema is invalid.
  */
 export function readGraphqlContract(source: SourceText): GraphqlContract {
   return withinStack(source.file, () => {
-    if (source.text.trim() === '') throw new InputError(source.file, 1, 'is empty: a schema is expected');
+    if (source.text.trim() === '') throw new InputError(source.file, 1, 'the file is empty, expected a GraphQL schema');
     const document = readValidDocument(source);
     return collect(document);
   });
@@ -43,7 +44,11 @@ function readValidDocument({ file, text }: SourceText): DocumentNode {
     ({ kind }) => kind === 'OperationDefinition' || kind === 'FragmentDefinition',
   );
   if (executable !== undefined) {
-    throw new InputError(file, executable.loc?.startToken.line ?? null, 'an operation, where a schema is expected');
+    throw new InputError(
+      file,
+      executable.loc?.startToken.line ?? null,
+      'expected a GraphQL schema, found an operation or fragment',
+    );
   }
   try {
     syntactically(file, () => {
@@ -51,7 +56,7 @@ function readValidDocument({ file, text }: SourceText): DocumentNode {
       if (invalid !== undefined) throw invalid;
     });
   } catch (error) {
-    // What the rules of SDL forbid arrives as one plain Error that joins their messages, without places.
+    // For violations of the SDL rules, graphql throws one plain Error that joins their messages and has no locations.
     if (!(error instanceof Error) || error instanceof InputError || error instanceof RangeError) throw error;
     throw new InputError(file, lineOfQuotedName(document, error.message), error.message.replaceAll('\n\n', ' '), {
       cause: error,
@@ -69,7 +74,10 @@ function syntactically<T>(file: string, work: () => T): T {
   }
 }
 
-/** The line of the last use of the first name that a message quotes: of two definitions, or a use of what is unknown. */
+/**
+ * The line of the last occurrence of the first name that a message quotes: the second of two definitions, or the use of
+ * an unknown name.
+ */
 function lineOfQuotedName(document: DocumentNode, message: string): number | null {
   const quoted = /"@?(\w+)(?:\.(\w+))?/.exec(message);
   const name = quoted?.[2] ?? quoted?.[1];
@@ -116,7 +124,7 @@ function collect(document: DocumentNode): GraphqlContract {
     }
   }
   for (const node of document.definitions) {
-    // graphql 17 lets directives be applied to directives, and such applications be added by an extension.
+    // graphql 17 allows directives on directive definitions, and extensions that add them.
     if (node.kind !== 'DirectiveExtension') continue;
     const directive = directives.get(node.name.value);
     if (directive !== undefined) directive.applied = [...directive.applied, ...(node.directives ?? [])];
@@ -135,7 +143,7 @@ function collect(document: DocumentNode): GraphqlContract {
 
 function addType(types: Map<string, TypeDefinition>, node: TypeDefinitionNode | TypeExtensionNode): void {
   const name = node.name.value;
-  // An extension may stand before what it extends.
+  // An extension may precede the definition that it extends.
   const type = types.get(name) ?? {
     kind: kindOfNode[node.kind],
     name,

@@ -1,16 +1,16 @@
 import { describe, expect, test, vi } from 'vitest';
 import { compareGraphql } from './compare-graphql.ts';
 
-// A generous bound: the machine may be doing something else.
+// Far above the usual duration, so that a busy machine does not fail the test.
 vi.setConfig({ testTimeout: 120_000 });
 
 const valid = 'type Query { a: String }';
 const read = (text: string) => compareGraphql({ file: 'a.graphql', text: valid }, { file: 'b.graphql', text });
 
-describe('what is not a schema', () => {
+describe('an invalid schema', () => {
   test.each([
-    ['', 'b.graphql:1: is empty: a schema is expected'],
-    [' \n\t', 'b.graphql:1: is empty: a schema is expected'],
+    ['', 'b.graphql:1: the file is empty, expected a GraphQL schema'],
+    [' \n\t', 'b.graphql:1: the file is empty, expected a GraphQL schema'],
     ['type Query {\n  a: String\n', 'b.graphql:3: Syntax Error: Expected Name, found <EOF>.'],
     ['type Query {\n  a: \n}', 'b.graphql:3: Syntax Error: Expected Name, found "}".'],
     ['type Query {\n  a: Foo\n}', 'b.graphql:2: Unknown type "Foo".'],
@@ -25,21 +25,21 @@ describe('what is not a schema', () => {
       'b.graphql:8: Interface field B.y expected',
     ],
     ['type A {\n  a: Int\n}', 'b.graphql: Query root type must be provided.'],
-    ['query {\n  a\n}', 'b.graphql:1: an operation, where a schema is expected'],
+    ['query {\n  a\n}', 'b.graphql:1: expected a GraphQL schema, found an operation or fragment'],
     [`type Query {\n  a: ${'['.repeat(100_000)}Int${']'.repeat(100_000)}\n}`, 'b.graphql: is nested too deeply'],
     ['\u0000', 'b.graphql:1: Syntax Error: Unexpected character: U+0000.'],
-  ])('%#', (text, message) => {
+  ])('is reported with its line, case %#', (text, message) => {
     expect(() => read(text)).toThrow(message);
   });
 });
 
-test('names of the prototype are names', () => {
+test('treats names of Object.prototype as ordinary names', () => {
   const sdl = 'type constructor { toString: Int } type Query { hasOwnProperty: constructor valueOf: Int }';
   const { changes } = compareGraphql({ file: 'a', text: sdl }, { file: 'b', text: sdl.replace('valueOf: Int', '') });
   expect(changes.map(({ coordinate }) => coordinate)).toEqual(['Query.valueOf']);
 });
 
-test('10,000 types', () => {
+test('compares 10,000 types in linear time', () => {
   const types = Array.from(
     { length: 10_000 },
     (_, i) => `type T${i} { id: ID! name: String next(first: Int = 1): [T${(i + 1) % 10_000}!]! }`,
@@ -51,6 +51,6 @@ test('10,000 types', () => {
     { file: 'b', text: from.replaceAll('name: String', 'name: String!') },
   );
   expect(report.changes).toHaveLength(10_000);
-  // Measured 1 s; the bound only tells linear from quadratic.
+  // Takes about 1 s. The bound only distinguishes linear from quadratic time.
   expect(performance.now() - started).toBeLessThan(60_000);
 });

@@ -2,8 +2,8 @@ import type { TypeNode } from 'graphql';
 import { printType } from './contract.ts';
 
 /**
- * How a type relates to an earlier one: `narrower` when it has only some of the values (non-null at one or more places
- * where null was allowed), `wider` the other way round, `other` when it is both or neither.
+ * How a new type relates to the old type. `narrower`: non-null at one or more places that were nullable. `wider`:
+ * nullable at one or more places that were non-null. `other`: both, or neither.
  */
 export type TypeRelation = 'same' | 'narrower' | 'wider' | 'other';
 
@@ -12,7 +12,7 @@ export function relateTypes(from: TypeNode, to: TypeNode): TypeRelation {
   if (to.kind === 'NonNullType') return both('narrower', relateTypes(from, to.type));
   if (from.kind === 'NonNullType') return both('wider', relateTypes(from.type, to));
   if (from.kind === 'ListType' && to.kind === 'ListType') return relateTypes(from.type, to.type);
-  // A list and its item, or two names: no operation that was written for one is valid for the other in general.
+  // A list and its item type, or two type names, are unrelated: operations for one are usually invalid for the other.
   return printType(from) === printType(to) ? 'same' : 'other';
 }
 

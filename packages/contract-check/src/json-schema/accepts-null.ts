@@ -2,7 +2,7 @@ import { ownMember, type JsonValue } from '../json/json-value.ts';
 import { listMember } from './conjunction.ts';
 import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
-/** Whether null is valid, in whichever notation: decided by evaluating the schemas for it, as a validator does. */
+/** Whether null is valid. Evaluates the schemas like a validator, so that every notation of null is covered. */
 export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): boolean {
   const active = new Set<Schema>();
 
@@ -11,7 +11,7 @@ export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): b
   }
 
   function acceptsOne(schema: Schema): boolean {
-    // A branch that leads back to its own choice is no way to be valid.
+    // A branch that refers back to its own choice does not make a value valid.
     if (active.has(schema)) return false;
     active.add(schema);
     try {
@@ -38,7 +38,7 @@ export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): b
 }
 
 function allowedByValue(schema: Schema): boolean {
-  // OpenAPI 3.0: beside a type, whatever the enum lists.
+  // OpenAPI 3.0: `nullable` next to `type` allows null even if `enum` does not list it.
   if (ownMember(schema, 'nullable') === true && Object.hasOwn(schema, 'type')) return true;
   const type = ownMember(schema, 'type');
   if (type !== undefined && type !== 'null' && !(Array.isArray(type) && type.includes('null'))) return false;

@@ -5,7 +5,9 @@ import { isDocumentation } from './keywords.ts';
 import { never, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { typeKeyword, typesOf, valueSetOf, type InstanceType } from './value-set.ts';
 
-/** One way for a value to be valid: one type, and schemas that hold all at once, without references or combinations. */
+/**
+ * One way for a value to be valid: a type, and schemas that must all match. They contain no references or combinations.
+ */
 export interface Alternative {
   readonly type: InstanceType;
   readonly schemas: readonly Schema[];
@@ -13,24 +15,24 @@ export interface Alternative {
 
 export interface Alternatives {
   readonly list: readonly Alternative[];
-  /** Whether a value that fits several of them can be refused for it (`oneOf`). */
+  /** Whether a value that matches several alternatives can be invalid (`oneOf`). */
   readonly exclusive: boolean;
 }
 
 type Branches = Choice['branches'];
 
-/** Far above what people write; below what would take minutes. */
+/** Bounds the duration. Schemas that people write have far fewer alternatives. More would take minutes to compare. */
 const maxAlternatives = 2_000;
 
 /**
- * Every way for a value other than null to be valid. Two texts that differ only in `$ref`, `allOf` and the notation of null
- * or of unions of bare types or values have the same alternatives.
+ * Every way for a value other than null to be valid. Schemas that differ only in `$ref`, in `allOf`, or in the notation
+ * of null or of unions of bare types or values have the same alternatives.
  */
 export function alternativesOf(document: SchemaDocument, start: readonly Schema[]): Alternatives {
   const list: Alternative[] = [];
   let exclusive = false;
 
-  /** `around`: each choice met so far → the choices in whose branches it stands. */
+  /** `around` maps each choice seen so far to the choices in whose branches it is nested. */
   function expand(all: readonly Schema[], decided: ReadonlySet<Branches>, around: ReadonlyMap<Branches, Branches[]>): void {
     const conjunction = conjunctionOf(document, all);
     const open = conjunction.choices.find(({ branches }) => !decided.has(branches));
@@ -43,7 +45,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
     exclusive ||= open.exclusive && branches.length > 1;
     for (const branch of branches) {
       const inner = conjunctionOf(document, branch).choices.map((choice) => choice.branches);
-      // A branch that leads back to the choice that it belongs to is no other way than its siblings.
+      // A branch that refers back to its own choice adds no alternative to those of its siblings.
       if (inner.some((each) => outer.includes(each))) continue;
       const nextAround = new Map([...inner.map((each) => [each, outer] as const), ...around]);
       expand([...conjunction.schemas, ...branch], new Set([...decided, open.branches]), nextAround);
@@ -54,7 +56,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
     for (const type of typesOf(all)) {
       if (!isPossible(all, type)) continue;
       if (list.length >= maxAlternatives) {
-        const problem = `combines anyOf and oneOf in more than ${maxAlternatives} ways at one place`;
+        const problem = `combines anyOf and oneOf in more than ${maxAlternatives} ways at one place. Use fewer branches.`;
         throw new InputError(document.file, null, problem);
       }
       list.push({ type, schemas: all });
@@ -72,11 +74,11 @@ function isPossible(all: readonly Schema[], type: InstanceType): boolean {
 const simplifiedBranches = new WeakMap<Branches, (readonly Schema[])[]>();
 
 /**
- * Branches without those for null alone. When all are bare types, or all are lists of values, they are one branch: the
- * same as `type` with several names, or `enum`.
+ * Removes the branches that allow only null. Merges branches that are all bare types into one `type`, and branches that
+ * are all lists of values into one `enum`.
  */
 function simplified(branches: Branches): readonly (readonly Schema[])[] {
-  // The same list again must give the same schemas again: they are known by identity.
+  // Schemas are compared by identity, so the same list must return the same schemas.
   const known = simplifiedBranches.get(branches);
   if (known !== undefined) return known;
   const proper = branches.map(schemas).filter((branch) => !branch.some(isOnlyNull));

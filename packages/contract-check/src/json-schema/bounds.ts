@@ -6,11 +6,12 @@ type Side = 'upper' | 'lower';
 
 interface Point {
   readonly value: number;
-  /** The value itself is outside (`exclusiveMaximum`). */
+  /** Whether the bound excludes the value itself (`exclusiveMaximum`). */
   readonly open: boolean;
 }
 
 interface Bound {
+  /** The start of a sentence about the bound. */
   readonly name: string;
   readonly side: Side;
   readonly points: (all: readonly Schema[]) => readonly Point[];
@@ -18,9 +19,9 @@ interface Bound {
 
 export interface BoundChange {
   readonly name: string;
-  /** As text; `absent` without a bound. */
-  readonly from: string;
-  readonly to: string;
+  /** Printed. Null if there is no bound. */
+  readonly from: string | null;
+  readonly to: string | null;
   readonly tightened: boolean;
 }
 
@@ -29,8 +30,8 @@ const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
   array: [count('minItems', 'lower'), count('maxItems', 'upper')],
   object: [count('minProperties', 'lower'), count('maxProperties', 'upper')],
   number: [
-    { name: 'lower bound', side: 'lower', points: (all) => numericPoints(all, 'minimum', 'exclusiveMinimum') },
-    { name: 'upper bound', side: 'upper', points: (all) => numericPoints(all, 'maximum', 'exclusiveMaximum') },
+    { name: 'The lower bound', side: 'lower', points: (all) => numericPoints(all, 'minimum', 'exclusiveMinimum') },
+    { name: 'The upper bound', side: 'upper', points: (all) => numericPoints(all, 'maximum', 'exclusiveMaximum') },
   ],
   boolean: [],
 };
@@ -59,7 +60,7 @@ function count(keyword: string, side: Side): Bound {
   return {
     name: keyword,
     side,
-    // No count is below 0: a lower bound of 0 is none.
+    // A count cannot be below 0, so a lower bound of 0 is no bound.
     points: (all) => numbers(all, keyword).flatMap((value) => (side === 'lower' && value === 0 ? [] : [{ value, open: false }])),
   };
 }
@@ -67,7 +68,7 @@ function count(keyword: string, side: Side): Bound {
 function numericPoints(all: readonly Schema[], inclusive: string, exclusive: string): Point[] {
   const integer = isInteger(all);
   return all.flatMap((schema) => {
-    // Draft 4: `exclusiveMaximum: true` is about the `maximum` beside it.
+    // Draft 4: `exclusiveMaximum: true` modifies the `maximum` of the same schema.
     const open = ownMember(schema, exclusive) === true;
     const points = [
       ...numbers([schema], inclusive).map((value) => ({ value, open })),
@@ -77,7 +78,7 @@ function numericPoints(all: readonly Schema[], inclusive: string, exclusive: str
   });
 }
 
-/** The last whole number inside: of integers, below 10 is up to 9. */
+/** The closed bound that is equal for integers: below 10 becomes up to 9. */
 function ofIntegers({ value, open }: Point, side: Side): Point {
   const step = side === 'upper' ? -1 : 1;
   const rounded = side === 'upper' ? Math.floor(value) : Math.ceil(value);
@@ -88,7 +89,7 @@ function numbers(all: readonly Schema[], keyword: string): number[] {
   return all.map((schema) => ownMember(schema, keyword)).filter((value) => typeof value === 'number');
 }
 
-function show(point: Point | null): string {
-  if (point === null) return 'absent';
-  return point.open ? `${point.value}, itself excluded` : String(point.value);
+function show(point: Point | null): string | null {
+  if (point === null) return null;
+  return point.open ? `${point.value} (exclusive)` : String(point.value);
 }

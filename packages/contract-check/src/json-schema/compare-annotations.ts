@@ -1,34 +1,35 @@
+import { describeDifference } from '../describe-difference.ts';
 import type { Comparison } from './comparison.ts';
 import { isDocumentation } from './keywords.ts';
-import { saidUnder, show } from './said-under.ts';
+import { keywordValues, show } from './keyword-values.ts';
 import type { Schema } from './schema-document.ts';
 
-/** What schemas say beside which values are valid. */
-export function compareRemarks(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+/** Compares the keywords that do not decide whether a value is valid. */
+export function compareAnnotations(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   compareDefaults(comparison, path, from, to);
-  compareFlag('deprecated', from, to, (set) => comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is ${set}.`));
+  compareFlag('deprecated', from, to, (set) => comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is now ${set}.`));
   for (const keyword of ['readOnly', 'writeOnly']) {
-    compareFlag(keyword, from, to, (set) => comparison.found(set ? 'accessRestricted' : 'accessOpened', path, `${keyword} is ${set}.`));
+    compareFlag(keyword, from, to, (set) => comparison.found(set ? 'accessRestricted' : 'accessOpened', path, `${keyword} is now ${set}.`));
   }
   const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
   for (const keyword of keywords) {
-    const [before, now] = [show(saidUnder(from, keyword)), show(saidUnder(to, keyword))];
-    if (before !== now) comparison.found('documentationChanged', path, `${keyword} was ${short(before)}, is ${short(now)}.`);
+    const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];
+    if (before !== now) comparison.found('documentationChanged', path, describeDifference(keyword, short(before), short(now)));
   }
 }
 
 function compareDefaults(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const [before, now] = [saidUnder(from, 'default'), saidUnder(to, 'default')];
+  const [before, now] = [keywordValues(from, 'default'), keywordValues(to, 'default')];
   if (show(before) === show(now)) return;
   const rule = before.size === 0 ? 'defaultAdded' : 'defaultChanged';
-  comparison.found(rule, path, `default was ${show(before)}, is ${show(now)}.`);
+  comparison.found(rule, path, describeDifference('The default', show(before), show(now)));
 }
 
 function compareFlag(keyword: string, from: readonly Schema[], to: readonly Schema[], changed: (set: boolean) => void): void {
-  const [before, now] = [saidUnder(from, keyword).has('true'), saidUnder(to, keyword).has('true')];
+  const [before, now] = [keywordValues(from, keyword).has('true'), keywordValues(to, keyword).has('true')];
   if (before !== now) changed(now);
 }
 
-function short(text: string): string {
-  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
+function short(text: string | null): string | null {
+  return text === null || text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

@@ -7,13 +7,13 @@ export function compareArrays(comparison: Comparison, path: string, from: readon
   const length = Math.max(prefixLength(from), prefixLength(to));
   for (let index = 0; index < length; index += 1) {
     const place = { path: `${path}[${index}]`, from: itemSchemas(from, index), to: itemSchemas(to, index) };
-    comparison.compareLater({ ...place, nullJudged: false });
+    comparison.compareLater({ ...place, nullCompared: false });
   }
   const others = { path: `${path}[*]`, from: otherItemSchemas(from), to: otherItemSchemas(to) };
-  comparison.compareLater({ ...others, nullJudged: false });
+  comparison.compareLater({ ...others, nullCompared: false });
   const [wasUnique, unique] = [isUnique(from), isUnique(to)];
-  if (unique && !wasUnique) comparison.found('boundTightened', path, 'Items must be unique.');
-  if (wasUnique && !unique) comparison.found('boundLoosened', path, 'Items need not be unique any more.');
+  if (unique && !wasUnique) comparison.found('boundTightened', path, 'Items must now be unique.');
+  if (wasUnique && !unique) comparison.found('boundLoosened', path, 'Items no longer have to be unique.');
   compareContains(comparison, path, from, to);
 }
 
@@ -37,18 +37,22 @@ function containsOf(all: readonly Schema[]): Contains[] {
     }));
 }
 
+function range({ least, most }: Contains): string {
+  return most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least}–${most}`;
+}
+
 function compareContains(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const rest = containsOf(to);
   for (const before of containsOf(from)) {
     const at = rest.findIndex((now) => comparison.areSame(before.schemas, now.schemas));
     const [now] = at === -1 ? [] : rest.splice(at, 1);
     if (now === undefined) {
-      comparison.found('conditionRemoved', path, 'It need not contain an item that it had to contain.');
+      comparison.found('conditionRemoved', path, 'A `contains` condition was removed.');
       continue;
     }
-    const message = `It must contain ${now.least} to ${now.most} such items, not ${before.least} to ${before.most}.`;
+    const message = `The required number of items that match \`contains\` changed from ${range(before)} to ${range(now)}.`;
     if (now.least > before.least || now.most < before.most) comparison.found('boundTightened', path, message);
     if (now.least < before.least || now.most > before.most) comparison.found('boundLoosened', path, message);
   }
-  for (const _ of rest) comparison.found('conditionAdded', path, 'It must contain an item that it need not contain before.');
+  for (const _ of rest) comparison.found('conditionAdded', path, 'A `contains` condition was added.');
 }

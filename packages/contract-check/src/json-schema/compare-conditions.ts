@@ -2,7 +2,7 @@ import { ownMember } from '../json/json-value.ts';
 import type { Comparison } from './comparison.ts';
 import { schemas, type Schema } from './schema-document.ts';
 
-/** `not` and `if`: both turn round what is inside them, so a change inside is one condition for another. */
+/** Compares `not` and `if`. Both invert the schemas inside, so a change inside is reported as a replaced condition. */
 export function compareConditions(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   compareNegations(comparison, path, from, to);
   compareBranches(comparison, path, from, to);
@@ -12,10 +12,10 @@ function compareNegations(comparison: Comparison, path: string, from: readonly S
   const rest = negationsOf(to);
   for (const before of negationsOf(from)) {
     const at = rest.findIndex((now) => comparison.areSame(before, now));
-    if (at === -1) comparison.found('conditionRemoved', path, 'A `not` was dropped or changed.');
+    if (at === -1) comparison.found('conditionRemoved', path, 'A `not` condition was removed or changed.');
     else rest.splice(at, 1);
   }
-  for (const _ of rest) comparison.found('conditionAdded', path, 'A `not` was added or changed.');
+  for (const _ of rest) comparison.found('conditionAdded', path, 'A `not` condition was added or changed.');
 }
 
 function negationsOf(all: readonly Schema[]): (readonly Schema[])[] {
@@ -44,11 +44,11 @@ function compareBranches(comparison: Comparison, path: string, from: readonly Sc
     const at = rest.findIndex((now) => comparison.areSame(before.condition, now.condition));
     const [now] = at === -1 ? [] : rest.splice(at, 1);
     if (now === undefined) {
-      comparison.found('conditionRemoved', path, 'An `if` was dropped or changed.');
+      comparison.found('conditionRemoved', path, 'An `if` condition was removed or changed.');
       continue;
     }
-    comparison.compareLater({ path, from: before.met, to: now.met, nullJudged: true });
-    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullJudged: true });
+    comparison.compareLater({ path, from: before.met, to: now.met, nullCompared: true });
+    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullCompared: true });
   }
-  for (const _ of rest) comparison.found('conditionAdded', path, 'An `if` was added or changed.');
+  for (const _ of rest) comparison.found('conditionAdded', path, 'An `if` condition was added or changed.');
 }

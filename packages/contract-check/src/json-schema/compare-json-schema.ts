@@ -1,4 +1,5 @@
 import { report, type Change, type Report } from '../change.ts';
+import { describeDifference } from '../describe-difference.ts';
 import { withinStack } from '../input-error.ts';
 import { canonicalJson } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -8,7 +9,11 @@ import { changeInDirection, type Comparison, type JsonSchemaOptions, type Place 
 import { jsonSchemaRules } from './rules.ts';
 import { readSchemaDocument, type Schema, type SchemaDocument } from './schema-document.ts';
 
-/** Compares two JSON Schemas, each whole in one file. Throws an InputError when one cannot be read. */
+/**
+ * Compares two JSON Schemas, each complete in one file.
+ *
+ * @throws {InputError} when a schema is invalid.
+ */
 export function compareJsonSchemas(from: SourceText, to: SourceText, options: JsonSchemaOptions): Report {
   const changes: Change[] = [];
   const found: Comparison['found'] = (rule, path, message) => {
@@ -18,7 +23,7 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
   const now = withinStack(to.file, () => readSchemaDocument(parseJson(to)));
   withinStack(to.file, () => {
     compareIdentities(before, now, found);
-    const start = { path: '$', from: before.root, to: now.root, nullJudged: false };
+    const start = { path: '$', from: before.root, to: now.root, nullCompared: false };
     comparePlaces({ from: before, to: now, closedOutputs: options.closedOutputs ?? false }, start, found);
   });
   return report(changes);
@@ -26,49 +31,54 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
 
 function compareIdentities(from: SchemaDocument, to: SchemaDocument, found: Comparison['found']): void {
   for (const keyword of ['$schema', '$id']) {
-    const [before, now] = [from, to].map(({ root }) => canonicalJson(root[0]?.[keyword] ?? null));
-    if (before !== now) found('identityChanged', '$', `${keyword} was ${before}, is ${now}.`);
+    const [before = null, now = null] = [from, to].map(({ root }) => identityOf(root[0], keyword));
+    if (before !== now) found('identityChanged', '$', describeDifference(keyword, before, now));
   }
 }
 
-/** Compares a place and all places below it, each pair of schemas once: circular schemas come to an end. */
+function identityOf(schema: Schema | undefined, keyword: string): string | null {
+  const value = schema?.[keyword] ?? null;
+  return value === null ? null : canonicalJson(value);
+}
+
+/** Compares a place and all places below it. Compares each pair of schemas once, so that circular schemas terminate. */
 function comparePlaces(
   documents: { readonly from: SchemaDocument; readonly to: SchemaDocument; readonly closedOutputs: boolean },
   start: Place,
   found: Comparison['found'],
   keyOf = placeKeys(),
-  asked: ReadonlySet<string> = new Set(),
+  inProgress: ReadonlySet<string> = new Set(),
 ): void {
-  const met = new Set<string>();
+  const seen = new Set<string>();
   const places: Place[] = [];
   const comparison: Comparison = {
     ...documents,
     found,
     compareLater(place) {
       const key = keyOf(place);
-      if (met.has(key)) return;
-      met.add(key);
+      if (seen.has(key)) return;
+      seen.add(key);
       places.push(place);
     },
     areSame(from, to) {
-      const place = { path: '', from, to, nullJudged: false };
+      const place = { path: '', from, to, nullCompared: false };
       const key = keyOf(place);
-      // Asked again while the answer is being found: the same, unless something else says otherwise.
-      if (asked.has(key)) return true;
+      // The comparison of these schemas is in progress further up. Only the rest of it can find a difference.
+      if (inProgress.has(key)) return true;
       let same = true;
       const different: Comparison['found'] = (rule) => {
         if (rule !== 'documentationChanged') same = false;
       };
-      comparePlaces(documents, place, different, keyOf, new Set([...asked, key]));
+      comparePlaces(documents, place, different, keyOf, new Set([...inProgress, key]));
       return same;
     },
   };
   comparison.compareLater(start);
-  // Grows while it is walked.
+  // compareLater appends to the list during the loop.
   for (const place of places) comparePlace(comparison, place);
 }
 
-/** The same schemas, the same text. */
+/** Returns a function that gives places with the same schemas the same key. */
 function placeKeys(): (place: Place) => string {
   const numbers = new Map<Schema, number>();
   const numberOf = (schema: Schema): number => {
@@ -76,5 +86,5 @@ function placeKeys(): (place: Place) => string {
     numbers.set(schema, number);
     return number;
   };
-  return ({ from, to, nullJudged }) => `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullJudged}`;
+  return ({ from, to, nullCompared }) => `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
 }

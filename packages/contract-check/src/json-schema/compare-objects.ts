@@ -1,6 +1,6 @@
 import type { Comparison, RuleName } from './comparison.ts';
 import { propertyPath } from './comparison.ts';
-import { onlyIn } from './said-under.ts';
+import { onlyIn } from './keyword-values.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import {
   declaredProperties,
@@ -29,7 +29,7 @@ function compareProperties(comparison: Comparison, path: string, from: readonly 
       path: propertyPath(path, name),
       from: propertySchemas(from, name),
       to: propertySchemas(to, name),
-      nullJudged: false,
+      nullCompared: false,
     };
     if (!before.has(name)) {
       const closed = place.from.includes(never);
@@ -44,16 +44,16 @@ function compareProperties(comparison: Comparison, path: string, from: readonly 
   compareForbidden(comparison, path, from, to);
 }
 
-/** `properties: { name: false }` in an object that is open otherwise. */
+/** Compares the properties that an otherwise open object forbids: `properties: { name: false }`. */
 function compareForbidden(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [forbiddenProperties(from), forbiddenProperties(to)];
   for (const name of onlyIn(now, before)) {
     if (propertySchemas(from, name).length > 0 || declaredProperties(from).has(name)) continue;
-    comparison.found('propertyForbidden', propertyPath(path, name), 'The property is forbidden.');
+    comparison.found('propertyForbidden', propertyPath(path, name), 'The property is now forbidden.');
   }
   for (const name of onlyIn(before, now)) {
     if (propertySchemas(to, name).includes(never) || declaredProperties(to).has(name)) continue;
-    comparison.found('objectOpened', propertyPath(path, name), 'The property is not forbidden any more.');
+    comparison.found('objectOpened', propertyPath(path, name), 'The property is no longer forbidden.');
   }
 }
 
@@ -66,35 +66,38 @@ function forbiddenProperties(all: readonly Schema[]): Set<string> {
 function compareRequired(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [requiredProperties(from), requiredProperties(to)];
   for (const name of onlyIn(now, before)) {
-    comparison.found('requiredAdded', propertyPath(path, name), 'The property is required.');
+    comparison.found('requiredAdded', propertyPath(path, name), 'The property is now required.');
   }
   for (const name of onlyIn(before, now)) {
-    comparison.found('requiredRemoved', propertyPath(path, name), 'The property is not required any more.');
+    comparison.found('requiredRemoved', propertyPath(path, name), 'The property is no longer required.');
   }
 }
 
-/** What may stand under names that nothing mentions. */
+/** Compares the schemas of undeclared properties. */
 function compareOthers(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [otherPropertySchemas(from), otherPropertySchemas(to)];
   const [wasClosed, closed] = [before.includes(never), now.includes(never)];
-  if (!wasClosed && closed) comparison.found('objectClosed', path, 'Properties that are not declared are not allowed any more.');
-  else if (wasClosed && !closed) comparison.found('objectOpened', path, 'Properties that are not declared are allowed.');
-  else if (!closed) comparison.compareLater({ path: `${path}.*`, from: before, to: now, nullJudged: false });
+  if (!wasClosed && closed) comparison.found('objectClosed', path, 'Undeclared properties are no longer valid.');
+  else if (wasClosed && !closed) comparison.found('objectOpened', path, 'Undeclared properties are now valid.');
+  else if (!closed) comparison.compareLater({ path: `${path}.*`, from: before, to: now, nullCompared: false });
 }
 
-/** What may stand under names of a pattern; where only one side has the pattern, its names are among the others. */
+/**
+ * Compares `patternProperties`. If one side lacks a pattern, its schemas for undeclared properties apply to those
+ * names.
+ */
 function comparePatterned(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [patternsBefore, patternsNow] = [patternSchemas(from), patternSchemas(to)];
   for (const pattern of new Set([...patternsBefore.keys(), ...patternsNow.keys()])) {
     const before = patternsBefore.get(pattern) ?? otherPropertySchemas(from);
     const now = patternsNow.get(pattern) ?? otherPropertySchemas(to);
-    const place = { path: `${path}[/${pattern}/]`, from: before, to: now, nullJudged: false };
+    const place = { path: `${path}[/${pattern}/]`, from: before, to: now, nullCompared: false };
     if (!patternsBefore.has(pattern)) {
       const rule = before.includes(never) ? 'propertyAddedClosed' : 'conditionAdded';
-      comparison.found(rule, place.path, 'The pattern of names was added.');
+      comparison.found(rule, place.path, 'The name pattern was added.');
     } else if (!patternsNow.has(pattern)) {
       const rule = now.includes(never) ? 'propertyRemoved' : 'conditionRemoved';
-      comparison.found(rule, place.path, 'The pattern of names was dropped.');
+      comparison.found(rule, place.path, 'The name pattern was removed.');
     }
     if (before.length > 0 && now.length > 0 && !before.includes(never) && !now.includes(never)) {
       comparison.compareLater(place);
@@ -112,26 +115,26 @@ function compareDependentSchemas(
   for (const name of new Set([...before.keys(), ...now.keys()])) {
     const [old, next] = [before.get(name), now.get(name)];
     const trigger = JSON.stringify(name);
-    if (old === undefined) comparison.found('conditionAdded', path, `What ${trigger} asks for was added.`);
-    else if (next === undefined) comparison.found('conditionRemoved', path, `What ${trigger} asks for was dropped.`);
-    else comparison.compareLater({ path, from: old, to: next, nullJudged: true });
+    if (old === undefined) comparison.found('conditionAdded', path, `A schema for objects with ${trigger} was added.`);
+    else if (next === undefined) comparison.found('conditionRemoved', path, `A schema for objects with ${trigger} was removed.`);
+    else comparison.compareLater({ path, from: old, to: next, nullCompared: true });
   }
 }
 
 function compareDependentNames(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [dependentNames(from), dependentNames(to)];
-  for (const name of onlyIn(now, before)) comparison.found('conditionAdded', path, `${name}.`);
-  for (const name of onlyIn(before, now)) comparison.found('conditionRemoved', path, `It is not so any more that ${name}.`);
+  for (const names of onlyIn(now, before)) comparison.found('conditionAdded', path, `The dependency of ${names} was added.`);
+  for (const names of onlyIn(before, now)) comparison.found('conditionRemoved', path, `The dependency of ${names} was removed.`);
 }
 
-/** What names may look like: as conditions on a text. */
+/** Compares `propertyNames`, which constrains names as texts. */
 function compareNames(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [namesOf(from), namesOf(to)];
   let rule: RuleName | null = null;
   if (before.length === 0 && now.length > 0) rule = 'conditionAdded';
   if (before.length > 0 && now.length === 0) rule = 'conditionRemoved';
-  if (rule !== null) comparison.found(rule, path, `What names look like is ${now.length > 0 ? '' : 'not '}restricted.`);
-  else if (before.length > 0) comparison.compareLater({ path: `${path}.{name}`, from: before, to: now, nullJudged: true });
+  if (rule !== null) comparison.found(rule, path, `Property names are ${now.length > 0 ? 'now' : 'no longer'} restricted.`);
+  else if (before.length > 0) comparison.compareLater({ path: `${path}.{name}`, from: before, to: now, nullCompared: true });
 }
 
 function namesOf(all: readonly Schema[]): Schema[] {

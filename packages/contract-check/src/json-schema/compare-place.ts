@@ -1,30 +1,30 @@
 import { acceptsNull } from './accepts-null.ts';
 import { alternativesOf, type Alternative, type Alternatives } from './alternatives.ts';
 import { compareAlternative } from './compare-alternative.ts';
-import { compareRemarks } from './compare-remarks.ts';
+import { compareAnnotations } from './compare-annotations.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf } from './conjunction.ts';
-import { areDisjoint } from './likeness.ts';
+import { areDisjoint } from './similarity.ts';
 import { pairAlternatives } from './pairing.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
 
-/** Which values are valid at one place of the instance: null, then type by type. */
+/** Compares the valid values at one place: first null, then each type. */
 export function comparePlace(comparison: Comparison, place: Place): void {
   const { path, from, to } = place;
-  if (!place.nullJudged) {
+  if (!place.nullCompared) {
     const [before, now] = [acceptsNull(comparison.from, from), acceptsNull(comparison.to, to)];
-    if (!before && now) comparison.found('nullAdded', path, 'Null is allowed.');
-    if (before && !now) comparison.found('nullRemoved', path, 'Null is not allowed any more.');
+    if (!before && now) comparison.found('nullAdded', path, 'Null is now valid.');
+    if (before && !now) comparison.found('nullRemoved', path, 'Null is no longer valid.');
   }
   const before = alternativesOf(comparison.from, from);
   const now = alternativesOf(comparison.to, to);
   for (const type of instanceTypes) compareType(comparison, path, type, ofType(before, type), ofType(now, type));
   compareExclusivity(comparison, path, before, now);
   if (before.list.length === 0 && now.list.length === 0) {
-    // Null alone, or nothing at all: there is nothing else to compare.
+    // Only null is valid, or no value. Only annotations remain to be compared.
     const [old, next] = [conjunctionOf(comparison.from, from), conjunctionOf(comparison.to, to)];
-    compareRemarks(comparison, path, old.schemas, next.schemas);
+    compareAnnotations(comparison, path, old.schemas, next.schemas);
   }
 }
 
@@ -40,8 +40,8 @@ function compareType(
   to: readonly Alternative[],
 ): void {
   if (from.length === 0 && to.length === 0) return;
-  if (from.length === 0) return comparison.found('typeAdded', path, `It can be of type ${type}.`);
-  if (to.length === 0) return comparison.found('typeRemoved', path, `It cannot be of type ${type} any more.`);
+  if (from.length === 0) return comparison.found('typeAdded', path, `Values of type ${type} are now valid.`);
+  if (to.length === 0) return comparison.found('typeRemoved', path, `Values of type ${type} are no longer valid.`);
   const { kept, removed, added } = pairAlternatives(
     { document: comparison.from, list: from },
     { document: comparison.to, list: to },
@@ -57,18 +57,21 @@ function compareType(
 
 function titleOf(schemas: Alternative['schemas']): string {
   const title = schemas.map((schema) => schema['title']).find((text) => typeof text === 'string');
-  return title === undefined ? '' : `, ${JSON.stringify(title)},`;
+  return title === undefined ? '' : ` (${JSON.stringify(title)})`;
 }
 
-/** A `oneOf` refuses what fits several branches: where they may overlap, a branch more is a refusal more. */
+/**
+ * A `oneOf` rejects values that match several branches. If branches may overlap, an added branch can reject more
+ * values.
+ */
 function compareExclusivity(comparison: Comparison, path: string, from: Alternatives, to: Alternatives): void {
   const before = from.exclusive && overlaps(comparison.from, from);
   const now = to.exclusive && overlaps(comparison.to, to);
   if (now && (!before || to.list.length > from.list.length)) {
-    comparison.found('exclusive', path, 'What fits several of the alternatives is refused.');
+    comparison.found('exclusive', path, 'Values that match several of the alternatives are now invalid.');
   }
   if (before && (!now || to.list.length < from.list.length)) {
-    comparison.found('notExclusive', path, 'What fits several of the alternatives is not refused any more.');
+    comparison.found('notExclusive', path, 'Values that match several of the alternatives are now valid.');
   }
 }
 

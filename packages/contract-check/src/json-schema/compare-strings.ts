@@ -1,8 +1,11 @@
+import { describeDifference } from '../describe-difference.ts';
 import type { Comparison, RuleName } from './comparison.ts';
-import { onlyIn, saidUnder, show } from './said-under.ts';
+import { onlyIn, keywordValues, show } from './keyword-values.ts';
 import type { Schema } from './schema-document.ts';
 
-/** Format → the formats that hold all its texts and more (JSON Schema, section "Defined Formats", and their RFCs). */
+/**
+ * The formats that include all texts of a format, by format (JSON Schema, section "Defined Formats", and their RFCs).
+ */
 const widerFormats: Readonly<Record<string, readonly string[]>> = {
   email: ['idn-email'],
   hostname: ['idn-hostname'],
@@ -14,35 +17,35 @@ const widerFormats: Readonly<Record<string, readonly string[]>> = {
 export function compareStrings(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   comparePatterns(comparison, path, from, to);
   compareFormats(comparison, path, from, to);
-  // How the text stands for bytes, and of which kind, is a format too.
+  // The encoding and the media type of the content are compared like a format.
   for (const keyword of ['contentEncoding', 'contentMediaType']) {
-    const [before, now] = [saidUnder(from, keyword), saidUnder(to, keyword)];
+    const [before, now] = [keywordValues(from, keyword), keywordValues(to, keyword)];
     const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, formatRules);
-    if (rule !== null) comparison.found(rule, path, `${keyword} was ${show(before)}, is ${show(now)}.`);
+    if (rule !== null) comparison.found(rule, path, describeDifference(keyword, show(before), show(now)));
   }
 }
 
 function comparePatterns(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const [before, now] = [saidUnder(from, 'pattern'), saidUnder(to, 'pattern')];
+  const [before, now] = [keywordValues(from, 'pattern'), keywordValues(to, 'pattern')];
   const rule = ruleOf(onlyIn(before, now).length, onlyIn(now, before).length, {
     removed: 'patternRemoved',
     added: 'patternAdded',
     changed: 'patternChanged',
   });
-  if (rule !== null) comparison.found(rule, path, `pattern was ${show(before)}, is ${show(now)}.`);
+  if (rule !== null) comparison.found(rule, path, describeDifference('pattern', show(before), show(now)));
 }
 
-/** `format` says something of numbers too (`int32`). */
+/** For strings and for numbers, which have formats such as `int32`. */
 export function compareFormats(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
-  const [before, now] = [saidUnder(from, 'format'), saidUnder(to, 'format')];
+  const [before, now] = [keywordValues(from, 'format'), keywordValues(to, 'format')];
   const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
   const rule = relatedRule(removed, added) ?? ruleOf(removed.length, added.length, formatRules);
-  if (rule !== null) comparison.found(rule, path, `format was ${show(before)}, is ${show(now)}.`);
+  if (rule !== null) comparison.found(rule, path, describeDifference('format', show(before), show(now)));
 }
 
 const formatRules = { removed: 'formatWidened', added: 'formatNarrowed', changed: 'formatChanged' } as const;
 
-/** Null: not one format that became a related one. */
+/** Null unless one format changed to a narrower or wider one. */
 function relatedRule(removed: readonly string[], added: readonly string[]): RuleName | null {
   const [old, now] = [removed[0], added[0]];
   if (removed.length !== 1 || added.length !== 1 || old === undefined || now === undefined) return null;

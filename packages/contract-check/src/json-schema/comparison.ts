@@ -9,38 +9,38 @@ export type RuleName = keyof typeof jsonSchemaRules;
 export interface JsonSchemaOptions {
   readonly direction: Direction;
   /**
-   * Whether receivers may rely on knowing every value of an `enum` that they are sent. False, the default: a producer's
-   * enums are open, and growth is minor. True: it is major.
+   * Whether receivers may rely on knowing every value of an `enum`. For a producer, an added value is major if true and
+   * minor if false. Defaults to false.
    */
   readonly closedOutputs?: boolean;
 }
 
-/** Two schemas, each a conjunction, for the same place in a value. */
+/** The old and the new schemas for one place in a value. The value must match all of them. */
 export interface Place {
   readonly path: string;
   readonly from: readonly Schema[];
   readonly to: readonly Schema[];
-  /** Whether null is judged elsewhere: by the schemas around these. */
-  readonly nullJudged: boolean;
+  /** Whether the comparison of the surrounding schemas covers null. */
+  readonly nullCompared: boolean;
 }
 
-/** What every part of a comparison needs. */
+/** The context of a comparison. */
 export interface Comparison {
   readonly from: SchemaDocument;
   readonly to: SchemaDocument;
   readonly closedOutputs: boolean;
   readonly found: (rule: RuleName, path: string, message: string) => void;
-  /** To be compared later: a list of what is still to do, not recursion, because schemas are circular and deep. */
+  /** Adds a place to the work list. Circular and deep schemas would overflow the stack with recursion. */
   compareLater(place: Place): void;
-  /** Whether schemas of the two documents allow the same values. */
+  /** Whether the schemas of the two documents allow the same values. */
   areSame(from: readonly Schema[], to: readonly Schema[]): boolean;
 }
 
 export function changeInDirection(rule: DirectedRule, direction: Direction, path: string, message: string): Change {
   const { producer, consumer } = rule;
   const larger = largerVerdict(producer.verdict, consumer.verdict) === producer.verdict ? producer : consumer;
-  const judgement = direction === 'both' ? larger : rule[direction];
-  return { verdict: judgement.verdict, coordinate: path, message, why: judgement.why };
+  const { verdict, why } = direction === 'both' ? larger : rule[direction];
+  return { verdict, coordinate: path, message, why };
 }
 
 const plainName = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;

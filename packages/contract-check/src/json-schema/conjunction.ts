@@ -1,14 +1,14 @@
 import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
-/** Branches of an `anyOf` or `oneOf`. */
+/** An `anyOf` or `oneOf`. */
 export interface Choice {
   readonly branches: readonly JsonValue[];
-  /** `oneOf`: a value may fit only one branch. */
+  /** Whether a value may match only one branch (`oneOf`). */
   readonly exclusive: boolean;
 }
 
-/** Schemas that hold all at once, references and `allOf` followed: none of the schemas needs either any more. */
+/** Schemas that must all match. References and `allOf` are already resolved. */
 export interface Conjunction {
   readonly schemas: readonly Schema[];
   readonly choices: readonly Choice[];
@@ -18,7 +18,7 @@ export function conjunctionOf(document: SchemaDocument, start: readonly Schema[]
   const seen = new Set<Schema>();
   const found: Schema[] = [];
   const choices: Choice[] = [];
-  // Reversed, so that taking from the end keeps the order of the text.
+  // Reversed because `pop` takes from the end. This keeps the order of the document.
   const pending = start.toReversed();
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
     if (seen.has(schema)) continue;

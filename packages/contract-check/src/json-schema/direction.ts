@@ -1,9 +1,10 @@
-/** All that `Direction` can be. */
+/** All directions. */
 export const directions = ['producer', 'consumer', 'both'] as const;
 
 /**
- * Who writes what a schema describes. `producer`: we do (a webhook's payload, an answer), and others read it. `consumer`:
- * others do (a request, a configuration), and we read it. `both`: the larger verdict of the two.
+ * Who writes the values that a schema describes. `producer`: the owner of the schema writes them and others read them,
+ * for example a webhook payload or a response. `consumer`: others write them and the owner reads them, for example a
+ * request or a configuration. `both`: the larger verdict of the two.
  */
 export type Direction = (typeof directions)[number];
 

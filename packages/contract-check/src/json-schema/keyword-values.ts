@@ -1,8 +1,8 @@
 import { canonicalJson, ownMember } from '../json/json-value.ts';
 import type { Schema } from './schema-document.ts';
 
-/** All that these schemas say under a keyword, as canonical JSON. */
-export function saidUnder(all: readonly Schema[], keyword: string): Set<string> {
+/** The values of a keyword in all schemas, as canonical JSON. */
+export function keywordValues(all: readonly Schema[], keyword: string): Set<string> {
   return new Set(
     all
       .map((schema) => ownMember(schema, keyword))
@@ -11,12 +11,13 @@ export function saidUnder(all: readonly Schema[], keyword: string): Set<string> 
   );
 }
 
-/** What only the first of two sets has, sorted. */
+/** The elements of the first set that are not in the second, sorted. */
 export function onlyIn(set: ReadonlySet<string>, other: ReadonlySet<string>): string[] {
   return [...set].filter((value) => !other.has(value)).toSorted();
 }
 
-export function show(values: Iterable<string>): string {
+/** Null if there are no values. */
+export function show(values: Iterable<string>): string | null {
   const texts = [...values].toSorted();
-  return texts.length === 0 ? 'absent' : texts.join(' and ');
+  return texts.length === 0 ? null : texts.join(' and ');
 }

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '../json/json-value.ts';
 
-/** Where a keyword holds schemas: itself, a list of them, an object of them by name, or (`items`) one or a list. */
+/** How a keyword contains schemas. `named` is an object of schemas by name. `names` is a list of property names. */
 type Subschemas = 'one' | 'list' | 'named' | 'one or list' | 'named, or names';
 
-/** Every keyword that holds schemas, in all drafts from 4 to 2020-12. */
+/** Every keyword that contains schemas, in drafts 4 to 2020-12. */
 export const subschemaKeywords: ReadonlyMap<string, Subschemas> = new Map([
   ['$defs', 'named'],
   ['definitions', 'named'],
@@ -37,16 +37,16 @@ const isCount = (value: JsonValue): boolean => isNumber(value) && Number.isInteg
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText);
 const isTypeName = (value: JsonValue): boolean => typeof value === 'string' && typeNames.has(value);
 
-/** What the other keywords must hold for the schema to mean anything. */
+/** The valid values of the other keywords. */
 const shapes: Readonly<Record<string, { expected: string; fits(value: JsonValue): boolean }>> = {
   type: {
-    expected: 'a type name or a list of them',
+    expected: 'a type name or a list of type names',
     fits: (value) => isTypeName(value) || (Array.isArray(value) && value.every(isTypeName)),
   },
   enum: { expected: 'a list', fits: Array.isArray },
   required: {
     expected: 'a list of names',
-    // Draft 3 wrote a flag at the property itself; some tools still do, to no effect.
+    // Draft 3 had a boolean in the property itself. Some tools still write it. It has no effect.
     fits: (value) => isTexts(value) || isFlag(value),
   },
   dependentRequired: {
@@ -58,27 +58,27 @@ const shapes: Readonly<Record<string, { expected: string; fits(value: JsonValue)
   minimum: { expected: 'a number', fits: isNumber },
   exclusiveMaximum: { expected: 'a number', fits: (value) => isNumber(value) || isFlag(value) },
   exclusiveMinimum: { expected: 'a number', fits: (value) => isNumber(value) || isFlag(value) },
-  maxLength: { expected: 'a whole number from 0', fits: isCount },
-  minLength: { expected: 'a whole number from 0', fits: isCount },
-  maxItems: { expected: 'a whole number from 0', fits: isCount },
-  minItems: { expected: 'a whole number from 0', fits: isCount },
-  maxProperties: { expected: 'a whole number from 0', fits: isCount },
-  minProperties: { expected: 'a whole number from 0', fits: isCount },
-  maxContains: { expected: 'a whole number from 0', fits: isCount },
-  minContains: { expected: 'a whole number from 0', fits: isCount },
+  maxLength: { expected: 'a non-negative integer', fits: isCount },
+  minLength: { expected: 'a non-negative integer', fits: isCount },
+  maxItems: { expected: 'a non-negative integer', fits: isCount },
+  minItems: { expected: 'a non-negative integer', fits: isCount },
+  maxProperties: { expected: 'a non-negative integer', fits: isCount },
+  minProperties: { expected: 'a non-negative integer', fits: isCount },
+  maxContains: { expected: 'a non-negative integer', fits: isCount },
+  minContains: { expected: 'a non-negative integer', fits: isCount },
   uniqueItems: { expected: 'true or false', fits: isFlag },
-  pattern: { expected: 'a text', fits: isText },
-  format: { expected: 'a text', fits: isText },
-  $ref: { expected: 'a text', fits: isText },
-  $dynamicRef: { expected: 'a text', fits: isText },
-  $recursiveRef: { expected: 'a text', fits: isText },
-  $id: { expected: 'a text', fits: isText },
-  $anchor: { expected: 'a text', fits: isText },
-  $dynamicAnchor: { expected: 'a text', fits: isText },
+  pattern: { expected: 'a string', fits: isText },
+  format: { expected: 'a string', fits: isText },
+  $ref: { expected: 'a string', fits: isText },
+  $dynamicRef: { expected: 'a string', fits: isText },
+  $recursiveRef: { expected: 'a string', fits: isText },
+  $id: { expected: 'a string', fits: isText },
+  $anchor: { expected: 'a string', fits: isText },
+  $dynamicAnchor: { expected: 'a string', fits: isText },
 };
 
-/** What a keyword's value should be and is not; null when it is right, or nothing is known about the keyword. */
-export function misshapen(keyword: string, value: JsonValue): string | null {
+/** Describes the expected value of a keyword. Null if the value is valid or the keyword is unknown. */
+export function expectedInstead(keyword: string, value: JsonValue): string | null {
   const subschemas = subschemaKeywords.get(keyword);
   if (subschemas === 'list' && !Array.isArray(value)) return 'a list of schemas';
   if ((subschemas === 'named' || subschemas === 'named, or names') && !isJsonObject(value)) return 'an object of schemas';
@@ -86,13 +86,14 @@ export function misshapen(keyword: string, value: JsonValue): string | null {
   return shape === undefined || shape.fits(value) ? null : shape.expected;
 }
 
-/** Says nothing about which values are valid, and is compared apart or not at all. */
-const silentKeywords = ['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$vocabulary', '$comment', 'components'];
-const judgedKeywords = ['const', 'default', 'deprecated', 'readOnly', 'writeOnly', 'nullable', 'contentEncoding', 'contentMediaType'];
+/** Keywords that do not affect which values are valid, and are not documentation. */
+const structuralKeywords = ['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$vocabulary', '$comment', 'components'];
+/** The other keywords that the comparison covers. */
+const comparedKeywords = ['const', 'default', 'deprecated', 'readOnly', 'writeOnly', 'nullable', 'contentEncoding', 'contentMediaType'];
 
-const understood = new Set([...subschemaKeywords.keys(), ...Object.keys(shapes), ...silentKeywords, ...judgedKeywords]);
+const understood = new Set([...subschemaKeywords.keys(), ...Object.keys(shapes), ...structuralKeywords, ...comparedKeywords]);
 
-/** `title`, `description`, `examples` and all that the specification does not know. */
+/** Whether a keyword is `title`, `description`, `examples` or one that the specification does not define. */
 export function isDocumentation(keyword: string): boolean {
   return !understood.has(keyword);
 }

@@ -1,5 +1,5 @@
 import type { Alternative } from './alternatives.ts';
-import { featuresOf, likeness, type Features } from './likeness.ts';
+import { featuresOf, similarityOf, type Features } from './similarity.ts';
 import type { SchemaDocument } from './schema-document.ts';
 
 export interface Pairing {
@@ -8,12 +8,12 @@ export interface Pairing {
   readonly added: readonly Alternative[];
 }
 
-/** Beyond this many combinations, alternatives that do not look the same are taken in their order. */
+/** Bounds the duration. Above this number of combinations, alternatives that differ are paired by position. */
 const maxCombinations = 1_000_000;
 
 /**
- * Which alternative became which. Only a guess has to be made: a wrong one cannot hide a change, because each pair is
- * then compared in full. What a `$defs` entry is called does not count.
+ * Pairs the old alternatives with the new ones. The pairing is a guess. A wrong guess cannot hide a change, because
+ * each pair is then compared in full. Names of `$defs` entries do not matter.
  */
 export function pairAlternatives(
   from: { document: SchemaDocument; list: readonly Alternative[] },
@@ -33,8 +33,8 @@ export function pairAlternatives(
     pairOf.set(i, j);
     taken.add(j);
   };
-  for (const [i, j] of alikePairs(before, after)) pair(i, j);
-  for (const [i, j] of likelyPairs(before, after, (old, now) => !pairOf.has(old) && !taken.has(now))) pair(i, j);
+  for (const [i, j] of equalPairs(before, after)) pair(i, j);
+  for (const [i, j] of similarPairs(before, after, (old, now) => !pairOf.has(old) && !taken.has(now))) pair(i, j);
   return {
     kept: [...pairOf].flatMap(([i, j]) => {
       const [old, now] = [from.list[i], to.list[j]];
@@ -47,18 +47,18 @@ export function pairAlternatives(
 
 type Pair = readonly [i: number, j: number];
 
-/** Those that look the same, in their order. */
-function alikePairs(before: readonly Features[], after: readonly Features[]): Pair[] {
+/** Pairs with equal fingerprints, in order. */
+function equalPairs(before: readonly Features[], after: readonly Features[]): Pair[] {
   const places = new Map<string, number[]>();
-  for (const [j, { print }] of after.entries()) places.set(print, [...(places.get(print) ?? []), j]);
-  return before.flatMap(({ print }, i) => {
-    const j = places.get(print)?.shift();
+  for (const [j, { fingerprint }] of after.entries()) places.set(fingerprint, [...(places.get(fingerprint) ?? []), j]);
+  return before.flatMap(({ fingerprint }, i) => {
+    const j = places.get(fingerprint)?.shift();
     return j === undefined ? [] : [[i, j] as const];
   });
 }
 
-/** Those that can be the same, the likeliest first, then those that stand nearest. */
-function likelyPairs(
+/** The possible pairs, most similar first. Equal scores are ordered by distance. */
+function similarPairs(
   before: readonly Features[],
   after: readonly Features[],
   isOpen: (i: number, j: number) => boolean,
@@ -67,7 +67,7 @@ function likelyPairs(
   const candidates = before.flatMap((old, i) =>
     after.flatMap((now, j) => {
       if (!isOpen(i, j) || (inOrder && i !== j)) return [];
-      const score = likeness(old, now);
+      const score = similarityOf(old, now);
       return score === null ? [] : [{ i, j, score }];
     }),
   );

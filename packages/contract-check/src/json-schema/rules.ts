@@ -1,173 +1,191 @@
 import type { Verdict } from '../verdict.ts';
 
 export interface DirectedRule {
+  /** A noun clause, for the first column of the README's table. */
   readonly what: string;
-  readonly producer: Judgement;
-  readonly consumer: Judgement;
+  readonly producer: Effect;
+  readonly consumer: Effect;
 }
 
-interface Judgement {
+/** What a change means in one direction. */
+interface Effect {
   readonly verdict: Verdict;
   readonly why: string;
 }
 
-const sentStillExpected: Judgement = {
+const outputNarrowed: Effect = {
   verdict: 'minor',
-  why: 'What is sent was possible before; the new promise cannot be taken back later.',
+  why: 'Receivers already handle every value that is sent, but the stronger guarantee cannot be withdrawn later.',
 };
-const sentUnexpected: Judgement = { verdict: 'major', why: 'A receiver meets what the old schema ruled out.' };
-const stillAccepted: Judgement = { verdict: 'minor', why: 'All that was accepted still is.' };
-const refused: Judgement = { verdict: 'major', why: 'A sender is refused what was accepted.' };
-const documentation: Judgement = { verdict: 'patch', why: 'Documentation: the same values are valid.' };
+const outputWidened: Effect = { verdict: 'major', why: 'A receiver gets a value that the old schema excluded.' };
+const inputWidened: Effect = { verdict: 'minor', why: 'Every value that was accepted is still accepted.' };
+const inputNarrowed: Effect = { verdict: 'major', why: 'A sender of a value that was accepted is rejected.' };
+const patternsNotCompared: Effect = {
+  verdict: 'major',
+  why: 'Values may become valid or invalid, because two regular expressions cannot be compared.',
+};
+const deprecated: Effect = {
+  verdict: 'minor',
+  why: 'Semantic Versioning requires a minor when functionality is deprecated.',
+};
+const deprecationRevoked: Effect = { verdict: 'minor', why: 'Senders and receivers can rely on it again.' };
+const accessOpened: Effect = { verdict: 'minor', why: 'Every use that was allowed is still allowed.' };
+const identityChanged: Effect = {
+  verdict: 'major',
+  why: 'Validators interpret a schema by its `$schema`, and other schemas refer to it by its `$id`.',
+};
+const documentation: Effect = { verdict: 'patch', why: 'Documentation only: the same values are valid.' };
 
 /** Fewer values are valid. */
-const narrower = { producer: sentStillExpected, consumer: refused };
+const narrower = { producer: outputNarrowed, consumer: inputNarrowed };
 /** More values are valid. */
-const wider = { producer: sentUnexpected, consumer: stillAccepted };
+const wider = { producer: outputWidened, consumer: inputWidened };
 
-/** Every verdict about JSON Schema. Where nothing else is said, fewer valid values break senders, more break receivers. */
+/**
+ * The rules for JSON Schema. Unless a rule differs, fewer valid values break senders and more valid values receivers.
+ */
 export const jsonSchemaRules = {
   // Types
-  typeAdded: { what: 'one more type is allowed (`type` grows or goes, `integer` becomes `number`)', ...wider },
-  typeRemoved: { what: 'a type is not allowed any more (`number` becomes `integer`, for one)', ...narrower },
-  nullAdded: { what: 'null is allowed, in whichever notation', ...wider },
-  nullRemoved: { what: 'null is not allowed any more', ...narrower },
+  typeAdded: {
+    what: 'a type becomes valid (`type` lists one more or is removed, or `integer` becomes `number`)',
+    ...wider,
+  },
+  typeRemoved: { what: 'a type is no longer valid (for example, `number` becomes `integer`)', ...narrower },
+  nullAdded: { what: 'null becomes valid, in any notation', ...wider },
+  nullRemoved: { what: 'null is no longer valid', ...narrower },
   // Values
   enumValueAdded: {
-    what: 'an `enum` grows',
-    producer: { verdict: 'minor', why: 'Outputs are open: a receiver must accept values that it does not know.' },
-    consumer: stillAccepted,
+    what: 'a value is added to an `enum`',
+    producer: { verdict: 'minor', why: 'Outputs are open: receivers must accept unknown values.' },
+    consumer: inputWidened,
   },
   enumValueAddedClosed: {
-    what: 'an `enum` grows, and outputs are closed',
-    producer: {
-      verdict: 'major',
-      why: 'Outputs are declared closed: a receiver may handle just the values that it knows.',
-    },
-    consumer: stillAccepted,
+    what: 'a value is added to an `enum`, with closed outputs',
+    producer: { verdict: 'major', why: 'Outputs are closed: a receiver may handle only the values that it knows.' },
+    consumer: inputWidened,
   },
   enumValueRemoved: {
-    what: 'an `enum` shrinks',
-    producer: { verdict: 'major', why: 'A receiver that waits for the value waits for ever.' },
-    consumer: refused,
+    what: 'a value is removed from an `enum`',
+    producer: { verdict: 'major', why: 'A receiver that waits for the value never gets it.' },
+    consumer: inputNarrowed,
   },
   constWidened: {
     what: 'a `const` becomes one of several values',
-    producer: { verdict: 'major', why: 'A constant is not open: a receiver may take it for granted.' },
-    consumer: stillAccepted,
+    producer: { verdict: 'major', why: 'A receiver may rely on a constant, which is not an open enum.' },
+    consumer: inputWidened,
   },
   constChanged: {
-    what: 'a `const` becomes another value',
-    producer: sentUnexpected,
-    consumer: refused,
+    what: 'a `const` changes to another value',
+    producer: outputWidened,
+    consumer: inputNarrowed,
   },
   valuesListed: { what: 'an `enum` or `const` is added', ...narrower },
-  valuesUnlisted: { what: 'an `enum` or `const` is dropped', ...wider },
+  valuesUnlisted: { what: 'an `enum` or `const` is removed', ...wider },
   // Bounds and texts
   boundTightened: {
     what: 'a bound is tightened or added (`maximum`, `minLength`, `maxItems`, `uniqueItems`, `multipleOf`, …)',
     ...narrower,
   },
-  boundLoosened: { what: 'a bound is loosened or dropped', ...wider },
+  boundLoosened: { what: 'a bound is loosened or removed', ...wider },
   patternAdded: { what: 'a `pattern` is added', ...narrower },
-  patternRemoved: { what: 'a `pattern` is dropped', ...wider },
+  patternRemoved: { what: 'a `pattern` is removed', ...wider },
   patternChanged: {
-    what: 'a `pattern` becomes another one',
-    producer: { verdict: 'major', why: 'Whether two patterns allow the same texts is not decided here: the larger case is taken.' },
-    consumer: { verdict: 'major', why: 'Whether two patterns allow the same texts is not decided here: the larger case is taken.' },
+    what: 'a `pattern` changes',
+    producer: patternsNotCompared,
+    consumer: patternsNotCompared,
   },
-  formatNarrowed: { what: 'a `format` is added, or becomes a part of the old one (`idn-email` → `email`)', ...narrower },
-  formatWidened: { what: 'a `format` is dropped, or becomes one that holds the old one', ...wider },
-  formatChanged: { what: 'a `format` becomes another one', producer: sentUnexpected, consumer: refused },
+  formatNarrowed: { what: 'a `format` is added or narrowed (for example, `idn-email` to `email`)', ...narrower },
+  formatWidened: { what: 'a `format` is removed or widened (for example, `email` to `idn-email`)', ...wider },
+  formatChanged: { what: 'a `format` changes to an unrelated one', producer: outputWidened, consumer: inputNarrowed },
   // Objects
   propertyAdded: {
-    what: 'a property is declared that an open object already let pass',
-    producer: { verdict: 'minor', why: 'Receivers ignore what they do not know.' },
-    consumer: { verdict: 'minor', why: 'Nobody was promised that the name means anything, so nobody sends it.' },
+    what: 'a property is declared in an open object',
+    producer: { verdict: 'minor', why: 'Receivers ignore unknown properties.' },
+    consumer: { verdict: 'minor', why: 'Existing senders do not send it, because the name had no meaning.' },
   },
   propertyAddedClosed: {
     what: 'a property is added to a closed object (`additionalProperties: false`)',
-    producer: { verdict: 'major', why: 'Whoever validates with the old schema refuses the new property.' },
-    consumer: stillAccepted,
+    producer: { verdict: 'major', why: 'A receiver that validates with the old schema rejects the new property.' },
+    consumer: inputWidened,
   },
   propertyRemoved: {
     what: 'a property is removed, required or not',
-    producer: { verdict: 'major', why: 'A receiver that reads it finds nothing.' },
-    consumer: { verdict: 'major', why: 'What a sender gives is refused, or silently ignored.' },
+    producer: { verdict: 'major', why: 'A receiver that reads the property does not find it.' },
+    consumer: { verdict: 'major', why: 'A sender of the property is rejected, or its value is silently ignored.' },
   },
-  propertyForbidden: { what: 'a property that was not declared is forbidden (`false`)', ...narrower },
+  propertyForbidden: { what: 'an undeclared property is forbidden (`false`)', ...narrower },
   requiredAdded: { what: 'a property becomes required', ...narrower },
   requiredRemoved: {
-    what: 'a property is not required any more',
-    producer: { verdict: 'major', why: 'A receiver that reads it may find nothing.' },
-    consumer: stillAccepted,
+    what: 'a property is no longer required',
+    producer: { verdict: 'major', why: 'A receiver that reads the property may not find it.' },
+    consumer: inputWidened,
   },
   objectClosed: { what: 'an open object is closed', ...narrower },
   objectOpened: { what: 'a closed object is opened', ...wider },
   // Combinations
-  variantAdded: { what: 'an `anyOf` or `oneOf` gets a branch of a type that it already had', ...wider },
+  variantAdded: { what: 'a branch is added to an `anyOf` or `oneOf` that has branches of the same type', ...wider },
   variantRemoved: {
-    what: 'an `anyOf` or `oneOf` loses such a branch',
-    producer: { verdict: 'major', why: 'A receiver that waits for the variant waits for ever.' },
-    consumer: refused,
+    what: 'a branch is removed from an `anyOf` or `oneOf` that keeps branches of the same type',
+    producer: { verdict: 'major', why: 'A receiver that waits for the variant never gets it.' },
+    consumer: inputNarrowed,
   },
   exclusive: {
-    what: 'values that fit several branches of a `oneOf` may be refused (`anyOf` becomes `oneOf`, or a branch that overlaps is added)',
+    what: 'values that match several branches of a `oneOf` become invalid (`anyOf` becomes `oneOf`, or an overlapping branch is added)',
     ...narrower,
   },
-  notExclusive: { what: 'a `oneOf` whose branches overlap becomes an `anyOf`', ...wider },
+  notExclusive: {
+    what: 'values that match several branches of a `oneOf` become valid (`oneOf` becomes `anyOf`, or an overlapping branch is removed)',
+    ...wider,
+  },
   conditionAdded: {
     what: 'a condition is added (`not`, `if`, `contains`, `dependentRequired`, `dependentSchemas`, `propertyNames`, `patternProperties`)',
     ...narrower,
   },
-  conditionRemoved: { what: 'a condition is dropped', ...wider },
-  // What is said beside the values
+  conditionRemoved: { what: 'a condition is removed', ...wider },
+  // Annotations
   defaultAdded: {
     what: 'a `default` is added',
-    producer: { verdict: 'minor', why: 'What an absent value means was not said before.' },
+    producer: { verdict: 'minor', why: 'The old schema did not specify what an absent value means.' },
     consumer: {
       verdict: 'major',
-      why: 'Whoever leaves it out may be served differently; whether the same value was taken before, the schema does not say.',
+      why: 'Senders that omit the value may get another result, because the schema does not show which value was used before.',
     },
   },
   defaultChanged: {
-    what: 'a `default` is changed or dropped',
-    producer: { verdict: 'major', why: 'An absent value means something else to a receiver that fills in the default.' },
-    consumer: { verdict: 'major', why: 'Whoever leaves it out is silently served differently.' },
+    what: 'a `default` is changed or removed',
+    producer: {
+      verdict: 'major',
+      why: 'An absent value means something else to a receiver that fills in the default.',
+    },
+    consumer: { verdict: 'major', why: 'Senders that omit the value silently get another result.' },
   },
   deprecated: {
     what: '`deprecated` is set',
-    producer: { verdict: 'minor', why: 'Semantic Versioning asks for a minor when something is marked as deprecated.' },
-    consumer: { verdict: 'minor', why: 'Semantic Versioning asks for a minor when something is marked as deprecated.' },
+    producer: deprecated,
+    consumer: deprecated,
   },
   deprecationRevoked: {
-    what: '`deprecated` is taken back',
-    producer: { verdict: 'minor', why: 'A promise is given again: it stays.' },
-    consumer: { verdict: 'minor', why: 'A promise is given again: it stays.' },
+    what: '`deprecated` is removed',
+    producer: deprecationRevoked,
+    consumer: deprecationRevoked,
   },
   accessRestricted: {
     what: '`readOnly` or `writeOnly` is set',
-    producer: { verdict: 'major', why: 'A value that is only written is not sent any more.' },
-    consumer: { verdict: 'major', why: 'A value that is only read is refused or ignored when it is sent.' },
+    producer: { verdict: 'major', why: 'A `writeOnly` value is no longer sent to receivers.' },
+    consumer: { verdict: 'major', why: 'A sender of a `readOnly` value is rejected, or its value is ignored.' },
   },
   accessOpened: {
-    what: '`readOnly` or `writeOnly` is taken back',
-    producer: { verdict: 'minor', why: 'More can be done with it; what could be done still can.' },
-    consumer: { verdict: 'minor', why: 'More can be done with it; what could be done still can.' },
+    what: '`readOnly` or `writeOnly` is removed',
+    producer: accessOpened,
+    consumer: accessOpened,
   },
   identityChanged: {
-    what: 'the `$schema` or `$id` of the whole schema is changed',
-    producer: {
-      verdict: 'major',
-      why: 'Validators choose by `$schema` how to read all the rest, and other schemas refer to it by `$id`.',
-    },
-    consumer: {
-      verdict: 'major',
-      why: 'Validators choose by `$schema` how to read all the rest, and other schemas refer to it by `$id`.',
-    },
+    what: 'the `$schema` or `$id` of the root schema changes',
+    producer: identityChanged,
+    consumer: identityChanged,
   },
   documentationChanged: {
-    what: '`title`, `description`, `examples` or a keyword that the specification does not know is changed',
+    what: '`title`, `description`, `examples` or an unknown keyword is added, changed or removed',
     producer: documentation,
     consumer: documentation,
   },

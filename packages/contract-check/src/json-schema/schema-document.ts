@@ -1,29 +1,29 @@
 import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { JsonDocument } from '../json/parse-json.ts';
-import { misshapen, subschemaKeywords } from './keywords.ts';
+import { expectedInstead, subschemaKeywords } from './keywords.ts';
 
-/** The schema that allows nothing. */
+/** The schema that no value matches. */
 export const never: JsonObject = { not: {} };
 
-/** A schema that may be left out: `true` says nothing. */
+/** An object schema. The function `schemas` converts boolean schemas. */
 export type Schema = JsonObject;
 
-/** A part of a document with an address of its own (`$id`), to which references inside it are relative. */
+/** A part of a document with an address (`$id`). References inside it are relative to the address. */
 interface Resource {
   readonly root: Schema;
-  /** Empty: without an address. */
+  /** Empty if the part has no address. */
   readonly address: string;
   readonly anchors: Map<string, Schema>;
 }
 
-/** A JSON Schema of which every keyword has the right shape, with its references. */
+/** A JSON Schema with valid keywords and resolved references. */
 export interface SchemaDocument {
   readonly file: string;
   readonly root: readonly Schema[];
-  /** Up to draft 7 a `$ref` hides what stands beside it. */
+  /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. */
   readonly refHidesSiblings: boolean;
-  /** Null without a reference. */
+  /** Null if the schema does not have the keyword. */
   target(schema: Schema, keyword: ReferenceKeyword): readonly Schema[] | null;
 }
 
@@ -31,7 +31,11 @@ export const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'] as con
 
 type ReferenceKeyword = (typeof referenceKeywords)[number];
 
-/** Throws an InputError; also when a reference leads nowhere, or to another file. */
+/**
+ * Checks the keywords and resolves the references of a schema.
+ *
+ * @throws {InputError} when a keyword is invalid, or a reference does not resolve within the file.
+ */
 export function readSchemaDocument(document: JsonDocument): SchemaDocument {
   const places = new Map<Schema, { pointer: string; resource: Resource }>();
   const resources = new Map<string, Resource>();
@@ -41,10 +45,10 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
     throw new InputError(document.file, document.lineOf(pointer), `${pointer === '' ? 'the schema' : pointer} ${problem}`);
   }
 
-  /** Notes a schema and all schemas inside it. */
+  /** Records a schema and all schemas inside it. */
   function walk(value: JsonValue, pointer: string, around: Resource | null): void {
     if (typeof value === 'boolean') return;
-    if (!isJsonObject(value)) fail(pointer, 'is not a schema: an object, true or false is expected');
+    if (!isJsonObject(value)) fail(pointer, 'must be a schema: an object, true or false');
     if (places.has(value)) return;
     const resource = resourceOf(value, around);
     places.set(value, { pointer, resource });
@@ -54,8 +58,8 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
     }
     for (const [keyword, member] of Object.entries(value)) {
       const at = childPointer(pointer, keyword);
-      const expected = misshapen(keyword, member);
-      if (expected !== null) fail(at, `is not ${expected}`);
+      const expected = expectedInstead(keyword, member);
+      if (expected !== null) fail(at, `must be ${expected}`);
       walkKeyword(keyword, member, at, resource);
     }
   }
@@ -75,7 +79,7 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
 
   function resourceOf(schema: Schema, around: Resource | null): Resource {
     const id = ownMember(schema, '$id') ?? ownMember(schema, 'id');
-    // `#name` is how drafts 4 to 7 wrote an anchor.
+    // Drafts 4 to 7 write an anchor as `#name`.
     if (typeof id === 'string' && id.startsWith('#') && around !== null) around.anchors.set(id.slice(1), schema);
     if (around !== null && (typeof id !== 'string' || id.startsWith('#') || !Object.hasOwn(schema, '$id'))) return around;
     const address = typeof id === 'string' ? resolveAddress(id, around?.address ?? '') : '';
@@ -91,11 +95,11 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
     const own = place?.resource;
     const wanted = address === '' ? own : resources.get(resolveAddress(address, own?.address ?? ''));
     if (wanted === undefined) {
-      fail(pointer, `refers to ${JSON.stringify(reference)}, which is not in this file: bundle it, nothing is fetched`);
+      fail(pointer, `refers to ${JSON.stringify(reference)}, which is not in this file. Bundle the schema into one file.`);
     }
     const value = atFragment(wanted, fragmentOf(reference));
-    if (value === undefined) fail(pointer, `refers to ${JSON.stringify(reference)}, where there is nothing`);
-    // A reference may lead to a place that no keyword calls a schema, such as `components` of OpenAPI.
+    if (value === undefined) fail(pointer, `refers to ${JSON.stringify(reference)}, which does not exist`);
+    // A reference may point to a place outside the schema keywords, such as `components` in OpenAPI.
     walk(value, `${places.get(wanted.root)?.pointer ?? ''}${fragmentOf(reference)}`, wanted);
     return schemas(value);
   }
@@ -110,10 +114,10 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
   }
 
   if (typeof document.value !== 'boolean' && !isJsonObject(document.value)) {
-    fail('', 'is not a schema: an object, true or false is expected');
+    fail('', 'must be an object, true or false');
   }
   walk(document.value, '', null);
-  // Every reference must lead somewhere, used or not. What one leads to can be a new place: the walk goes on.
+  // Every reference must resolve, even an unused one. Resolving can add places, which this loop also visits.
   for (const schema of places.keys()) for (const keyword of referenceKeywords) target(schema, keyword);
   const dialect = isJsonObject(document.value) ? ownMember(document.value, '$schema') : undefined;
 
@@ -125,7 +129,7 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
   };
 }
 
-/** A schema as a conjunction: `true` says nothing, `false` allows nothing. */
+/** Converts a schema to a list of object schemas that must all match. `true` is an empty list. */
 export function schemas(value: JsonValue | undefined): readonly Schema[] {
   if (isJsonObject(value)) return [value];
   return value === false ? [never] : [];

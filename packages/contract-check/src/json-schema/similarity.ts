@@ -2,22 +2,22 @@ import { canonicalJson } from '../json/json-value.ts';
 import type { Alternative } from './alternatives.ts';
 import { conjunctionOf } from './conjunction.ts';
 import { isDocumentation, subschemaKeywords } from './keywords.ts';
-import { saidUnder } from './said-under.ts';
+import { keywordValues } from './keyword-values.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 import { declaredProperties, otherItemSchemas, propertySchemas, requiredProperties } from './shape.ts';
 import { valueSetOf } from './value-set.ts';
 
-/** By what alternatives are recognized. */
+/** The features by which alternatives are matched. */
 export interface Features {
-  /** Required property → the few texts that it can be. */
+  /** The possible texts of a required property, by name, if `enum` or `const` lists them. */
   readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly print: string;
+  readonly fingerprint: string;
   readonly properties: ReadonlySet<string>;
   readonly titles: string;
 }
 
-/** How far two alternatives are looked into to see that they are alike. */
-const depthOfPrint = 3;
+/** The number of levels that a fingerprint covers. */
+const fingerprintDepth = 3;
 
 const known = new WeakMap<Alternative, Features>();
 
@@ -27,16 +27,16 @@ export function featuresOf(document: SchemaDocument, alternative: Alternative): 
   const all = alternative.schemas;
   const features = {
     tags: tagsOf(document, all),
-    print: printOf(document, all, depthOfPrint),
+    fingerprint: fingerprintOf(document, all, fingerprintDepth),
     properties: declaredProperties(all),
-    titles: [...saidUnder(all, 'title')].join(' '),
+    titles: [...keywordValues(all, 'title')].join(' '),
   };
   known.set(alternative, features);
   return features;
 }
 
-/** Larger: more likely the same alternative. Null: it cannot be the same. */
-export function likeness(from: Features, to: Features): number | null {
+/** A score. A larger score means that the alternatives are more likely the same. Null if they cannot be the same. */
+export function similarityOf(from: Features, to: Features): number | null {
   let score = 0;
   for (const [name, values] of from.tags) {
     const now = to.tags.get(name);
@@ -49,7 +49,7 @@ export function likeness(from: Features, to: Features): number | null {
   return score + (2 * shared) / Math.max(1, from.properties.size + to.properties.size);
 }
 
-/** Whether no value can fit both: other types, other values, or a property, always there, that tells them apart. */
+/** Whether no value can match both: they differ in type or values, or in the values of a required property. */
 export function areDisjoint(document: SchemaDocument, one: Alternative, other: Alternative): boolean {
   if (one.type !== other.type) return true;
   const [own, others] = [valueSetOf(one.schemas, one.type), valueSetOf(other.schemas, other.type)];
@@ -74,19 +74,21 @@ function isDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return [...a].every((value) => !b.has(value));
 }
 
-/** A text that is the same for schemas that are alike as far down as is looked, whatever their definitions are called. */
-function printOf(document: SchemaDocument, start: readonly Schema[], depth: number): string {
+/** A text that is equal for schemas that are equal down to a depth. Names of definitions do not affect it. */
+function fingerprintOf(document: SchemaDocument, start: readonly Schema[], depth: number): string {
   const { schemas: all } = conjunctionOf(document, start);
   const own = all.flatMap(printKeywords).toSorted().join(';');
   if (depth === 0) return own;
   const names = [...declaredProperties(all)].toSorted();
-  const properties = names.map((name) => `${name}:${printOf(document, propertySchemas(all, name), depth - 1)}`);
+  const properties = names.map((name) => `${name}:${fingerprintOf(document, propertySchemas(all, name), depth - 1)}`);
   const items = otherItemSchemas(all);
-  const item = items.length === 0 ? '' : printOf(document, items, depth - 1);
+  const item = items.length === 0 ? '' : fingerprintOf(document, items, depth - 1);
   return `${own}{${properties.join(',')}}[${item}]`;
 }
 
-/** Keywords that hold no schema and do not name one. The order under `required` means nothing. */
+/**
+ * Prints the keywords that neither contain nor refer to schemas. Skips `required`, because its order has no meaning.
+ */
 function printKeywords(schema: Schema): string[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (subschemaKeywords.has(keyword) || keyword.startsWith('$') || isDocumentation(keyword)) return [];

@@ -2,25 +2,25 @@ import { canonicalJson, isJsonObject, ownMember, type JsonValue } from '../json/
 import { listMember } from './conjunction.ts';
 import type { Schema } from './schema-document.ts';
 
-/** The types that are told apart; null is judged by itself. */
+/** The types that are compared. Null is compared separately. */
 export const instanceTypes = ['string', 'number', 'boolean', 'object', 'array'] as const;
 export type InstanceType = (typeof instanceTypes)[number];
 
-/** The values that `enum` and `const` leave. */
+/** The values that `enum` and `const` allow. */
 export interface ValueSet {
   /** Canonical JSON. */
   readonly values: ReadonlySet<string>;
-  /** From a `const`: a promise that there is just one. */
+  /** Whether the set comes from a `const`, on which receivers may rely. */
   readonly constant: boolean;
 }
 
-/** Null: any value. Null as a value is left out. */
+/** Null if any value is allowed. The set never contains the value null. */
 export function valueSetOf(all: readonly Schema[], type: InstanceType): ValueSet | null {
   const lists = all.flatMap(listsOf).map((list) => list.filter((value) => instanceTypeOf(value) === type));
   const [first, ...rest] = lists.map((list) => new Set(list.map(canonicalJson)));
   if (first === undefined) return null;
   const values = new Set([...first].filter((value) => rest.every((other) => other.has(value))));
-  // Both truth values are any.
+  // Both booleans together are any boolean.
   if (type === 'boolean' && values.size === 2) return null;
   return { values, constant: all.some((schema) => Object.hasOwn(schema, 'const')) };
 }
@@ -33,7 +33,7 @@ function listsOf(schema: Schema): (readonly JsonValue[])[] {
   ];
 }
 
-/** Null: the value is null. */
+/** Null if the value is null. */
 function instanceTypeOf(value: JsonValue): InstanceType | null {
   if (value === null) return null;
   if (Array.isArray(value)) return 'array';
@@ -42,7 +42,7 @@ function instanceTypeOf(value: JsonValue): InstanceType | null {
   return typeof value === 'number' ? 'number' : 'boolean';
 }
 
-/** The types that `type` leaves. Null is left out; `integer` is a number here. */
+/** The types that `type` allows, without null. `integer` counts as `number`. */
 export function typesOf(all: readonly Schema[]): InstanceType[] {
   return instanceTypes.filter((type) =>
     all.every((schema) => {
@@ -52,7 +52,7 @@ export function typesOf(all: readonly Schema[]): InstanceType[] {
   );
 }
 
-/** Whether `type` leaves no number but whole ones. */
+/** Whether `type` allows integers but no fractions. */
 export function isInteger(all: readonly Schema[]): boolean {
   return all.some((schema) => {
     const allowed = typeKeyword(schema);
@@ -60,7 +60,7 @@ export function isInteger(all: readonly Schema[]): boolean {
   });
 }
 
-/** Null: any type. */
+/** Null if any type is allowed. */
 export function typeKeyword(schema: Schema): readonly JsonValue[] | null {
   const type = ownMember(schema, 'type');
   if (type === undefined) return null;

@@ -8,12 +8,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member of the object itself: `constructor` and the like are ordinary names in JSON. */
+/** An own member. `constructor` and other names of the prototype are ordinary names in JSON. */
 export function ownMember(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** One text per value: the order of members does not matter, as JSON says. */
+/** Prints equal values as equal texts. Members are sorted, because JSON objects are unordered. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -23,7 +23,7 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`;
 }
 
-/** One more step of a JSON Pointer (RFC 6901). */
+/** Appends a key to a JSON Pointer (RFC 6901). */
 export function childPointer(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

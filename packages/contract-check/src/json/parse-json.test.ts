@@ -6,7 +6,7 @@ import { parseJson } from './parse-json.ts';
 const parse = (text: string) => parseJson({ file: 'a.json', text });
 
 describe('parseJson', () => {
-  test('reads what JSON.parse reads', () => {
+  test('parses every text like JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -15,7 +15,7 @@ describe('parseJson', () => {
     );
   });
 
-  test('refuses what JSON.parse refuses, and nothing else but duplicate names', () => {
+  test('rejects the texts that JSON.parse rejects, and duplicate names', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -44,35 +44,35 @@ describe('parseJson', () => {
         } catch {
           valid = false;
         }
-        let refusal = '';
+        let message = '';
         try {
           parse(text);
         } catch (error) {
-          refusal = error instanceof InputError ? error.message : `not an InputError: ${String(error)}`;
+          message = error instanceof InputError ? error.message : `not an InputError: ${String(error)}`;
         }
-        expect(refusal).toMatch(valid ? /^$|stands twice/ : /^a\.json:\d+: /);
+        expect(message).toMatch(valid ? /^$|duplicate name/ : /^a\.json:\d+: /);
       }),
       { numRuns: 2000 },
     );
   });
 
   test.each([
-    ['', 'a.json:1: is empty'],
-    [' \n ', 'a.json:1: is empty'],
-    ['{\n  "a": 1,\n  "a": 2\n}', 'a.json:3: the name "a" stands twice in one object'],
-    ['{\n  "a": }', 'a.json:2: a value is expected, not "}"'],
-    ['{"a" 1}', 'a.json:1: ":" is expected, not "1"'],
-    ['[1 2]', 'a.json:1: "," or "]" is expected, not "2"'],
-    ['{"a": "x\n"}', 'a.json:1: a string is not closed or not valid'],
-    ['{1: 2}', 'a.json:1: a string is expected, not "1"'],
-    ['{}\n\n{}', 'a.json:3: the end of the file is expected, not "{"'],
-    ['[', 'a.json:1: a value is expected, not the end of the file'],
+    ['', 'a.json:1: the file is empty'],
+    [' \n ', 'a.json:1: the file is empty'],
+    ['{\n  "a": 1,\n  "a": 2\n}', 'a.json:3: duplicate name "a" in one object'],
+    ['{\n  "a": }', 'a.json:2: expected a value, found "}"'],
+    ['{"a" 1}', 'a.json:1: expected ":", found "1"'],
+    ['[1 2]', 'a.json:1: expected "," or "]", found "2"'],
+    ['{"a": "x\n"}', 'a.json:1: invalid or unterminated string'],
+    ['{1: 2}', 'a.json:1: expected a string, found "1"'],
+    ['{}\n\n{}', 'a.json:3: expected the end of the file, found "{"'],
+    ['[', 'a.json:1: expected a value, found the end of the file'],
     ['['.repeat(100_000), 'a.json:1: is nested deeper than 500 levels'],
-  ])('names the line: %j', (text, message) => {
+  ])('reports the line and the problem of %j', (text, message) => {
     expect(() => parse(text)).toThrow(message);
   });
 
-  test('tells the line of a value', () => {
+  test('finds the line of a value by its JSON Pointer', () => {
     const document = parse('{\n  "a/b": [\n    1,\n    2\n  ]\n}');
     expect(document.lineOf('')).toBe(1);
     expect(document.lineOf('/a~1b/1')).toBe(4);

@@ -2,32 +2,34 @@ import { InputError } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
 import { childPointer, type JsonValue } from './json-value.ts';
 
-/** A JSON text, read, and where its values stand. */
+/** A parsed JSON text. */
 export interface JsonDocument {
   readonly file: string;
   readonly value: JsonValue;
-  /** The line, from 1, on which the value at a JSON Pointer starts. Null when there is no such value. */
+  /** The line, counted from 1, on which the value at a JSON Pointer starts. Null if the value does not exist. */
   lineOf(pointer: string): number | null;
 }
 
-/** A contract is written by people; what is deeper than this is a mistake or an attack. */
+/** Bounds the recursion of the parser. Contracts that people write are far less deep. */
 const maxDepth = 500;
 
 const whitespace = /[ \t\n\r]*/y;
-// eslint-disable-next-line no-control-regex -- RFC 8259 forbids just these inside a string
+// eslint-disable-next-line no-control-regex -- RFC 8259 forbids these characters inside a string
 const stringToken = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
 const otherToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 /**
- * Reads JSON (RFC 8259) as `JSON.parse` does, and besides refuses duplicate names, which `JSON.parse` lets pass silently,
- * and tells the line of every value. Throws an InputError.
+ * Parses JSON (RFC 8259) like `JSON.parse`, with two differences: it rejects duplicate names, and it reports the line
+ * of a value.
+ *
+ * @throws {InputError} when the text is not valid JSON.
  */
 export function parseJson(source: SourceText): JsonDocument {
   return {
     file: source.file,
     value: read(source, null),
     lineOf(pointer) {
-      // Places are asked for when something is wrong. Reading again costs less than remembering them all.
+      // Only errors need a line, so the text is read again instead of storing the offset of every value.
       let line: number | null = null;
       read(source, (place, offset) => {
         if (place === pointer) line = lineAt(source.text, offset);
@@ -37,7 +39,7 @@ export function parseJson(source: SourceText): JsonDocument {
   };
 }
 
-/** Tells the JSON Pointer and the offset of each value, when asked to. */
+/** Receives the JSON Pointer and the offset of each value. */
 type Visit = (pointer: string, offset: number) => void;
 
 function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
@@ -68,7 +70,7 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
   function readString(): string {
     const found = token(stringToken);
     if (found === null)
-      fail(text[at] === '"' ? 'a string is not closed or not valid' : `a string is expected, not ${describeNext()}`);
+      fail(text[at] === '"' ? 'invalid or unterminated string' : `expected a string, found ${describeNext()}`);
     const value: string = JSON.parse(found);
     return value;
   }
@@ -77,7 +79,7 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
     return visit === null ? '' : childPointer(pointer, key);
   }
 
-  /** Calls `readOne` for each member up to `end`; the opening bracket is still ahead. */
+  /** Calls `readOne` for each member up to `end`. Starts at the opening bracket. */
   function readMembers(end: ']' | '}', readOne: () => void): void {
     at += 1;
     skipWhitespace();
@@ -89,7 +91,7 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
       readOne();
       skipWhitespace();
       const next = text[at];
-      if (next !== ',' && next !== end) fail(`"," or "${end}" is expected, not ${describeNext()}`);
+      if (next !== ',' && next !== end) fail(`expected "," or "${end}", found ${describeNext()}`);
       at += 1;
       if (next === end) return;
       skipWhitespace();
@@ -107,13 +109,13 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
     readMembers('}', () => {
       const start = at;
       const name = readString();
-      if (members.has(name)) fail(`the name ${JSON.stringify(name)} stands twice in one object`, start);
+      if (members.has(name)) fail(`duplicate name ${JSON.stringify(name)} in one object`, start);
       skipWhitespace();
-      if (text[at] !== ':') fail(`":" is expected, not ${describeNext()}`);
+      if (text[at] !== ':') fail(`expected ":", found ${describeNext()}`);
       at += 1;
       members.set(name, readValue(pointerTo(pointer, name), depth + 1));
     });
-    // Not by assignment: a member named `__proto__` is a member.
+    // Assignment would set the prototype for a member named `__proto__`.
     return Object.fromEntries(members);
   }
 
@@ -126,16 +128,16 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
     if (first === '[') return readArray(pointer, depth);
     if (first === '"') return readString();
     const found = token(otherToken);
-    if (found === null) fail(`a value is expected, not ${describeNext()}`);
+    if (found === null) fail(`expected a value, found ${describeNext()}`);
     const value: JsonValue = JSON.parse(found);
     return value;
   }
 
   skipWhitespace();
-  if (at === text.length) fail('is empty', 0);
+  if (at === text.length) fail('the file is empty', 0);
   const value = readValue('', 0);
   skipWhitespace();
-  if (at < text.length) fail(`the end of the file is expected, not ${describeNext()}`);
+  if (at < text.length) fail(`expected the end of the file, found ${describeNext()}`);
   return value;
 }
 

@@ -12,16 +12,16 @@ export function compareCostWeights(
 ): void {
   matchMembers(from, to, {
     removed(coordinate) {
-      found(manifestRules.weightRemoved, pointerOf(coordinate), `The weight of ${coordinate} is not listed any more.`);
+      found(manifestRules.weightRemoved, pointerOf(coordinate), `The weight of ${coordinate} is no longer listed.`);
     },
     added(coordinate, weight) {
       const rule = existed(coordinate) ? manifestRules.weightRaised : manifestRules.weightAddedWithNew;
-      found(rule, pointerOf(coordinate), `The weight of ${coordinate} was not listed, is ${weight}.`);
+      found(rule, pointerOf(coordinate), `The weight of ${coordinate} was added: ${weight}.`);
     },
     kept(coordinate, before, now) {
       if (before === now) return;
       const rule = now > before ? manifestRules.weightRaised : manifestRules.weightLowered;
-      found(rule, pointerOf(coordinate), `The weight of ${coordinate} was ${before}, is ${now}.`);
+      found(rule, pointerOf(coordinate), `The weight of ${coordinate} changed from ${before} to ${now}.`);
     },
   });
 }

@@ -6,8 +6,10 @@ import { manifestRules } from './rules.ts';
 
 export function compareErrors(found: Found, from: Manifest['errors'], to: Manifest['errors']): void {
   matchMembers(from, to, {
-    removed: (code) => found(manifestRules.errorRemoved, childPointer('/errors', code), `${code} was removed.`),
-    added: (code) => found(manifestRules.errorAdded, childPointer('/errors', code), `${code} was added.`),
+    removed: (code) =>
+      found(manifestRules.errorRemoved, childPointer('/errors', code), `The error code ${code} was removed.`),
+    added: (code) =>
+      found(manifestRules.errorAdded, childPointer('/errors', code), `The error code ${code} was added.`),
     kept(code, before, now) {
       const pointer = childPointer('/errors', code);
       compareDescriptions(found, pointer, before, now);
@@ -21,14 +23,18 @@ type Statuses = Readonly<Record<string, number>>;
 function compareStatuses(found: Found, pointer: string, from: Statuses, to: Statuses): void {
   matchMembers(from, to, {
     removed(mediaType, status) {
-      found(manifestRules.statusChanged, childPointer(pointer, mediaType), `The status was ${status}, is absent.`);
+      found(manifestRules.statusChanged, childPointer(pointer, mediaType), `The status was removed. It was ${status}.`);
     },
     added(mediaType, status) {
-      found(manifestRules.statusAdded, childPointer(pointer, mediaType), `The status is ${status}.`);
+      found(manifestRules.statusAdded, childPointer(pointer, mediaType), `The status was added: ${status}.`);
     },
     kept(mediaType, before, now) {
       if (before === now) return;
-      found(manifestRules.statusChanged, childPointer(pointer, mediaType), `The status was ${before}, is ${now}.`);
+      found(
+        manifestRules.statusChanged,
+        childPointer(pointer, mediaType),
+        `The status changed from ${before} to ${now}.`,
+      );
     },
   });
 }

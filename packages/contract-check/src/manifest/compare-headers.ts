@@ -1,10 +1,11 @@
+import { describeDifference } from '../describe-difference.ts';
 import { childPointer } from '../json/json-value.ts';
 import { compareDescriptions, type Found } from './found.ts';
 import type { Manifest, RequestHeader, ResponseHeader } from './manifest.ts';
 import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 
-// Header names are the same in any case (RFC 9110, section 5.1).
+// Header names are case-insensitive (RFC 9110, section 5.1).
 const lowerCase = (name: string): string => name.toLowerCase();
 
 export function compareRequestHeaders(
@@ -17,16 +18,20 @@ export function compareRequestHeaders(
     to,
     {
       removed: (name) =>
-        found(manifestRules.requestHeaderRemoved, childPointer('/requestHeaders', name), `${name} was removed.`),
+        found(
+          manifestRules.requestHeaderRemoved,
+          childPointer('/requestHeaders', name),
+          `The header ${name} was removed.`,
+        ),
       added(name, header) {
         const { rule, word } = necessity(header);
-        found(rule, childPointer('/requestHeaders', name), `${name} was added and is ${word}.`);
+        found(rule, childPointer('/requestHeaders', name), `The ${word} header ${name} was added.`);
       },
       kept(name, before, now) {
         compareDescriptions(found, childPointer('/requestHeaders', name), before, now);
         if (before.required === now.required) return;
         const { rule, word } = necessity(now);
-        found(rule, childPointer('/requestHeaders', name), `${name} is ${word}.`);
+        found(rule, childPointer('/requestHeaders', name), `The header ${name} is now ${word}.`);
       },
     },
     lowerCase,
@@ -49,9 +54,17 @@ export function compareResponseHeaders(
     to,
     {
       removed: (name) =>
-        found(manifestRules.responseHeaderRemoved, childPointer('/responseHeaders', name), `${name} was removed.`),
+        found(
+          manifestRules.responseHeaderRemoved,
+          childPointer('/responseHeaders', name),
+          `The header ${name} was removed.`,
+        ),
       added: (name) =>
-        found(manifestRules.responseHeaderAdded, childPointer('/responseHeaders', name), `${name} was added.`),
+        found(
+          manifestRules.responseHeaderAdded,
+          childPointer('/responseHeaders', name),
+          `The header ${name} was added.`,
+        ),
       kept(name, before, now) {
         compareDescriptions(found, childPointer('/responseHeaders', name), before, now);
         compareCases(found, childPointer('/responseHeaders', name), before.sent, now.sent);
@@ -68,7 +81,7 @@ function compareCases(found: Found, pointer: string, from: Cases, to: Cases): vo
   const [before, now] = [printCases(from), printCases(to)];
   if (before === now) return;
   const rule = includesCases(to, from) ? manifestRules.responseHeaderAdded : manifestRules.responseHeaderRemoved;
-  found(rule, `${pointer}/sent`, `It was sent ${before}, is sent ${now}.`);
+  found(rule, `${pointer}/sent`, `It was sent ${before}. It is now sent ${now}.`);
 }
 
 function includesCases(cases: Cases, others: Cases): boolean {
@@ -85,5 +98,5 @@ function printCases(cases: Cases): string {
 function compareValues(found: Found, pointer: string, from: string | undefined, to: string | undefined): void {
   if (from === to) return;
   const rule = from === undefined ? manifestRules.responseHeaderAdded : manifestRules.responseHeaderValueChanged;
-  found(rule, `${pointer}/value`, `The value was ${from ?? 'not promised'}, is ${to ?? 'not promised'}.`);
+  found(rule, `${pointer}/value`, describeDifference('The value', from ?? null, to ?? null));
 }

@@ -5,7 +5,7 @@ import type { Limit, Manifest } from './manifest.ts';
 import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
 
-/** Limits or page sizes. A plain number is a limit of what clients may send or ask for. */
+/** Compares limits or page sizes. A plain number is a limit on what clients may send or request. */
 export function compareLimits(
   found: Found,
   existed: (coordinate: string) => boolean,
@@ -14,13 +14,12 @@ export function compareLimits(
   to: Manifest['limits'],
 ): void {
   matchMembers(from, to, {
-    removed: (name) =>
-      found(manifestRules.limitRemoved, childPointer(pointer, name), `${name} is not listed any more.`),
+    removed: (name) => found(manifestRules.limitRemoved, childPointer(pointer, name), `${name} is no longer listed.`),
     added(name, item) {
       const { value, introducedWith } = limitOf(item);
       const isNew = introducedWith !== undefined && !existed(introducedWith);
       const rule = isNew ? manifestRules.limitAddedWithNew : manifestRules.limitAdded;
-      found(rule, childPointer(pointer, name), `${name} was added and is ${value}.`);
+      found(rule, childPointer(pointer, name), `${name} was added: ${value}.`);
     },
     kept: (name, before, now) => compareLimit(found, childPointer(pointer, name), name, limitOf(before), limitOf(now)),
   });
@@ -29,13 +28,14 @@ export function compareLimits(
 function compareLimit(found: Found, pointer: string, name: string, from: Limit, to: Limit): void {
   compareDescriptions(found, pointer, from, to);
   const [before, now] = [from.bounds ?? 'input', to.bounds ?? 'input'];
-  if (before !== now) found(manifestRules.boundedSideChanged, pointer, `${name} was about ${before}, is about ${now}.`);
+  if (before !== now)
+    found(manifestRules.boundedSideChanged, pointer, `${name} bounded ${before} and now bounds ${now}.`);
   if ((from.enforced ?? true) !== (to.enforced ?? true)) {
-    const message = to.enforced === false ? `${name} is not enforced any more.` : `${name} is enforced from now on.`;
+    const message = to.enforced === false ? `${name} is no longer enforced.` : `${name} is now enforced.`;
     found(manifestRules.enforcementChanged, pointer, message);
   }
   if (from.value === to.value) return;
-  found(ruleFor(name, before, from.value, to.value), pointer, `${name} was ${from.value}, is ${to.value}.`);
+  found(ruleFor(name, before, from.value, to.value), pointer, `${name} changed from ${from.value} to ${to.value}.`);
 }
 
 function ruleFor(name: string, bounds: 'input' | 'output', from: number, to: number): Rule {
@@ -47,7 +47,7 @@ function ruleFor(name: string, bounds: 'input' | 'output', from: number, to: num
   return narrower ? manifestRules.limitTightened : manifestRules.limitLoosened;
 }
 
-/** `firstMinimum` → first, minimum. */
+/** Splits a name into its words: `firstMinimum` into `first` and `minimum`. */
 function wordsOf(name: string): Set<string> {
   const spaced = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replaceAll(/[^A-Za-z\d]+/g, ' ');
   return new Set(spaced.toLowerCase().split(' '));

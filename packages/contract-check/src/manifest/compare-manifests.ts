@@ -9,13 +9,17 @@ import { readManifest } from './read-manifest.ts';
 
 export interface ManifestOptions {
   /**
-   * Whether a schema coordinate existed in the old version. A limit or weight that comes with something new breaks nobody.
-   * Without it everything counts as having existed.
+   * Returns whether a schema coordinate existed in the old version. A limit or weight of a new coordinate breaks no
+   * client. Without this function, every coordinate is assumed to have existed.
    */
   readonly existed?: (coordinate: string) => boolean;
 }
 
-/** Compares two manifests. Throws an InputError when one is not valid. */
+/**
+ * Compares two manifests.
+ *
+ * @throws {InputError} when a manifest is invalid.
+ */
 export function compareManifests(from: SourceText, to: SourceText, options: ManifestOptions = {}): Report {
   const changes: Change[] = [];
   const found: Found = (rule, pointer, message) => {

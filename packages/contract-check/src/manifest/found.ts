@@ -1,7 +1,7 @@
 import type { Rule } from '../change.ts';
 import { manifestRules } from './rules.ts';
 
-/** Where changes are put: the place is a JSON Pointer. */
+/** Records a change. `pointer` is a JSON Pointer into the manifest. */
 export type Found = (rule: Rule, pointer: string, message: string) => void;
 
 export function compareDescriptions(
@@ -11,6 +11,6 @@ export function compareDescriptions(
   to: { readonly description?: string },
 ): void {
   if (from.description !== to.description) {
-    found(manifestRules.descriptionChanged, `${pointer}/description`, 'The description is different.');
+    found(manifestRules.descriptionChanged, `${pointer}/description`, 'The description was changed.');
   }
 }

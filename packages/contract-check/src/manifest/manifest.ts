@@ -1,20 +1,20 @@
-/** The part of a contract that a schema does not show. `manifest.schema.json` says the same for any tool. */
+/** The part of a contract that a schema does not show. `manifest.schema.json` is the JSON Schema of this type. */
 export interface Manifest {
   readonly description?: string;
-  /** Error code → how it is told. */
+  /** By error code. */
   readonly errors?: Readonly<Record<string, ManifestError>>;
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
-  /** Name, with its unit → limit. */
+  /** By name. The name includes the unit. */
   readonly limits?: Readonly<Record<string, number | Limit>>;
   readonly pagination?: Readonly<Record<string, number | Limit>>;
-  /** Schema coordinate → points. */
+  /** By schema coordinate, in points. */
   readonly costWeights?: Readonly<Record<string, number>>;
 }
 
 export interface ManifestError {
   readonly description?: string;
-  /** Media type of the answer → HTTP status. */
+  /** HTTP status by media type of the response. */
   readonly status: Readonly<Record<string, number>>;
 }
 
@@ -25,18 +25,19 @@ export interface RequestHeader {
 
 export interface ResponseHeader {
   readonly description?: string;
-  /** `always`, HTTP statuses, or another word for when. */
+  /** `always`, the HTTP statuses of the responses that carry the header, or a name for the condition. */
   readonly sent: string | readonly number[];
+  /** Set if the header always has this value. */
   readonly value?: string;
 }
 
 export interface Limit {
   readonly description?: string;
   readonly value: number;
-  /** What clients may send or ask for (`input`, the default), or what they are sent. */
+  /** `input`: bounds what clients may send or request. `output`: bounds what clients receive. Defaults to `input`. */
   readonly bounds?: 'input' | 'output';
-  /** `false`: promised, and not held against clients yet. */
+  /** False if the limit is published but requests beyond it are not yet rejected. Defaults to true. */
   readonly enforced?: boolean;
-  /** The schema coordinate that the limit came with. */
+  /** The schema coordinate that was added together with the limit. */
   readonly introducedWith?: string;
 }

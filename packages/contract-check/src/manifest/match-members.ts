@@ -1,4 +1,4 @@
-/** Walks two objects by name: what is gone, what is new, what is in both. An object that is absent is empty. */
+/** Matches the members of two objects by name. An undefined object counts as empty. */
 export function matchMembers<T>(
   from: Readonly<Record<string, T>> | undefined,
   to: Readonly<Record<string, T>> | undefined,
@@ -7,7 +7,7 @@ export function matchMembers<T>(
     added(name: string, item: T): void;
     kept(name: string, from: T, to: T): void;
   },
-  /** Names that are the same to clients are given the same key. */
+  /** Returns the same key for names that clients do not distinguish. */
   keyOf: (name: string) => string = (name) => name,
 ): void {
   const before = new Map(Object.entries(from ?? {}).map(([name, item]) => [keyOf(name), { name, item }]));

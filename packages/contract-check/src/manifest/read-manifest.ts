@@ -15,7 +15,11 @@ function compile() {
   return new Ajv2020({ allowUnionTypes: true }).compile<Manifest>(schema);
 }
 
-/** Reads a manifest. Throws an InputError with the JSON Pointer of what is wrong. */
+/**
+ * Reads a manifest.
+ *
+ * @throws {InputError} when the manifest is invalid. The message contains the JSON Pointer of the invalid value.
+ */
 export function readManifest(source: SourceText): Manifest {
   const document = parseJson(source);
   compiled ??= compile();
@@ -29,7 +33,9 @@ export function readManifest(source: SourceText): Manifest {
   );
 }
 
-/** The error that leads deepest: of the forms that a limit can have, the one that was meant. */
+/**
+ * The error with the deepest place. For a limit, which is a number or an object, this selects the form that was meant.
+ */
 function describe(errors: readonly ErrorObject[]): { pointer: string; problem: string } {
   const placed = errors.map((error) => ({ pointer: pointerOf(error), problem: error.message ?? 'is not valid' }));
   const [first, ...rest] = placed;
@@ -37,7 +43,7 @@ function describe(errors: readonly ErrorObject[]): { pointer: string; problem: s
   const deepest = rest.reduce((best, error) => (depth(error.pointer) > depth(best.pointer) ? error : best), first);
   return {
     ...deepest,
-    problem: deepest.problem === 'must NOT have additional properties' ? 'is not known here' : deepest.problem,
+    problem: deepest.problem === 'must NOT have additional properties' ? 'is not a known member' : deepest.problem,
   };
 }
 

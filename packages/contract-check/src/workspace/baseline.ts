@@ -4,16 +4,21 @@ import { contractPackageOf, findContractPackages, type ContractPackage } from '.
 import { filesOfTarball } from './package-files.ts';
 import { releasedSnapshotOf, type Snapshot } from './snapshot.ts';
 
-/** What a package is compared with. */
+/** The released contracts that a package is compared with. */
 export interface Baseline {
-  /** For people: `released/`, a folder or a tarball. */
+  /** Shown in the report: `released/`, or the path of a folder or a tarball. */
   readonly name: string;
   readonly snapshot: Snapshot;
-  /** The version of the package then. Null: not known; the bump is then what the changesets declare. */
+  /** The version of the package in the baseline. Null if unknown. Then only changesets declare a bump. */
   readonly version: string | null;
 }
 
-/** Finds what each package is compared with: the named baselines first, then its own `released/`. */
+/**
+ * Returns a function that finds the baseline of a package: first among `places`, then in the `released/` folder of the
+ * package. It returns null if there is none.
+ *
+ * @throws {InputError} when a place does not exist or contains no contract package.
+ */
 export function baselines(places: readonly string[]): (contractPackage: ContractPackage) => Baseline | null {
   const named = new Map<string, Baseline>();
   for (const place of places) {
@@ -31,9 +36,9 @@ export function baselines(places: readonly string[]): (contractPackage: Contract
 
 function packagesAt(place: string): ContractPackage[] {
   const stats = statSync(place, { throwIfNoEntry: false });
-  if (stats === undefined) throw new InputError(place, null, 'there is no such folder or tarball');
+  if (stats === undefined) throw new InputError(place, null, 'folder or tarball not found');
   const found = stats.isDirectory() ? findContractPackages(place) : packageInTarball(place);
-  if (found.length === 0) throw new InputError(place, null, 'holds no contract package');
+  if (found.length === 0) throw new InputError(place, null, 'contains no contract package');
   return found;
 }
 

@@ -6,7 +6,12 @@ import { isJsonObject } from '../json/json-value.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
 import { isVerdict, largerVerdict, type Verdict } from '../verdict.ts';
 
-/** Package → the largest bump that a pending changeset declares for it. No folder, no changesets. */
+/**
+ * Reads the largest bump that the pending changesets declare for each package. Empty if there is no `.changeset`
+ * folder.
+ *
+ * @throws {InputError} when a changeset is invalid.
+ */
 export function readDeclaredBumps(root: string): Map<string, Verdict> {
   const declared = new Map<string, Verdict>();
   for (const file of changesetFiles(join(root, '.changeset'))) {
@@ -30,11 +35,11 @@ function changesetFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** The front matter of a changeset: package → bump. A changeset may be empty: `---`, `---`. */
+/** Reads the bumps in the front matter of a changeset. The front matter may be empty. */
 function readChangeset({ file, text }: SourceText): [name: string, bump: Verdict][] {
   const front = /^---\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/m.exec(text);
   if (front === null || text.slice(0, front.index).trim() !== '') {
-    throw new InputError(file, 1, 'is not a changeset: it does not start with `---`, the bumps, and `---`');
+    throw new InputError(file, 1, 'is not a changeset: it must start with `---`, the bumps of packages, and `---`');
   }
   const counter = new LineCounter();
   const document = parseDocument(front[1] ?? '', { lineCounter: counter });
@@ -43,10 +48,14 @@ function readChangeset({ file, text }: SourceText): [name: string, bump: Verdict
     throw new InputError(file, counter.linePos(problem.pos[0]).line + 1, problem.message.split('\n', 1)[0] ?? '');
   }
   const bumps: unknown = document.toJS() ?? {};
-  if (!isJsonObject(bumps)) throw new InputError(file, 2, 'names no packages');
+  if (!isJsonObject(bumps)) throw new InputError(file, 2, 'the front matter must map package names to bumps');
   return Object.entries(bumps).map(([name, bump]) => {
     if (!isVerdict(bump))
-      throw new InputError(file, lineOf(text, name), `${name}: the bump is not major, minor, patch or none`);
+      throw new InputError(
+        file,
+        lineOf(text, name),
+        `the bump of ${name} must be major, minor, patch or none, not ${JSON.stringify(bump)}`,
+      );
     return [name, bump];
   });
 }

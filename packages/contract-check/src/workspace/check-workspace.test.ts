@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
 
-// A generous bound: the machine may be doing something else.
+// Far above the usual duration, so that a busy machine does not fail the test.
 vi.setConfig({ testTimeout: 120_000 });
 
 const sdl = `type Query {
@@ -60,7 +60,7 @@ const apiVersions = `{
 }
 `;
 
-/** A workspace with an API in three versions and one event, all released. Path → text. */
+/** The files of a workspace with an API in three versions and one event, all released, by path. */
 const released: Readonly<Record<string, string>> = {
   'package.json': '{ "name": "books", "private": true }',
   '.changeset/README.md': 'Not a changeset.',
@@ -74,7 +74,7 @@ const released: Readonly<Record<string, string>> = {
   ),
   'packages/ledger-events/package.json': '{ "name": "@books/ledger-events", "version": "1.0.0" }',
   'packages/ledger-events/json-schema/entry.posted/2026-01-01.json': event,
-  'packages/ledger-events/fixtures/package.json': '{ "name": "not-a-package-of-its-own" }',
+  'packages/ledger-events/fixtures/package.json': '{ "name": "not-a-workspace-package" }',
   'packages/ledger-events/fixtures/versions/2026-01-01.graphql': 'broken',
   'packages/no-contract/package.json': '{ "name": "@books/no-contract" }',
 };
@@ -100,7 +100,7 @@ function emptyFolder(): string {
   return folder;
 }
 
-/** A workspace of which everything is released as it is. */
+/** A workspace whose `released/` folders equal its contracts. */
 function workspace(): string {
   const root = emptyFolder();
   write(root, released);
@@ -119,20 +119,20 @@ function workspace(): string {
 function edit(root: string, path: string, from: string, to: string): void {
   const file = join(root, path);
   const text = readFileSync(file, 'utf8');
-  if (!text.includes(from)) throw new Error(`${path} does not hold ${from}`);
+  if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);
   writeFileSync(file, text.replace(from, to));
 }
 
 const api = 'packages/ledger-api';
 const events = 'packages/ledger-events';
 
-describe('one line, and what is said about it', () => {
+describe('fails with a report of one edited line', () => {
   test.each([
     ['SDL: a field is removed', `${api}/versions/2026-06-01.graphql`, '  name: String!\n', ''],
     ['SDL: a field becomes nullable', `${api}/versions/2026-06-01.graphql`, 'name: String!', 'name: String'],
     ['SDL: an enum value is removed, in a deprecated version', `${api}/versions/2026-01-01.graphql`, '  DEBIT\n', ''],
     [
-      'event: a property is not required any more',
+      'event: a property is no longer required',
       `${events}/json-schema/entry.posted/2026-01-01.json`,
       '"entryId", ',
       '',
@@ -147,7 +147,7 @@ describe('one line, and what is said about it', () => {
     ['manifest: a status is changed', `${api}/versions/2026-06-01.manifest.json`, '404', '410'],
     ['manifest: a limit is lowered', `${api}/versions/2026-06-01.manifest.json`, '"queryDepth": 10', '"queryDepth": 8'],
     [
-      'manifest: the largest page is lowered',
+      'manifest: the maximum page size is lowered',
       `${api}/versions/2026-06-01.manifest.json`,
       '"firstMaximum": 100',
       '"firstMaximum": 50',
@@ -159,39 +159,44 @@ describe('one line, and what is said about it', () => {
       '"X-Version": { "required": true }',
     ],
     [
-      'SDL: an addition without a changeset',
+      'SDL: an enum value is added without a changeset',
       `${api}/versions/2026-06-01.graphql`,
       '  CREDIT\n',
       '  CREDIT\n  REVERSAL\n',
     ],
-    ['SDL: a description without a changeset', `${api}/versions/2026-06-01.graphql`, '"The ledger."', '"Your ledger."'],
+    [
+      'SDL: a description is changed without a changeset',
+      `${api}/versions/2026-06-01.graphql`,
+      '"The ledger."',
+      '"Your ledger."',
+    ],
     ['SDL: a preview is broken without a changeset', `${api}/versions/2027-01-01.graphql`, '  name: String!\n', ''],
-    ['versions: the sunset moves closer', `${api}/versions.json`, '2027-06-01', '2027-01-01'],
+    ['versions: the sunset moves to an earlier date', `${api}/versions.json`, '2027-06-01', '2027-01-01'],
     ['versions: a released version becomes a preview', `${api}/versions.json`, '"current"', '"preview"'],
   ])('%s', (_, path, from, to) => {
     const root = workspace();
     edit(root, path, from, to);
-    const outcome = run(['workspace', '--root', root]);
-    expect({ exitCode: outcome.exitCode, stderr: outcome.stderr }).toEqual({ exitCode: 1, stderr: '' });
-    expect(outcome.stdout).toMatchSnapshot();
+    const { exitCode, stdout, stderr } = run(['workspace', '--root', root]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: '' });
+    expect(stdout).toMatchSnapshot();
   });
 });
 
-describe('what is allowed', () => {
-  test('nothing is different', () => {
+describe('passes', () => {
+  test('when nothing changed', () => {
     const { exitCode, stdout } = run(['workspace', '--root', workspace()]);
     expect(exitCode).toBe(0);
     expect(stdout).toMatchSnapshot();
   });
 
-  test('an addition that a changeset declares', () => {
+  test('when a changeset declares the addition', () => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
     write(root, { '.changeset/brave-cats.md': '---\n"@books/ledger-api": minor\n---\n\nEntries can be reversals.\n' });
     expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
   });
 
-  test('a new version under a minor, its preview broken later', () => {
+  test('when a minor adds a version and breaks a preview', () => {
     const root = workspace();
     write(root, {
       [`${api}/versions/2027-06-01.graphql`]: sdl.replace('  name: String!\n', ''),
@@ -201,7 +206,7 @@ describe('what is allowed', () => {
     expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
   });
 
-  test('a version is retired under a major, not under a minor', () => {
+  test('when a major retires a version, but not when a minor does', () => {
     const root = workspace();
     write(root, {
       [`${api}/versions/2026-01-01.graphql`]: null,
@@ -213,7 +218,7 @@ describe('what is allowed', () => {
     expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
   });
 
-  test('a limit that comes with a new field, as its manifest says', () => {
+  test('when a minor adds a limit with introducedWith for a new field', () => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '  name: String!\n  notes: [String!]!\n');
     const limits = '"notes": { "value": 50, "introducedWith": "Ledger.notes" }, "queryDepth": 10';
@@ -221,18 +226,18 @@ describe('what is allowed', () => {
     expect(checkWorkspace({ root }).verdict).toBe('minor');
   });
 
-  test('anything, before the first release', () => {
+  test('for every change before the first release', () => {
     const root = emptyFolder();
     write(root, released);
     edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
     const { exitCode, stdout } = run(['workspace', '--root', root]);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('@books/ledger-api: nothing is released yet, so every change is allowed');
+    expect(stdout).toContain('@books/ledger-api: not released yet, so every change is allowed');
   });
 });
 
 describe('a broken released version', () => {
-  test.each(['patch', 'minor', 'major'])('is refused under a %s too', (bump) => {
+  test.each(['patch', 'minor', 'major'])('fails even if a changeset declares a %s', (bump) => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
     write(root, { '.changeset/a.md': `---\n"@books/ledger-api": ${bump}\n---\n` });
@@ -243,7 +248,7 @@ describe('a broken released version', () => {
 });
 
 describe('baselines', () => {
-  test('released/ may leave out the folders versions and json-schema', () => {
+  test('released/ may omit the folders versions and json-schema', () => {
     const root = workspace();
     cpSync(join(root, api, 'released/versions'), join(root, api, 'released'), { recursive: true });
     rmSync(join(root, api, 'released/versions'), { recursive: true });
@@ -258,7 +263,7 @@ describe('baselines', () => {
     ]);
   });
 
-  test('a folder and a tarball, with the bump that the versions made', () => {
+  test('compares with a folder or a tarball and counts the bump of the version', () => {
     const before = emptyFolder();
     write(before, released);
     const root = workspace();
@@ -278,11 +283,11 @@ describe('baselines', () => {
   });
 });
 
-function stderr(...args: string[]): string {
+function stderrOf(...args: string[]): string {
   return run(['workspace', ...args]).stderr;
 }
 
-describe('what cannot be read', () => {
+describe('invalid input', () => {
   test.each<[string, Record<string, string>, string]>([
     [
       'an SDL file',
@@ -297,44 +302,42 @@ describe('what cannot be read', () => {
     [
       'an event',
       { [`${events}/json-schema/entry.posted/2026-01-01.json`]: '{' },
-      '2026-01-01.json:1: a string is expected',
+      '2026-01-01.json:1: expected a string',
     ],
     [
       'versions.json',
       { [`${api}/versions.json`]: '{\n"2026-01-01": { "status": "old" } }' },
-      'versions.json:2: /2026-01-01/status is not one of',
+      'versions.json:2: /2026-01-01/status must be one of',
     ],
     ['a package.json', { [`${api}/package.json`]: '{' }, 'package.json:1: '],
     [
       'settings',
       { [`${api}/package.json`]: '{ "name": "a", "contractCheck": { "direction": "up" } }' },
-      '/contractCheck/direction is not producer',
+      '/contractCheck/direction must be producer',
     ],
     ['a changeset without front matter', { '.changeset/a.md': 'Hello' }, 'a.md:1: is not a changeset'],
     [
       'a changeset with an unknown bump',
       { '.changeset/a.md': '---\n"b": minor\n"a": huge\n---\n' },
-      'a.md:3: a: the bump is not major, minor, patch or none',
+      'a.md:3: the bump of a must be major, minor, patch or none, not "huge"',
     ],
     ['a changeset that is not YAML', { '.changeset/a.md': '---\n"a": minor\n"b: [\n---\n' }, 'a.md:'],
-  ])('%s', (_, files, message) => {
+  ])('exits 2 and names the file: %s', (_, files, message) => {
     const root = workspace();
     write(root, files);
-    const outcome = run(['workspace', '--root', root]);
-    expect(outcome.stderr).toContain(message);
-    expect({ exitCode: outcome.exitCode, stdout: outcome.stdout }).toEqual({ exitCode: 2, stdout: '' });
+    const { exitCode, stdout, stderr } = run(['workspace', '--root', root]);
+    expect(stderr).toContain(message);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   });
 
-  test('no contracts, no such root, no such baseline, a baseline without contracts, a broken tarball', () => {
+  test('reports a missing or empty root and a missing, empty or broken baseline', () => {
     const empty = emptyFolder();
     const root = workspace();
     writeFileSync(join(empty, 'broken.tgz'), 'not a tarball');
-    expect(stderr('--root', empty)).toContain('no package here holds');
-    expect(stderr('--root', join(empty, 'nowhere'))).toContain('is not a folder that can be read');
-    expect(stderr('--root', root, '--baseline', join(empty, 'nowhere'))).toContain(
-      'there is no such folder or tarball',
-    );
-    expect(stderr('--root', root, '--baseline', empty)).toContain('holds no contract package');
-    expect(stderr('--root', root, '--baseline', join(empty, 'broken.tgz'))).toContain('broken.tgz: ');
+    expect(stderrOf('--root', empty)).toContain('found no package that contains');
+    expect(stderrOf('--root', join(empty, 'nowhere'))).toContain('is not a readable folder');
+    expect(stderrOf('--root', root, '--baseline', join(empty, 'nowhere'))).toContain('folder or tarball not found');
+    expect(stderrOf('--root', root, '--baseline', empty)).toContain('contains no contract package');
+    expect(stderrOf('--root', root, '--baseline', join(empty, 'broken.tgz'))).toContain('broken.tgz: ');
   });
 });

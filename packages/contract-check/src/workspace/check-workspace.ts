@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { largestVerdict } from '../change.ts';
 import { InputError } from '../input-error.ts';
-import { declareBump, keepReleased } from '../remedy.ts';
+import { declareBump, describeTooSmallBump, keepReleased } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
 import { baselines, type Baseline } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
@@ -10,53 +10,57 @@ import { findContractPackages, type ContractPackage } from './contract-package.t
 import { bumpBetween } from './version-bump.ts';
 
 export interface WorkspaceOptions {
-  /** The workspace's root folder: `.changeset/` is in it, packages are at or below it. */
+  /** The root folder of the workspace. It contains `.changeset/` and the packages. */
   readonly root: string;
-  /** Folders or tarballs with what was released. A package that is in none of them is compared with its `released/`. */
+  /** Folders or tarballs with released packages. A package in none of them is compared with its `released/` folder. */
   readonly baselines?: readonly string[];
 }
 
 export interface PackageReport {
   readonly name: string;
-  /** Relative to the root, with `/`. */
+  /** Relative to the root, with `/` as the separator. */
   readonly path: string;
-  /** What it was compared with. Null: nothing is released yet, and every change is allowed. */
+  /** The baseline: `released/`, a folder or a tarball. Null before the first release, when every change is allowed. */
   readonly baseline: string | null;
-  /** The bump that all its changes together need. */
+  /** The bump that all changes of the package need. */
   readonly verdict: Verdict;
-  /** The bump that pending changesets declare, or that its version already made since the baseline. */
+  /** The larger of the bump that pending changesets declare and the bump of the version since the baseline. */
   readonly declared: Verdict;
   readonly changes: readonly ContractChange[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * `released-version-broken`: a released version lost something; no bump makes that right. `bump-too-small`: the declared
- * bump is smaller than the verdict.
+ * A reason why the check of a package fails. `released-version-broken`: a change breaks a released version, which no
+ * bump allows. `bump-too-small`: the declared bump is smaller than the bump that the other changes need.
  */
 export interface Problem {
   readonly code: 'released-version-broken' | 'bump-too-small';
   readonly message: string;
-  /** What to write; lines that follow the first are commands. */
+  /** How to fix the problem. The lines after the first are commands. */
   readonly remedy: string;
 }
 
 export interface WorkspaceReport {
-  /** The largest of all packages. */
+  /** The largest verdict of all packages. */
   readonly verdict: Verdict;
   /** All changes of all packages. */
   readonly changes: readonly (ContractChange & { readonly package: string })[];
   readonly packages: readonly PackageReport[];
 }
 
-/** Compares every contract package of a workspace with its last release. Throws an InputError. */
+/**
+ * Compares every contract package of a workspace with its last release.
+ *
+ * @throws {InputError} when an input is missing or invalid, or the workspace contains no contract package.
+ */
 export function checkWorkspace(options: WorkspaceOptions): WorkspaceReport {
   const found = findContractPackages(options.root);
   if (found.length === 0) {
     throw new InputError(
       options.root,
       null,
-      'no package here holds versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json',
+      'found no package that contains versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json',
     );
   }
   const baselineOf = baselines(options.baselines ?? []);
@@ -79,7 +83,7 @@ function checkPackage(
 ): Omit<PackageReport, 'path'> {
   if (baseline === null) return { name, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
   const found = compareSnapshots(baseline.snapshot, snapshot, settings);
-  // The order within a file stays.
+  // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);
   const declared = largerVerdict(pending, bumpBetween(baseline.version, version));
@@ -90,14 +94,17 @@ function problemsOf(name: string, changes: readonly ContractChange[], declared: 
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
   const problems: Problem[] = [...broken].map((file) => ({
     code: 'released-version-broken',
-    message: `what ${file} has released stays as promised, whatever the bump.`,
+    message: `${file} breaks a released version, which no bump allows.`,
     remedy: keepReleased(name, file),
   }));
-  // A larger bump is no remedy for what breaks a released version: it does not count here.
+  // Changes that break a released version do not count, because a larger bump would not fix them.
   const needed = largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased));
   if (compareVerdicts(declared, needed) < 0) {
-    const message = `the changes need a ${needed} bump, declared is ${declared}.`;
-    problems.push({ code: 'bump-too-small', message, remedy: declareBump(name, needed) });
+    problems.push({
+      code: 'bump-too-small',
+      message: describeTooSmallBump(needed, declared),
+      remedy: declareBump(name, needed),
+    });
   }
   return problems;
 }

@@ -9,15 +9,15 @@ import type { PackageSettings } from './contract-package.ts';
 import { workspaceRules } from './rules.ts';
 import type { ContractFile, Snapshot } from './snapshot.ts';
 
-/** A change and the file that it is in. */
+/** A change with its file. */
 export interface ContractChange extends Change {
-  /** Path in the package; `versions.json` when it is about a version as a whole. */
+  /** Path in the package. `versions.json` for a change of a version as a whole. */
   readonly file: string;
-  /** Whether it breaks a version that is released: then no bump makes it right. */
+  /** Whether the change breaks a released version, which no bump allows. */
   readonly breaksReleased: boolean;
 }
 
-/** All that is different between what was promised and what is now, version by version. */
+/** All changes between two snapshots, version by version. */
 export function compareSnapshots(from: Snapshot, to: Snapshot, settings: PackageSettings): ContractChange[] {
   const versions = new Set([...from.contracts.values(), ...to.contracts.values()].map(({ version }) => version));
   return [...versions].flatMap((version) => compareVersion(version, from, to, settings));
@@ -25,35 +25,35 @@ export function compareSnapshots(from: Snapshot, to: Snapshot, settings: Package
 
 function compareVersion(version: string, from: Snapshot, to: Snapshot, settings: PackageSettings): ContractChange[] {
   const [before, now] = [filesOf(from, version), filesOf(to, version)];
-  const [wasIn, isIn] = [from.stateOf(version), to.stateOf(version)];
-  const wasPreview = wasIn.status === 'preview';
+  const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
+  const wasPreview = stateBefore.status === 'preview';
   if (before.size === 0) {
-    return [about(changeBy(workspaceRules.versionAdded, version, 'The version was added.'), false)];
+    return [ofVersion(changeBy(workspaceRules.versionAdded, version, 'The version was added.'), false)];
   }
   if (now.size === 0) {
     const rule = wasPreview ? workspaceRules.previewRemoved : workspaceRules.versionRetired;
-    return [about(changeBy(rule, version, 'The version was removed.'), false)];
+    return [ofVersion(changeBy(rule, version, 'The version was removed.'), false)];
   }
-  const states = compareVersionStates(version, wasIn, isIn);
+  const states = compareVersionStates(version, stateBefore, stateNow);
   return [
-    ...states.map((change) => about(change, change.why === workspaceRules.versionWithdrawn.why)),
+    ...states.map((change) => ofVersion(change, change.why === workspaceRules.versionWithdrawn.why)),
     ...[...before].flatMap(([path, file]) =>
-      compareFile(file, now.get(path), from, settings).map(inVersion(path, wasPreview)),
+      compareFile(file, now.get(path), from, settings).map(inFile(path, wasPreview)),
     ),
     ...[...now.keys()]
       .filter((path) => !before.has(path))
       .map((path) => changeBy(workspaceRules.contractAdded, version, `${path} was added.`))
-      .map((change) => about(change, false)),
+      .map((change) => ofVersion(change, false)),
   ];
 }
 
 /** A change of a version as a whole. */
-function about(change: Change, breaksReleased: boolean): ContractChange {
+function ofVersion(change: Change, breaksReleased: boolean): ContractChange {
   return { ...change, file: 'versions.json', breaksReleased };
 }
 
-/** A preview may break, but nobody should miss that it did. */
-function inVersion(file: string, preview: boolean): (change: Change) => ContractChange {
+/** A change in a contract file. A major change of a preview is reported as minor. */
+function inFile(file: string, preview: boolean): (change: Change) => ContractChange {
   return (change) => {
     if (change.verdict !== 'major') return { ...change, file, breaksReleased: false };
     if (!preview) return { ...change, file, breaksReleased: true };
@@ -79,7 +79,7 @@ function compareFile(
   return compareManifests(from, to, { existed: existedIn(baseline, file.version) }).changes;
 }
 
-/** Whether the SDL of a version had a coordinate. Without SDL, everything counts as having existed. */
+/** Returns whether the SDL of a version had a coordinate. Without SDL, every coordinate is assumed to have existed. */
 function existedIn(baseline: Snapshot, version: string): (coordinate: string) => boolean {
   const sdl = [...filesOf(baseline, version).values()].find(({ kind }) => kind === 'graphql');
   if (sdl === undefined) return () => true;

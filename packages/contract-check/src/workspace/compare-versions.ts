@@ -1,18 +1,18 @@
 import { changeBy, type Change, type Rule } from '../change.ts';
+import { describeDifference } from '../describe-difference.ts';
 import { workspaceRules } from './rules.ts';
 import type { VersionState, VersionStatus } from './version-status.ts';
 
-/** Two states of one version that has files at both times. */
+/** Compares the states of a version that has contract files in both snapshots. */
 export function compareVersionStates(version: string, from: VersionState, to: VersionState): Change[] {
   const changes: Change[] = [];
   const statusRule = ruleOfStatus(from.status, to.status);
   if (statusRule !== null) {
-    changes.push(changeBy(statusRule, version, `The status was ${from.status}, is ${to.status}.`));
+    changes.push(changeBy(statusRule, version, `The status changed from ${from.status} to ${to.status}.`));
   }
   const sunsetRule = ruleOfSunset(from, to);
   if (sunsetRule !== null) {
-    const message = `The sunset was ${from.sunsetOn ?? 'not planned'}, is ${to.sunsetOn ?? 'not planned'}.`;
-    changes.push(changeBy(sunsetRule, version, message));
+    changes.push(changeBy(sunsetRule, version, describeDifference('The sunset', from.sunsetOn, to.sunsetOn)));
   }
   return changes;
 }
@@ -29,7 +29,7 @@ function ruleOfSunset(from: VersionState, to: VersionState): Rule | null {
   if (from.sunsetOn === to.sunsetOn || from.status === 'preview') return null;
   if (to.sunsetOn === null || (from.sunsetOn !== null && to.sunsetOn > from.sunsetOn))
     return workspaceRules.sunsetLater;
-  // A day that comes with the deprecation is part of it.
+  // The deprecation itself sets the sunset.
   if (from.sunsetOn === null && from.status !== 'deprecated') return null;
   return workspaceRules.sunsetEarlier;
 }

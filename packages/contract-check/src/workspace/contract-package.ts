@@ -8,19 +8,19 @@ import { isVerdict, type Verdict } from '../verdict.ts';
 import { filesOfFolder, type PackageFiles } from './package-files.ts';
 import { snapshotOf, type Snapshot } from './snapshot.ts';
 
-/** A package that holds contracts. */
+/** A package that contains contracts. */
 export interface ContractPackage {
   readonly name: string;
-  /** As `package.json` has it; null: without one. */
+  /** From `package.json`. Null if it has no version. */
   readonly version: string | null;
-  /** Where it was found, for people. */
+  /** The path of the folder or tarball. */
   readonly location: string;
   readonly files: PackageFiles;
   readonly snapshot: Snapshot;
   readonly settings: PackageSettings;
 }
 
-/** What `package.json` says under `contractCheck`. */
+/** The settings in `package.json` under `contractCheck`. */
 export interface PackageSettings {
   readonly direction: Direction;
   readonly closedOutputs: boolean;
@@ -28,15 +28,15 @@ export interface PackageSettings {
 }
 
 /**
- * Every package at or below a folder that holds contracts, ordered by name. A package inside another one (a fixture, an
- * example) is not one of its own; neither is what stands in `node_modules`, `dist` or a hidden folder.
+ * Finds the contract packages in a folder and its subfolders, ordered by name. Skips packages inside another package,
+ * such as fixtures and examples, and the folders `node_modules`, `dist` and hidden folders.
  */
 export function findContractPackages(root: string): ContractPackage[] {
   const found: ContractPackage[] = [];
   const pending = [root];
   for (const folder of pending) {
     const hasManifest = existsSync(join(folder, 'package.json'));
-    if (hasManifest && !holdsOthers(folder, root)) {
+    if (hasManifest && !isRootWithoutContracts(folder, root)) {
       const files = filesOfFolder(folder);
       const contractPackage = files === null ? null : contractPackageOf(folder, files);
       if (contractPackage !== null) found.push(contractPackage);
@@ -47,7 +47,7 @@ export function findContractPackages(root: string): ContractPackage[] {
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Null: without contracts. */
+/** Null if the files contain no contract or no `package.json`. */
 export function contractPackageOf(location: string, files: PackageFiles): ContractPackage | null {
   const snapshot = snapshotOf(files);
   const read = files.get('package.json');
@@ -55,14 +55,15 @@ export function contractPackageOf(location: string, files: PackageFiles): Contra
   const source = read();
   const { value } = parseJson(source);
   const name = isJsonObject(value) ? ownMember(value, 'name') : undefined;
-  if (!isJsonObject(value) || typeof name !== 'string') throw new InputError(source.file, 1, 'has no name');
+  if (!isJsonObject(value) || typeof name !== 'string')
+    throw new InputError(source.file, 1, 'the field "name" is missing');
   const version = ownMember(value, 'version');
   const settings = readSettings(source.file, ownMember(value, 'contractCheck') ?? {});
   return { name, version: typeof version === 'string' ? version : null, location, files, snapshot, settings };
 }
 
-/** The root of a workspace has a `package.json` too; it is a contract package only when it holds contracts itself. */
-function holdsOthers(folder: string, root: string): boolean {
+/** Whether a folder is the root of a workspace and contains no contracts itself. */
+function isRootWithoutContracts(folder: string, root: string): boolean {
   return folder === root && !existsSync(join(folder, 'versions')) && !existsSync(join(folder, 'json-schema'));
 }
 
@@ -71,7 +72,7 @@ function foldersIn(folder: string): string[] {
   try {
     entries = readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    throw new InputError(folder, null, 'is not a folder that can be read', { cause: error });
+    throw new InputError(folder, null, 'is not a readable folder', { cause: error });
   }
   return entries
     .filter((entry) => entry.isDirectory() && !/^(node_modules|dist|\..*)$/.test(entry.name))
@@ -79,8 +80,8 @@ function foldersIn(folder: string): string[] {
 }
 
 function readSettings(file: string, value: unknown): PackageSettings {
-  const fail = (name: string, expected: string): never => {
-    throw new InputError(file, null, `/contractCheck/${name} is not ${expected}`);
+  const fail = (pointer: string, expected: string): never => {
+    throw new InputError(file, null, `/contractCheck${pointer} must be ${expected}`);
   };
   const settings: JsonObject = isJsonObject(value) ? value : fail('', 'an object');
   const direction = ownMember(settings, 'direction') ?? 'producer';
@@ -88,13 +89,13 @@ function readSettings(file: string, value: unknown): PackageSettings {
   const directives = ownMember(settings, 'directives') ?? {};
   const verdicts: [string, Verdict][] = [];
   for (const [name, verdict] of Object.entries(
-    isJsonObject(directives) ? directives : fail('directives', 'an object'),
+    isJsonObject(directives) ? directives : fail('/directives', 'an object'),
   )) {
-    verdicts.push([name, isVerdict(verdict) ? verdict : fail(`directives/${name}`, 'a verdict')]);
+    verdicts.push([name, isVerdict(verdict) ? verdict : fail(`/directives/${name}`, 'none, patch, minor or major')]);
   }
   return {
-    direction: isDirection(direction) ? direction : fail('direction', 'producer, consumer or both'),
-    closedOutputs: typeof closedOutputs === 'boolean' ? closedOutputs : fail('closedOutputs', 'true or false'),
+    direction: isDirection(direction) ? direction : fail('/direction', 'producer, consumer or both'),
+    closedOutputs: typeof closedOutputs === 'boolean' ? closedOutputs : fail('/closedOutputs', 'true or false'),
     directives: Object.fromEntries(verdicts),
   };
 }

@@ -4,12 +4,12 @@ import { list } from 'tar';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
-/** Files by their path, with `/`, below the folder of a package. */
+/** The files of a package, by path relative to the package, with `/` as the separator. */
 export type PackageFiles = ReadonlyMap<string, () => SourceText>;
 
 const skippedFolders = new Set(['node_modules', 'dist', '.git']);
 
-/** Null: there is no such folder. */
+/** Null if the folder does not exist. */
 export function filesOfFolder(folder: string): PackageFiles | null {
   const files = new Map<string, () => SourceText>();
   const pending = [folder];
@@ -33,7 +33,7 @@ export function filesOfFolder(folder: string): PackageFiles | null {
   return files;
 }
 
-/** The files of what `npm pack` makes. Everything in it stands below one folder. */
+/** The files of a tarball of `npm pack`, which contains one top-level folder. */
 export function filesOfTarball(file: string): PackageFiles {
   const files = new Map<string, () => SourceText>();
   try {
@@ -50,12 +50,12 @@ export function filesOfTarball(file: string): PackageFiles {
       },
     });
   } catch (error) {
-    throw new InputError(file, null, 'is not a tarball that can be read', { cause: error });
+    throw new InputError(file, null, 'is not a readable tarball', { cause: error });
   }
   return files;
 }
 
-/** Those below a folder, under their path from there. */
+/** The files in a folder, by path relative to the folder. */
 export function below(files: PackageFiles, folder: string): PackageFiles {
   return new Map(
     [...files]

@@ -1,65 +1,65 @@
 import type { Rule } from '../change.ts';
 
-/** Every verdict about versions as a whole. What changes inside a contract is judged by its own rules. */
+/** The rules for versions as a whole. The other rule tables cover changes inside a contract file. */
 export const workspaceRules = {
   versionAdded: {
     what: 'a version is added',
     verdict: 'minor',
-    why: 'Nobody is moved to it: versions are named by those who use them.',
+    why: 'Existing clients stay on the version that they pin.',
   },
   versionRetired: {
-    what: 'a released version is removed, or becomes `retired`',
+    what: 'a released version is removed or becomes `retired`',
     verdict: 'major',
-    why: 'Whoever still pins it is refused.',
+    why: 'A client that still pins the version is rejected.',
   },
   previewRemoved: {
     what: 'a preview is removed',
     verdict: 'minor',
-    why: 'A preview is no promise: it may break under a minor.',
+    why: 'A preview may break in a minor.',
   },
   versionWithdrawn: {
     what: 'a released version becomes a preview again',
     verdict: 'major',
-    why: 'The promise that it only grows is taken back.',
+    why: 'Clients lose the guarantee that the version does not break.',
   },
   versionReleased: {
     what: 'a preview becomes `current`',
     verdict: 'minor',
-    why: 'A promise is given: from now on it only grows.',
+    why: 'From now on the version may grow but not break.',
   },
   versionDeprecated: {
     what: 'a version is deprecated',
     verdict: 'minor',
-    why: 'Semantic Versioning asks for a minor when something is marked as deprecated.',
+    why: 'Semantic Versioning requires a minor when functionality is deprecated.',
   },
   deprecationRevoked: {
     what: 'a deprecated version becomes `current` again',
     verdict: 'minor',
-    why: 'A promise is given again: it stays.',
+    why: 'Clients can keep using the version.',
   },
   sunsetEarlier: {
-    what: 'the sunset of a version moves closer, or is set after the deprecation',
+    what: 'the sunset of a version moves to an earlier date, or is set after the deprecation',
     verdict: 'major',
-    why: 'Whoever planned with the old day has less time than was promised.',
+    why: 'Clients have less time to migrate than was promised.',
   },
   sunsetLater: {
-    what: 'the sunset of a version moves away, or is dropped',
+    what: 'the sunset of a version moves to a later date, or is removed',
     verdict: 'minor',
-    why: 'Whoever planned with the old day has more time.',
+    why: 'Clients have more time to migrate.',
   },
   contractAdded: {
-    what: 'a version that exists gets another contract file',
+    what: 'an existing version gains a contract file',
     verdict: 'minor',
-    why: 'Something is promised that was not before.',
+    why: 'The version promises more, and its existing promises are unchanged.',
   },
   contractRemoved: {
-    what: 'a version that stays loses a contract file',
+    what: 'an existing version loses a contract file',
     verdict: 'major',
-    why: 'All that the file promised is taken back.',
+    why: 'Clients lose everything that the file promised.',
   },
   previewChanged: {
     what: 'a preview is broken',
     verdict: 'minor',
-    why: 'The version was a preview: it may break under a minor. Released, this would be major.',
+    why: 'The version is a preview, which may break in a minor. In a released version this change is major.',
   },
 } as const satisfies Record<string, Rule>;

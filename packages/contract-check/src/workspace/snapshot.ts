@@ -4,25 +4,25 @@ import { readVersionStates, unlisted, versionKey, type VersionState } from './ve
 
 type ContractKind = 'graphql' | 'manifest' | 'json-schema';
 
-/** One file that promises something. */
+/** A contract file. */
 export interface ContractFile {
   readonly kind: ContractKind;
-  /** The file's path in its package, as it stands in the working tree: `versions/2026-11-01.graphql`. */
+  /** The path in the package, also for a file in `released/`: `versions/2026-11-01.graphql`. */
   readonly path: string;
-  /** Which version it belongs to, as `versionKey` names it. */
+  /** The version of the file, in the form of `versionKey`. */
   readonly version: string;
   readonly read: () => SourceText;
 }
 
-/** What a package promises at one time. */
+/** The contracts of a package at one time. */
 export interface Snapshot {
-  /** Path → file. */
+  /** By path. */
   readonly contracts: ReadonlyMap<string, ContractFile>;
-  /** The state of a version that has files, or is listed. */
+  /** The state in `versions.json`, or the default state if the version is not listed. */
   stateOf(version: string): VersionState;
 }
 
-/** Folder → the names of contracts in it and their kind, most particular first. */
+/** The file name endings of contracts and their kinds, by folder. */
 const layout: Readonly<Record<'versions' | 'json-schema', readonly (readonly [ending: string, kind: ContractKind])[]>> =
   {
     versions: [
@@ -33,14 +33,17 @@ const layout: Readonly<Record<'versions' | 'json-schema', readonly (readonly [en
   };
 
 /**
- * The contracts of a package: `versions/*.graphql`, `versions/*.manifest.json`, `json-schema/**\/*.json`. The name of a
- * file is its version, the folders around it are its family. Empty: the package promises nothing that is checked.
+ * The contracts of a package: `versions/*.graphql`, `versions/*.manifest.json`, `json-schema/**\/*.json`. The file name
+ * is the version, and the folders around the file are the family. Empty if the package has no contracts.
  */
 export function snapshotOf(files: PackageFiles): Snapshot {
   return snapshot([...contractsIn(files, 'versions'), ...contractsIn(files, 'json-schema')], files);
 }
 
-/** A `released/` folder: the same, where the two folder names may be left out. Null: nothing is in it. */
+/**
+ * The contracts in the `released/` folder of a package, where the folder names `versions` and `json-schema` may be
+ * omitted. Null if there are none.
+ */
 export function releasedSnapshotOf(files: PackageFiles): Snapshot | null {
   const released = below(files, 'released');
   const found = snapshotOf(released);

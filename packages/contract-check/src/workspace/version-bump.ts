@@ -1,6 +1,6 @@
 import type { Verdict } from '../verdict.ts';
 
-/** The bump that leads from one version to another; `none` when one of them is not known or nothing was raised. */
+/** The bump between two versions. `none` if a version is unknown or the second is not larger. */
 export function bumpBetween(from: string | null, to: string | null): Verdict {
   const [before, now] = [parse(from), parse(to)];
   if (before === null || now === null) return 'none';
@@ -8,7 +8,7 @@ export function bumpBetween(from: string | null, to: string | null): Verdict {
   return raised !== undefined && now[raised] > before[raised] ? raised : 'none';
 }
 
-/** Numbers of a version (semver.org, item 2); what follows them does not count. */
+/** The three numbers of a version (semver.org, item 2). Ignores the pre-release and build parts. */
 function parse(version: string | null): Record<'major' | 'minor' | 'patch', number> | null {
   const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)/.exec(version ?? '') ?? [];
   return major === undefined ? null : { major: Number(major), minor: Number(minor), patch: Number(patch) };

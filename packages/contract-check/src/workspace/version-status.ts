@@ -4,27 +4,29 @@ import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 
 /**
- * Where a version stands in its life. `preview`: it may still break. `current`: released, from now on it only grows.
- * `deprecated`: released and with an end. `retired`: it is not served any more.
+ * The lifecycle status of a version. `preview`: may still break. `current`: released, may grow but not break.
+ * `deprecated`: released, with a sunset date. `retired`: no longer served.
  */
 export type VersionStatus = 'preview' | 'current' | 'deprecated' | 'retired';
 
 export interface VersionState {
   readonly status: VersionStatus;
-  /** `YYYY-MM-DD`; null: not deprecated. */
+  /** `YYYY-MM-DD`. Null if the version is not deprecated. */
   readonly deprecatedOn: string | null;
-  /** `YYYY-MM-DD`; null: no end is planned. */
+  /** `YYYY-MM-DD`. Null if no sunset is planned. */
   readonly sunsetOn: string | null;
 }
 
-/** What a version is that no `versions.json` lists: released, the stricter case. */
+/** The state of a version that `versions.json` does not list. Released is the stricter assumption. */
 export const unlisted: VersionState = { status: 'current', deprecatedOn: null, sunsetOn: null };
 
 const statuses: readonly string[] = ['preview', 'current', 'deprecated', 'retired'] satisfies VersionStatus[];
 
 /**
- * Reads `versions.json`: version → state, or, for families of contracts (event types), family → version → state. The keys
- * of the result are those of `versionKey`.
+ * Reads `versions.json`, which contains states by version or, for families of contracts such as event types, by family
+ * and version. The keys of the result are those of `versionKey`.
+ *
+ * @throws {InputError} when the file is invalid.
  */
 export function readVersionStates(source: SourceText): Map<string, VersionState> {
   const document = parseJson(source);
@@ -36,7 +38,7 @@ export function readVersionStates(source: SourceText): Map<string, VersionState>
 
   function readState(pointer: string, entry: JsonObject): VersionState {
     const status = ownMember(entry, 'status');
-    if (!isStatus(status)) fail(childPointer(pointer, 'status'), `is not one of ${statuses.join(', ')}`);
+    if (!isStatus(status)) fail(childPointer(pointer, 'status'), `must be one of ${statuses.join(', ')}`);
     return {
       status,
       deprecatedOn: readDay(pointer, entry, 'deprecatedOn'),
@@ -48,28 +50,28 @@ export function readVersionStates(source: SourceText): Map<string, VersionState>
     const day = ownMember(entry, name) ?? null;
     if (day === null) return null;
     if (typeof day !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(day))
-      fail(childPointer(pointer, name), 'is not YYYY-MM-DD or null');
+      fail(childPointer(pointer, name), 'must be YYYY-MM-DD or null');
     return day;
   }
 
-  if (!isJsonObject(document.value)) fail('', 'is not an object');
+  if (!isJsonObject(document.value)) fail('', 'must be an object');
   for (const [name, entry] of Object.entries(document.value)) {
     const pointer = childPointer('', name);
-    if (!isJsonObject(entry)) fail(pointer, 'is not an object');
+    if (!isJsonObject(entry)) fail(pointer, 'must be an object');
     if (typeof ownMember(entry, 'status') === 'string') {
       states.set(versionKey('', name), readState(pointer, entry));
       continue;
     }
     for (const [version, inner] of Object.entries(entry)) {
       const innerPointer = childPointer(pointer, version);
-      if (!isJsonObject(inner)) fail(innerPointer, 'is not an object with a status');
+      if (!isJsonObject(inner)) fail(innerPointer, 'must be an object with a status');
       states.set(versionKey(name, version), readState(innerPointer, inner));
     }
   }
   return states;
 }
 
-/** Names one version of one family; the family of contracts that have none is empty. */
+/** The key of a version in a family. `family` is empty for contracts without a family. */
 export function versionKey(family: string, version: string): string {
   return family === '' ? version : `${family}/${version}`;
 }

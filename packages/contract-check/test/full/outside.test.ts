@@ -5,19 +5,19 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-// What a team without this workspace does: npm install of the packed package, with either major of graphql.
+// Installs the packed package with npm outside this workspace, with each supported major of graphql.
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'contract-check-outside-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-// eslint-disable-next-line node/no-process-env -- the commands under test need the environment of whoever runs the tests
+// eslint-disable-next-line node/no-process-env -- the commands under test need the environment of the test run
 const environment = { ...process.env };
 
-/** Folders on the PATH that the package manager did not put there. */
+/** The folders on the PATH, without those that the package manager added. */
 const path = (environment['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
 
-/** The oldest Node that the package promises to run on, where the machine has one. */
+/** Node 20, the oldest supported version. Undefined if the machine does not have it. */
 const node20 = path.map((folder) => join(folder, 'node')).find((file) => existsSync(file) && majorOf(file) === 20);
 
 function majorOf(node: string): number {
@@ -25,7 +25,7 @@ function majorOf(node: string): number {
 }
 
 function command(file: string, args: readonly string[], cwd: string): string {
-  // A prepared npm configuration of the workspace must not reach into the empty folder.
+  // The PATH of a shell outside the workspace.
   const env = { ...environment, PATH: path.join(delimiter) };
   return execFileSync(file, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -65,11 +65,12 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
     folder = install(graphql);
   }, 120_000);
 
-  // graphql 17 itself wants Node 22.
+  // graphql 17 requires Node 22.
   const node = graphql === '16' ? node20 : process.execPath;
-  if (node === undefined) process.stdout.write('contract-check: no Node 20 on the PATH, its test is skipped\n');
+  if (node === undefined)
+    process.stdout.write('contract-check: skipped the tests with Node 20, which is not on the PATH\n');
 
-  test.skipIf(node === undefined)('the commands run', () => {
+  test.skipIf(node === undefined)('runs every command', () => {
     const bin = join(folder, 'node_modules/.bin/contract-check');
     const check = (...args: string[]): unknown =>
       JSON.parse(command(node ?? '', [bin, ...args, '--format', 'json'], folder));
@@ -82,7 +83,7 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
     });
   });
 
-  test.skipIf(node === undefined)('the functions can be imported', () => {
+  test.skipIf(node === undefined)('exports the functions', () => {
     writeFileSync(
       join(folder, 'use.js'),
       `import { compareGraphql } from '@deedwire/contract-check';
@@ -92,7 +93,7 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
     expect(command(node ?? '', ['use.js'], folder)).toBe('minor\n');
   });
 
-  test('the tarball holds what it should, and no condition of the workspace', () => {
+  test('packs the expected files without settings of the workspace', () => {
     const installed = join(folder, 'node_modules/@deedwire/contract-check');
     const names = readdirSync(installed).filter((name) => name !== 'node_modules');
     expect(names.toSorted()).toEqual([

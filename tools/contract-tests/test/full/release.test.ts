@@ -159,7 +159,7 @@ describe('a change', () => {
     await workspace.edit(lenderSdl, addField);
     await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
     await workspace.writeChangeset('motto', 'patch', '@deedwire/lender-schema');
-    await expect(cutVersions()).rejects.toThrow('the changes need a minor bump, declared is patch.');
+    await expect(cutVersions()).rejects.toThrow('the changes need a minor bump, but only a patch bump is declared.');
     expect(await workspace.versions()).toEqual(first);
   });
 
@@ -171,7 +171,7 @@ describe('a change', () => {
     await workspace.edit(lenderSdl.replace('versions/', 'released/versions/'), addField);
     await workspace.git('clean', '--quiet', '--force', '.changeset');
     await workspace.commitAll('A patch, they say');
-    await expect(release()).rejects.toThrow('the changes need a minor bump, declared is patch.');
+    await expect(release()).rejects.toThrow('the changes need a minor bump, but only a patch bump is declared.');
     expect(await registry.versionsOf('@deedwire/lender-schema')).toEqual([first.get('@deedwire/lender-schema')]);
     await workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
   });
@@ -180,7 +180,7 @@ describe('a change', () => {
     await workspace.edit(lenderSdl, renameField);
     await workspace.writeChangeset('rename', 'major', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow(
-      'what versions/2026-11-01.graphql has released stays as promised, whatever the bump.',
+      'versions/2026-11-01.graphql breaks a released version, which no bump allows.',
     );
     await workspace.git('reset', '--quiet', '--hard');
     await workspace.git('clean', '--quiet', '--force', '.changeset');
