@@ -33,7 +33,11 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
   let exclusive = false;
 
   /** `around` maps each choice seen so far to the choices in whose branches it is nested. */
-  function expand(all: readonly Schema[], decided: ReadonlySet<Branches>, around: ReadonlyMap<Branches, Branches[]>): void {
+  function expand(
+    all: readonly Schema[],
+    decided: ReadonlySet<Branches>,
+    around: ReadonlyMap<Branches, Branches[]>,
+  ): void {
     const conjunction = conjunctionOf(document, all);
     const open = conjunction.choices.find(({ branches }) => !decided.has(branches));
     if (open === undefined) {
@@ -117,11 +121,16 @@ function typeNamesOf(schema: Schema): readonly JsonValue[] {
 }
 
 function isBareType(schema: Schema): boolean {
-  return Object.keys(schema).every((keyword) => keyword === 'type' || isDocumentation(keyword)) && typeKeyword(schema) !== null;
+  return (
+    Object.keys(schema).every((keyword) => keyword === 'type' || isDocumentation(keyword)) &&
+    typeKeyword(schema) !== null
+  );
 }
 
 function isBareValues(schema: Schema): boolean {
-  const bare = Object.keys(schema).every((keyword) => ['type', 'const', 'enum'].includes(keyword) || isDocumentation(keyword));
+  const bare = Object.keys(schema).every(
+    (keyword) => ['type', 'const', 'enum'].includes(keyword) || isDocumentation(keyword),
+  );
   return bare && (Object.hasOwn(schema, 'const') || Object.hasOwn(schema, 'enum'));
 }
 

@@ -61,7 +61,8 @@ function count(keyword: string, side: Side): Bound {
     name: keyword,
     side,
     // A count cannot be below 0, so a lower bound of 0 is no bound.
-    points: (all) => numbers(all, keyword).flatMap((value) => (side === 'lower' && value === 0 ? [] : [{ value, open: false }])),
+    points: (all) =>
+      numbers(all, keyword).flatMap((value) => (side === 'lower' && value === 0 ? [] : [{ value, open: false }])),
   };
 }
 

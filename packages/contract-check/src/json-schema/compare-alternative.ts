@@ -1,12 +1,12 @@
 import { describeDifference } from '../describe-difference.ts';
 import type { Alternative } from './alternatives.ts';
+import { compareBounds } from './bounds.ts';
+import { compareAnnotations } from './compare-annotations.ts';
 import { compareArrays } from './compare-arrays.ts';
 import { compareConditions } from './compare-conditions.ts';
 import { compareNumbers } from './compare-numbers.ts';
 import { compareObjects } from './compare-objects.ts';
-import { compareAnnotations } from './compare-annotations.ts';
 import { compareStrings } from './compare-strings.ts';
-import { compareBounds } from './bounds.ts';
 import type { Comparison } from './comparison.ts';
 import { valueSetOf, type InstanceType } from './value-set.ts';
 
@@ -36,12 +36,22 @@ function compareValues(comparison: Comparison, path: string, from: Alternative, 
   const before = valueSetOf(from.schemas, from.type);
   const now = valueSetOf(to.schemas, to.type);
   if (before === null && now === null) return;
-  if (before === null) return comparison.found('valuesListed', path, `Only these values are now valid: ${list(now?.values)}.`);
-  if (now === null) return comparison.found('valuesUnlisted', path, `Any value is now valid. Before, only these were: ${list(before.values)}.`);
+  if (before === null)
+    return comparison.found('valuesListed', path, `Only these values are now valid: ${list(now?.values)}.`);
+  if (now === null)
+    return comparison.found(
+      'valuesUnlisted',
+      path,
+      `Any value is now valid. Before, only these were: ${list(before.values)}.`,
+    );
   const added = [...now.values].filter((value) => !before.values.has(value));
   const removed = [...before.values].filter((value) => !now.values.has(value));
   if (added.length > 0 && removed.length > 0 && before.constant && before.values.size === 1) {
-    return comparison.found('constChanged', path, `The constant changed from ${list(before.values)} to ${list(now.values)}.`);
+    return comparison.found(
+      'constChanged',
+      path,
+      `The constant changed from ${list(before.values)} to ${list(now.values)}.`,
+    );
   }
   if (removed.length > 0) comparison.found('enumValueRemoved', path, `${valuesWere(removed)} removed.`);
   if (added.length === 0) return;

@@ -1,20 +1,30 @@
 import { describeDifference } from '../describe-difference.ts';
 import type { Comparison } from './comparison.ts';
-import { isDocumentation } from './keywords.ts';
 import { keywordValues, show } from './keyword-values.ts';
+import { isDocumentation } from './keywords.ts';
 import type { Schema } from './schema-document.ts';
 
 /** Compares the keywords that do not decide whether a value is valid. */
-export function compareAnnotations(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareAnnotations(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   compareDefaults(comparison, path, from, to);
-  compareFlag('deprecated', from, to, (set) => comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is now ${set}.`));
+  compareFlag('deprecated', from, to, (set) =>
+    comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is now ${set}.`),
+  );
   for (const keyword of ['readOnly', 'writeOnly']) {
-    compareFlag(keyword, from, to, (set) => comparison.found(set ? 'accessRestricted' : 'accessOpened', path, `${keyword} is now ${set}.`));
+    compareFlag(keyword, from, to, (set) =>
+      comparison.found(set ? 'accessRestricted' : 'accessOpened', path, `${keyword} is now ${set}.`),
+    );
   }
   const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
   for (const keyword of keywords) {
     const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];
-    if (before !== now) comparison.found('documentationChanged', path, describeDifference(keyword, short(before), short(now)));
+    if (before !== now)
+      comparison.found('documentationChanged', path, describeDifference(keyword, short(before), short(now)));
   }
 }
 
@@ -25,7 +35,12 @@ function compareDefaults(comparison: Comparison, path: string, from: readonly Sc
   comparison.found(rule, path, describeDifference('The default', show(before), show(now)));
 }
 
-function compareFlag(keyword: string, from: readonly Schema[], to: readonly Schema[], changed: (set: boolean) => void): void {
+function compareFlag(
+  keyword: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+  changed: (set: boolean) => void,
+): void {
   const [before, now] = [keywordValues(from, keyword).has('true'), keywordValues(to, keyword).has('true')];
   if (before !== now) changed(now);
 }

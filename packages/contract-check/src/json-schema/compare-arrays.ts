@@ -3,7 +3,12 @@ import type { Comparison } from './comparison.ts';
 import { schemas, type Schema } from './schema-document.ts';
 import { itemSchemas, otherItemSchemas, prefixLength } from './shape.ts';
 
-export function compareArrays(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareArrays(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   const length = Math.max(prefixLength(from), prefixLength(to));
   for (let index = 0; index < length; index += 1) {
     const place = { path: `${path}[${index}]`, from: itemSchemas(from, index), to: itemSchemas(to, index) };

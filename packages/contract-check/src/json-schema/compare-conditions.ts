@@ -3,7 +3,12 @@ import type { Comparison } from './comparison.ts';
 import { schemas, type Schema } from './schema-document.ts';
 
 /** Compares `not` and `if`. Both invert the schemas inside, so a change inside is reported as a replaced condition. */
-export function compareConditions(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareConditions(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   compareNegations(comparison, path, from, to);
   compareBranches(comparison, path, from, to);
 }

@@ -86,5 +86,6 @@ function placeKeys(): (place: Place) => string {
     numbers.set(schema, number);
     return number;
   };
-  return ({ from, to, nullCompared }) => `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
+  return ({ from, to, nullCompared }) =>
+    `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
 }

@@ -5,7 +5,12 @@ import { onlyIn, keywordValues, show } from './keyword-values.ts';
 import type { Schema } from './schema-document.ts';
 import { isInteger } from './value-set.ts';
 
-export function compareNumbers(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareNumbers(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   const [wasInteger, integer] = [isInteger(from), isInteger(to)];
   if (wasInteger && !integer) comparison.found('typeAdded', path, 'Fractions are now valid.');
   if (!wasInteger && integer) comparison.found('typeRemoved', path, 'Only integers are now valid.');

@@ -12,7 +12,12 @@ import {
   requiredProperties,
 } from './shape.ts';
 
-export function compareObjects(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareObjects(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   compareProperties(comparison, path, from, to);
   compareRequired(comparison, path, from, to);
   compareOthers(comparison, path, from, to);
@@ -116,15 +121,23 @@ function compareDependentSchemas(
     const [old, next] = [before.get(name), now.get(name)];
     const trigger = JSON.stringify(name);
     if (old === undefined) comparison.found('conditionAdded', path, `A schema for objects with ${trigger} was added.`);
-    else if (next === undefined) comparison.found('conditionRemoved', path, `A schema for objects with ${trigger} was removed.`);
+    else if (next === undefined)
+      comparison.found('conditionRemoved', path, `A schema for objects with ${trigger} was removed.`);
     else comparison.compareLater({ path, from: old, to: next, nullCompared: true });
   }
 }
 
-function compareDependentNames(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+function compareDependentNames(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   const [before, now] = [dependentNames(from), dependentNames(to)];
-  for (const names of onlyIn(now, before)) comparison.found('conditionAdded', path, `The dependency of ${names} was added.`);
-  for (const names of onlyIn(before, now)) comparison.found('conditionRemoved', path, `The dependency of ${names} was removed.`);
+  for (const names of onlyIn(now, before))
+    comparison.found('conditionAdded', path, `The dependency of ${names} was added.`);
+  for (const names of onlyIn(before, now))
+    comparison.found('conditionRemoved', path, `The dependency of ${names} was removed.`);
 }
 
 /** Compares `propertyNames`, which constrains names as texts. */
@@ -133,8 +146,10 @@ function compareNames(comparison: Comparison, path: string, from: readonly Schem
   let rule: RuleName | null = null;
   if (before.length === 0 && now.length > 0) rule = 'conditionAdded';
   if (before.length > 0 && now.length === 0) rule = 'conditionRemoved';
-  if (rule !== null) comparison.found(rule, path, `Property names are ${now.length > 0 ? 'now' : 'no longer'} restricted.`);
-  else if (before.length > 0) comparison.compareLater({ path: `${path}.{name}`, from: before, to: now, nullCompared: true });
+  if (rule !== null)
+    comparison.found(rule, path, `Property names are ${now.length > 0 ? 'now' : 'no longer'} restricted.`);
+  else if (before.length > 0)
+    comparison.compareLater({ path: `${path}.{name}`, from: before, to: now, nullCompared: true });
 }
 
 function namesOf(all: readonly Schema[]): Schema[] {

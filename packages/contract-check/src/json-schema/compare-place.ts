@@ -4,9 +4,9 @@ import { compareAlternative } from './compare-alternative.ts';
 import { compareAnnotations } from './compare-annotations.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf } from './conjunction.ts';
-import { areDisjoint } from './similarity.ts';
 import { pairAlternatives } from './pairing.ts';
 import type { SchemaDocument } from './schema-document.ts';
+import { areDisjoint } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
 
 /** Compares the valid values at one place: first null, then each type. */
@@ -76,7 +76,5 @@ function compareExclusivity(comparison: Comparison, path: string, from: Alternat
 }
 
 function overlaps(document: SchemaDocument, { list }: Alternatives): boolean {
-  return list.some((one, i) =>
-    list.slice(i + 1).some((other) => !areDisjoint(document, one, other)),
-  );
+  return list.some((one, i) => list.slice(i + 1).some((other) => !areDisjoint(document, one, other)));
 }

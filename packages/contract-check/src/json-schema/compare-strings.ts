@@ -14,7 +14,12 @@ const widerFormats: Readonly<Record<string, readonly string[]>> = {
   iri: ['iri-reference'],
 };
 
-export function compareStrings(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareStrings(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   comparePatterns(comparison, path, from, to);
   compareFormats(comparison, path, from, to);
   // The encoding and the media type of the content are compared like a format.
@@ -36,7 +41,12 @@ function comparePatterns(comparison: Comparison, path: string, from: readonly Sc
 }
 
 /** For strings and for numbers, which have formats such as `int32`. */
-export function compareFormats(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+export function compareFormats(
+  comparison: Comparison,
+  path: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   const [before, now] = [keywordValues(from, 'format'), keywordValues(to, 'format')];
   const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
   const rule = relatedRule(removed, added) ?? ruleOf(removed.length, added.length, formatRules);

@@ -47,4 +47,3 @@ export function objectMember(schema: JsonObject, keyword: string): JsonObject {
   const value = ownMember(schema, keyword);
   return isJsonObject(value) ? value : {};
 }
-

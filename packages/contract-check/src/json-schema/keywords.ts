@@ -81,17 +81,42 @@ const shapes: Readonly<Record<string, { expected: string; fits(value: JsonValue)
 export function expectedInstead(keyword: string, value: JsonValue): string | null {
   const subschemas = subschemaKeywords.get(keyword);
   if (subschemas === 'list' && !Array.isArray(value)) return 'a list of schemas';
-  if ((subschemas === 'named' || subschemas === 'named, or names') && !isJsonObject(value)) return 'an object of schemas';
+  if ((subschemas === 'named' || subschemas === 'named, or names') && !isJsonObject(value))
+    return 'an object of schemas';
   const shape = Object.hasOwn(shapes, keyword) ? shapes[keyword] : undefined;
   return shape === undefined || shape.fits(value) ? null : shape.expected;
 }
 
 /** Keywords that do not affect which values are valid, and are not documentation. */
-const structuralKeywords = ['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$vocabulary', '$comment', 'components'];
+const structuralKeywords = [
+  '$schema',
+  '$id',
+  'id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$recursiveAnchor',
+  '$vocabulary',
+  '$comment',
+  'components',
+];
 /** The other keywords that the comparison covers. */
-const comparedKeywords = ['const', 'default', 'deprecated', 'readOnly', 'writeOnly', 'nullable', 'contentEncoding', 'contentMediaType'];
+const comparedKeywords = [
+  'const',
+  'default',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'nullable',
+  'contentEncoding',
+  'contentMediaType',
+];
 
-const understood = new Set([...subschemaKeywords.keys(), ...Object.keys(shapes), ...structuralKeywords, ...comparedKeywords]);
+const understood = new Set([
+  ...subschemaKeywords.keys(),
+  ...Object.keys(shapes),
+  ...structuralKeywords,
+  ...comparedKeywords,
+]);
 
 /** Whether a keyword is `title`, `description`, `examples` or one that the specification does not define. */
 export function isDocumentation(keyword: string): boolean {

@@ -1,6 +1,6 @@
 import type { Alternative } from './alternatives.ts';
-import { featuresOf, similarityOf, type Features } from './similarity.ts';
 import type { SchemaDocument } from './schema-document.ts';
+import { featuresOf, similarityOf, type Features } from './similarity.ts';
 
 export interface Pairing {
   readonly kept: readonly (readonly [Alternative, Alternative])[];

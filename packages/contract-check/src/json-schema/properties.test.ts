@@ -26,14 +26,26 @@ const definitionNames = ['A', 'B', 'C'] as const;
 const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
-    fc.constantFrom<JsonValue>(true, {}, { type: 'string' }, { type: 'integer' }, { type: ['string', 'null'] }, { type: 'boolean' }),
+    fc.constantFrom<JsonValue>(
+      true,
+      {},
+      { type: 'string' },
+      { type: 'integer' },
+      { type: ['string', 'null'] },
+      { type: 'boolean' },
+    ),
     fc.record({ type: fc.constant('string') }, { requiredKeys: ['type'] }),
     fc.record(
       { type: fc.constant('string'), maxLength: fc.nat(3), minLength: fc.nat(2), pattern: fc.constantFrom('^a', 'b$') },
       { requiredKeys: ['type'] },
     ),
     fc.record(
-      { type: fc.constantFrom('number', 'integer'), maximum: fc.nat(3), exclusiveMinimum: fc.nat(2), multipleOf: fc.constantFrom(1, 2) },
+      {
+        type: fc.constantFrom('number', 'integer'),
+        maximum: fc.nat(3),
+        exclusiveMinimum: fc.nat(2),
+        multipleOf: fc.constantFrom(1, 2),
+      },
       { requiredKeys: ['type'] },
     ),
     fc.record({ enum: fc.uniqueArray(fc.constantFrom('a', 'b', 1, null), { minLength: 1, maxLength: 3 }) }),
@@ -49,7 +61,12 @@ const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
       { requiredKeys: ['type', 'properties'] },
     ),
     fc.record(
-      { type: fc.constant('array'), items: tie('schema'), prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }), maxItems: fc.nat(2) },
+      {
+        type: fc.constant('array'),
+        items: tie('schema'),
+        prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        maxItems: fc.nat(2),
+      },
       { requiredKeys: ['type'] },
     ),
     fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
@@ -60,8 +77,8 @@ const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
 }));
 
 /** Wraps references in a property, because a definition that is a bare reference could refer to itself. */
-const definition = schema.map(
-  (each): JsonValue => (JSON.stringify(each).includes('$ref') ? { type: 'object', properties: { a: each } } : each),
+const definition = schema.map((each): JsonValue =>
+  JSON.stringify(each).includes('$ref') ? { type: 'object', properties: { a: each } } : each,
 );
 
 /** A root and three definitions. */
@@ -140,7 +157,20 @@ describe('JSON Schema', () => {
   });
 
   test('returns a report or throws an InputError with file and line, for any JSON', () => {
-    const keyword = fc.constantFrom('type', 'enum', 'properties', 'items', '$ref', '$defs', 'anyOf', 'not', 'required', 'maximum', 'if', 'then');
+    const keyword = fc.constantFrom(
+      'type',
+      'enum',
+      'properties',
+      'items',
+      '$ref',
+      '$defs',
+      'anyOf',
+      'not',
+      'required',
+      'maximum',
+      'if',
+      'then',
+    );
     const value = fc.oneof(fc.jsonValue(), fc.dictionary(keyword, fc.oneof(fc.jsonValue(), schema)));
     fc.assert(
       fc.property(value, value, fc.constantFrom(...directions), (from, to, direction) => {
@@ -174,20 +204,23 @@ describe('compared with a validator', () => {
     ),
   })).value;
 
-  test.each(['consumer', 'producer'] as const)('values stay valid if the verdict for a %s is not major', (direction) => {
-    fc.assert(
-      fc.property(change, fc.array(value, { minLength: 20, maxLength: 40 }), ([from, to], values) => {
-        const { verdict, changes } = compare(from, to, direction);
-        // The overlap of `oneOf` branches is compared only if the number of branches changes.
-        fc.pre(!JSON.stringify([from, to]).includes('oneOf'));
-        fc.pre(verdict !== 'major' && !changes.some(({ message }) => additions.test(message)));
-        const [old, now] = [ajv.compile(from), ajv.compile(to)];
-        const [sent, expected] = direction === 'consumer' ? [old, now] : [now, old];
-        expect(values.filter((each) => sent(each) && !expected(each))).toEqual([]);
-      }),
-      { numRuns: 250, maxSkipsPerRun: 200 },
-    );
-  });
+  test.each(['consumer', 'producer'] as const)(
+    'values stay valid if the verdict for a %s is not major',
+    (direction) => {
+      fc.assert(
+        fc.property(change, fc.array(value, { minLength: 20, maxLength: 40 }), ([from, to], values) => {
+          const { verdict, changes } = compare(from, to, direction);
+          // The overlap of `oneOf` branches is compared only if the number of branches changes.
+          fc.pre(!JSON.stringify([from, to]).includes('oneOf'));
+          fc.pre(verdict !== 'major' && !changes.some(({ message }) => additions.test(message)));
+          const [old, now] = [ajv.compile(from), ajv.compile(to)];
+          const [sent, expected] = direction === 'consumer' ? [old, now] : [now, old];
+          expect(values.filter((each) => sent(each) && !expected(each))).toEqual([]);
+        }),
+        { numRuns: 250, maxSkipsPerRun: 200 },
+      );
+    },
+  );
 });
 
 interface SingleCase {
@@ -199,7 +232,9 @@ interface SingleCase {
 }
 
 function readCases(): SingleCase[] {
-  const cases: SingleCase[] = JSON.parse(readFileSync(new URL('../../corpus/json-schema.json', import.meta.url), 'utf8'));
+  const cases: SingleCase[] = JSON.parse(
+    readFileSync(new URL('../../corpus/json-schema.json', import.meta.url), 'utf8'),
+  );
   return cases.filter(({ closedOutputs }) => closedOutputs !== true);
 }
 

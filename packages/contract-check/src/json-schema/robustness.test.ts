@@ -25,14 +25,24 @@ describe('an invalid schema', () => {
     ['{"required": "a"}', 'b.json:1: /required must be a list of names'],
     ['{"maxLength": -1}', 'b.json:1: /maxLength must be a non-negative integer'],
     ['{"anyOf": {}}', 'b.json:1: /anyOf must be a list of schemas'],
-    ['{"properties": {\n"a": {"$ref": "#/$defs/A"}}}', 'b.json:2: /properties/a refers to "#/$defs/A", which does not exist'],
+    [
+      '{"properties": {\n"a": {"$ref": "#/$defs/A"}}}',
+      'b.json:2: /properties/a refers to "#/$defs/A", which does not exist',
+    ],
     ['{"$ref": "#nowhere"}', 'refers to "#nowhere", which does not exist'],
-    ['{"$ref": "https://example.com/a.json"}', 'refers to "https://example.com/a.json", which is not in this file. Bundle the schema'],
+    [
+      '{"$ref": "https://example.com/a.json"}',
+      'refers to "https://example.com/a.json", which is not in this file. Bundle the schema',
+    ],
     ['{"$ref": "./other.json#/a"}', 'refers to "./other.json#/a", which is not in this file'],
     ['{"$ref": "#/type", "type": "object"}', '/type must be a schema'],
     [`${'{"not":'.repeat(600)}{}${'}'.repeat(600)}`, 'b.json:1: is nested deeper than 500 levels'],
     [
-      JSON.stringify({ allOf: Array.from({ length: 12 }, (_, i) => ({ anyOf: [{ minLength: i }, { maxLength: i }, { pattern: `${i}` }] })) }),
+      JSON.stringify({
+        allOf: Array.from({ length: 12 }, (_, i) => ({
+          anyOf: [{ minLength: i }, { maxLength: i }, { pattern: `${i}` }],
+        })),
+      }),
       'b.json: combines anyOf and oneOf in more than 2000 ways at one place',
     ],
   ])('is reported with its line, case %#', (text, message) => {
@@ -44,12 +54,24 @@ describe('circular references', () => {
   test.each<[string, JsonValue]>([
     ['a schema that refers only to itself', { $ref: '#' }],
     ['a choice that refers back to itself', { anyOf: [{ $ref: '#' }, { type: 'string' }] }],
-    ['two definitions that refer to each other', { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { anyOf: [{ $ref: '#/$defs/a' }, { type: 'null' }] } } }],
+    [
+      'two definitions that refer to each other',
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { anyOf: [{ $ref: '#/$defs/a' }, { type: 'null' }] } },
+      },
+    ],
     ['through a property', { properties: { a: { $ref: '#' } }, required: ['a'] }],
     ['through not', { not: { properties: { a: { $ref: '#' } } } }],
     ['through if', JSON.parse('{ "if": { "properties": { "a": { "$ref": "#" } } }, "then": { "$ref": "#" } }')],
     ['through contains', { contains: { $ref: '#' } }],
-    ['in overlapping conjunctions', { allOf: [{ properties: { a: { $ref: '#' } } }, { properties: { a: { $ref: '#/$defs/x' } } }], $defs: { x: { properties: { a: { $ref: '#' } } } } }],
+    [
+      'in overlapping conjunctions',
+      {
+        allOf: [{ properties: { a: { $ref: '#' } } }, { properties: { a: { $ref: '#/$defs/x' } } }],
+        $defs: { x: { properties: { a: { $ref: '#' } } } },
+      },
+    ],
     ['a recursive anchor', { $dynamicAnchor: 'node', properties: { next: { $dynamicRef: '#node' } } }],
   ])('terminate: %s', (_, schema) => {
     expect(same(schema)).toEqual([]);
@@ -57,7 +79,9 @@ describe('circular references', () => {
 
   test('a branch that refers back to its own choice allows no further values', () => {
     const from = { file: 'a', text: '{"anyOf":[{"$ref":"#"},{"type":"string"}]}' };
-    expect(compareJsonSchemas(from, { file: 'b', text: '{"type":"string"}' }, { direction: 'both' }).verdict).toBe('none');
+    expect(compareJsonSchemas(from, { file: 'b', text: '{"type":"string"}' }, { direction: 'both' }).verdict).toBe(
+      'none',
+    );
   });
 });
 
@@ -101,7 +125,11 @@ test('treats names of Object.prototype as ordinary names', () => {
 test('compares 10,000 definitions in linear time', () => {
   const definitions = Array.from({ length: 10_000 }, (_, i) => [
     `T${i}`,
-    { type: 'object', properties: { id: { type: 'string' }, next: { $ref: `#/$defs/T${(i + 1) % 10_000}` } }, required: ['id'] },
+    {
+      type: 'object',
+      properties: { id: { type: 'string' }, next: { $ref: `#/$defs/T${(i + 1) % 10_000}` } },
+      required: ['id'],
+    },
   ]);
   const from = JSON.stringify({ $ref: '#/$defs/T0', $defs: Object.fromEntries(definitions) });
   const started = performance.now();

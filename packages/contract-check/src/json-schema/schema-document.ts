@@ -42,7 +42,11 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
   const targets = new Map<Schema, Map<string, readonly Schema[]>>();
 
   function fail(pointer: string, problem: string): never {
-    throw new InputError(document.file, document.lineOf(pointer), `${pointer === '' ? 'the schema' : pointer} ${problem}`);
+    throw new InputError(
+      document.file,
+      document.lineOf(pointer),
+      `${pointer === '' ? 'the schema' : pointer} ${problem}`,
+    );
   }
 
   /** Records a schema and all schemas inside it. */
@@ -81,7 +85,8 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
     const id = ownMember(schema, '$id') ?? ownMember(schema, 'id');
     // Drafts 4 to 7 write an anchor as `#name`.
     if (typeof id === 'string' && id.startsWith('#') && around !== null) around.anchors.set(id.slice(1), schema);
-    if (around !== null && (typeof id !== 'string' || id.startsWith('#') || !Object.hasOwn(schema, '$id'))) return around;
+    if (around !== null && (typeof id !== 'string' || id.startsWith('#') || !Object.hasOwn(schema, '$id')))
+      return around;
     const address = typeof id === 'string' ? resolveAddress(id, around?.address ?? '') : '';
     const resource: Resource = { root: schema, address: withoutFragment(address), anchors: new Map() };
     resources.set(resource.address, resource);
@@ -95,7 +100,10 @@ export function readSchemaDocument(document: JsonDocument): SchemaDocument {
     const own = place?.resource;
     const wanted = address === '' ? own : resources.get(resolveAddress(address, own?.address ?? ''));
     if (wanted === undefined) {
-      fail(pointer, `refers to ${JSON.stringify(reference)}, which is not in this file. Bundle the schema into one file.`);
+      fail(
+        pointer,
+        `refers to ${JSON.stringify(reference)}, which is not in this file. Bundle the schema into one file.`,
+      );
     }
     const value = atFragment(wanted, fragmentOf(reference));
     if (value === undefined) fail(pointer, `refers to ${JSON.stringify(reference)}, which does not exist`);
@@ -148,7 +156,9 @@ function atFragment({ root, anchors }: Resource, fragment: string): JsonValue | 
 }
 
 function resolveAddress(address: string, base: string): string {
-  return URL.canParse(address, base === '' ? undefined : base) ? new URL(address, base === '' ? undefined : base).href : address;
+  return URL.canParse(address, base === '' ? undefined : base)
+    ? new URL(address, base === '' ? undefined : base).href
+    : address;
 }
 
 function withoutFragment(address: string): string {

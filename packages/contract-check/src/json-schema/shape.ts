@@ -14,13 +14,17 @@ export function declaredProperties(all: readonly Schema[]): Set<string> {
 export function propertySchemas(all: readonly Schema[], name: string): readonly Schema[] {
   const found = all.flatMap((schema) => evaluateProperty(schema, name) ?? []);
   const evaluated = all.some((schema) => evaluateProperty(schema, name) !== null);
-  return evaluated ? found : [...found, ...all.flatMap((schema) => schemas(ownMember(schema, 'unevaluatedProperties')))];
+  return evaluated
+    ? found
+    : [...found, ...all.flatMap((schema) => schemas(ownMember(schema, 'unevaluatedProperties')))];
 }
 
 /** Null if the schema does not constrain the property. */
 function evaluateProperty(schema: Schema, name: string): readonly Schema[] | null {
   const declared = ownMember(objectMember(schema, 'properties'), name);
-  const patterned = Object.entries(objectMember(schema, 'patternProperties')).filter(([pattern]) => matches(pattern, name));
+  const patterned = Object.entries(objectMember(schema, 'patternProperties')).filter(([pattern]) =>
+    matches(pattern, name),
+  );
   if (declared === undefined && patterned.length === 0) {
     const rest = ownMember(schema, 'additionalProperties');
     return rest === undefined ? null : schemas(rest);
@@ -93,7 +97,8 @@ function named(all: readonly Schema[], keywords: readonly string[]): Map<string,
   const found = new Map<string, readonly Schema[]>();
   for (const schema of all) {
     for (const [name, value] of keywords.flatMap((keyword) => Object.entries(objectMember(schema, keyword)))) {
-      if (isJsonObject(value) || typeof value === 'boolean') found.set(name, [...(found.get(name) ?? []), ...schemas(value)]);
+      if (isJsonObject(value) || typeof value === 'boolean')
+        found.set(name, [...(found.get(name) ?? []), ...schemas(value)]);
     }
   }
   return found;

@@ -1,8 +1,8 @@
 import { canonicalJson } from '../json/json-value.ts';
 import type { Alternative } from './alternatives.ts';
 import { conjunctionOf } from './conjunction.ts';
-import { isDocumentation, subschemaKeywords } from './keywords.ts';
 import { keywordValues } from './keyword-values.ts';
+import { isDocumentation, subschemaKeywords } from './keywords.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 import { declaredProperties, otherItemSchemas, propertySchemas, requiredProperties } from './shape.ts';
 import { valueSetOf } from './value-set.ts';
