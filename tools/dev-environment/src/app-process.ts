@@ -9,27 +9,27 @@ export type AppName = 'lender-api' | 'partner-api' | 'webhook-worker';
 
 export interface AppOptions {
   name: AppName;
-  /** Added to this process' own environment. */
+  /** Added to the environment of this process. */
   env: Readonly<Record<string, string>>;
-  /** Gets each line that the app writes. */
+  /** Called with each line that the app writes. */
   onLine?: (line: string) => void;
-  /** `listening`: do not wait until the app is ready to work. */
+  /** `listening` returns before the app is ready. Defaults to `ready`. */
   waitFor?: 'ready' | 'listening';
-  /** true: what `pnpm build` made of it, as it is deployed. Otherwise its sources. */
+  /** Run the output of `pnpm build`, as in production, instead of the sources. */
   built?: boolean;
-  /** The folder of the workspace whose app it is. Missing: this one's. */
+  /** The workspace folder that contains the app. Defaults to this workspace. */
   workspace?: string;
 }
 
 export interface RunningApp {
   name: AppName;
-  /** Of its root, for example `http://127.0.0.1:4001`. */
+  /** For example `http://127.0.0.1:4001`. */
   url: string;
   pid: number;
-  /** Resolves when the process is gone, whoever ended it. */
+  /** Resolves when the process has ended, for any reason. */
   ended: Promise<AppEnd>;
   kill(signal: NodeJS.Signals): void;
-  /** SIGTERM, and SIGKILL when that is not enough. */
+  /** Sends SIGTERM, then SIGKILL if the app does not end within 7 s. */
   stop(): Promise<AppEnd>;
 }
 
@@ -39,11 +39,15 @@ export interface AppEnd {
 }
 
 const startTimeoutMs = 30_000;
-// A delivery attempt under way takes 5 s at most and is waited for.
+// The worker waits for the attempts in flight, each of which takes at most 5 s.
 const stopTimeoutMs = 7_000;
 const keptLines = 40;
 
-/** Starts an app as a process of its own. Rejects, with its last lines, when it does not come up. */
+/**
+ * Starts an app as a separate process.
+ *
+ * @throws {Error} if the app does not start within 30 s; the message contains its last lines of output
+ */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { name, onLine, waitFor = 'ready' } = options;
   const lastLines: string[] = [];
@@ -59,7 +63,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   });
   const tooLate = AbortSignal.timeout(startTimeoutMs);
   try {
-    const gone = ended.then(({ exitCode, signal }) => Promise.reject(new Error(`it ended (${exitCode ?? signal})`)));
+    const gone = ended.then(({ exitCode, signal }) =>
+      Promise.reject(new Error(`the process ended (${exitCode ?? signal})`)),
+    );
     const up = async (): Promise<string> => {
       const url = await listening.promise;
       if (waitFor === 'ready') await untilReady(url, tooLate);
@@ -78,7 +84,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     child.kill('SIGKILL');
     await ended;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${name} did not start: ${reason}. Its last lines:\n${lastLines.join('\n')}`, { cause });
+    throw new Error(`${name} did not start: ${reason}. Last lines of its output:\n${lastLines.join('\n')}`, { cause });
   }
 }
 
@@ -89,7 +95,7 @@ function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOp
     ? [...preload, join(folder, 'dist/main.js')]
     : ['--conditions=deedwire-source', ...preload, join(folder, 'src/main.ts')];
   return spawn(process.execPath, main, {
-    // oxlint-disable-next-line node/no-process-env -- what the app inherits
+    // oxlint-disable-next-line node/no-process-env -- the app inherits it
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -106,7 +112,7 @@ function eachLine(child: ChildProcess, take: (line: string) => void): void {
   }
 }
 
-/** The URL in the log line by which an app says that it listens; null for every other line. */
+/** The URL in the log line `listening`. Null for every other line. */
 function listeningUrl(line: string): string | null {
   if (!line.includes('"listening"')) return null;
   const record: { msg?: unknown; url?: unknown } = JSON.parse(line);

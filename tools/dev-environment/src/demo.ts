@@ -1,10 +1,11 @@
+/** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
 import { startPostgres } from '@deedwire/embedded-postgres';
-/** `pnpm demo`: the whole path in front of one's eyes, in a temporary folder and on free ports, then nothing of it left. */
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAppLogins } from './app-logins.ts';
 import { note, step, write } from './demo/narrator.ts';
+import { createRequestRecorder } from './demo/request-recorder.ts';
 import { walk, type DemoWorld } from './demo/walk.ts';
 import { devConfig } from './dev-config.ts';
 import { startReceiver } from './receiver.ts';
@@ -13,9 +14,9 @@ import { startSystem } from './start-system.ts';
 
 type Undo = () => Promise<void>;
 
-/** Starts everything. What has been started is in `started`, also when a later part fails. */
+/** Starts everything. Adds a function to `started` for each part, so that the caller can stop the parts after an error. */
 async function build(started: Undo[]): Promise<DemoWorld> {
-  const databaseUrl = await step('Start PostgreSQL in a temporary folder and migrate', async () => {
+  const databaseUrl = await step('Start PostgreSQL in a temporary folder and migrate the database', async () => {
     const server = await startPostgres();
     started.push(() => server.stop());
     const { applied } = await migrate(server.url);
@@ -23,7 +24,7 @@ async function build(started: Undo[]): Promise<DemoWorld> {
     return server.url;
   });
 
-  const { accounts, referralId } = await step('Seed organizations, accounts, credentials and referrals', async () => {
+  const { accounts, referralId } = await step('Create organizations, accounts, credentials and referrals', async () => {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
     const context = { store, gidNamespace: 'service', notify: () => {} };
     const seeded = await seed(context);
@@ -33,8 +34,8 @@ async function build(started: Undo[]): Promise<DemoWorld> {
     return { accounts: seeded, referralId: referrals[0] ?? '' };
   });
 
-  const system = await step('Start the three apps, each a process of its own', async () => {
-    // oxlint-disable-next-line node/no-process-env -- the one place where the demo reads it
+  const system = await step('Start the three apps, each as a separate process', async () => {
+    // oxlint-disable-next-line node/no-process-env -- the only place where the demo reads it
     const { WEBHOOK_CALLBACK_POLICY } = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const running = await startSystem({
       databaseUrls: await createAppLogins(databaseUrl),
@@ -46,18 +47,23 @@ async function build(started: Undo[]): Promise<DemoWorld> {
   });
 
   const webhookSecret = generateWebhookSecret();
+  const received = createRequestRecorder();
   const receiver = await step('Start a sample receiver', async () => {
-    const listening = await startReceiver(webhookSecret, (eventNumber) => (eventNumber === 1 ? 503 : 204));
+    const listening = await startReceiver({
+      secret: webhookSecret,
+      statusOf: (eventNumber) => (eventNumber === 1 ? 503 : 204),
+      onRequest: received.record,
+    });
     started.push(() => listening.close());
-    note(`${listening.url}, which fails the first event it gets`);
+    note(`${listening.url}; it responds 503 to its first event`);
     return listening;
   });
-  return { system, databaseUrl, accounts, referralId, receiver, webhookSecret };
+  return { system, databaseUrl, accounts, referralId, receiver, received, webhookSecret };
 }
 
 const startedAt = performance.now();
 const started: Undo[] = [];
-// What has been started ends with this process.
+// Every process that the demo started ends with this one.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 try {
   await walk(await build(started));

@@ -1,6 +1,6 @@
 /**
- * Loaded into an app before its own code: the app stops, as on SIGTERM, when the process that started it is gone,
- * however it ended. The channel to that process closes then.
+ * Preloaded into an app, so that the app stops as on SIGTERM when its parent process ends for any reason. The IPC channel
+ * to the parent closes then.
  */
 const stopWithinMs = 8_000;
 
@@ -8,5 +8,5 @@ process.once('disconnect', () => {
   setTimeout(() => process.exit(1), stopWithinMs).unref();
   process.kill(process.pid, 'SIGTERM');
 });
-// Listening must not keep alive an app that is done.
+// The open channel must not keep the process running after the app has finished.
 process.channel?.unref();

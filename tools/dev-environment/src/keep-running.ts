@@ -5,7 +5,7 @@ import type { System } from './start-system.ts';
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 
-/** Starts an app again whenever it ends by itself, as whoever runs it in production would. Stops when `signal` aborts. */
+/** Restarts an app whenever it ends, as a process manager does in production. Stops when `signal` aborts. */
 export async function keepRunning(
   system: System,
   name: AppName,
@@ -15,7 +15,7 @@ export async function keepRunning(
   for (let pauseMs = firstPauseMs; ;) {
     const { exitCode, signal: endSignal } = await system.apps[name].ended;
     if (signal.aborted) return;
-    say(`${name} ended (${endSignal ?? exitCode}); it is started again`);
+    say(`${name} ended (${endSignal ?? exitCode}); restarting it`);
     await sleep(pauseMs);
     if (signal.aborted) return;
     try {

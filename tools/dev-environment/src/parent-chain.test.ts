@@ -9,7 +9,7 @@ const init = { pid: 1, parentPid: 0, command: 'init' };
 const terminal = { pid: 10, parentPid: 1, command: 'zsh' };
 const dev = { pid: 50, parentPid: 40, command: 'node tools/dev-environment/src/dev.ts' };
 
-test('everything from npx down is watched, and through its link whoever ran npx', async () => {
+test('watches every process from npx down, and the parent of npx', async () => {
   const npx = { pid: 20, parentPid: 10, command: 'node /usr/bin/npx -y pnpm@12.21.0 dev' };
   const pnpm = { pid: 30, parentPid: 20, command: '/home/u/.npm/_npx/pnpm dev' };
   const shell = { pid: 40, parentPid: 30, command: 'sh -c node tools/dev-environment/src/dev.ts' };
@@ -22,12 +22,12 @@ test('everything from npx down is watched, and through its link whoever ran npx'
   ]);
 });
 
-test('started directly, only its own parent counts', async () => {
+test('watches only its own parent when it is started directly', async () => {
   const shell = { pid: 40, parentPid: 10, command: 'bash' };
   const chain = await launchChain(50, reader(init, terminal, shell, dev));
   expect(chain).toEqual([dev]);
 });
 
-test('a parent that is gone before the first look ends the chain', async () => {
+test('ends the chain at a parent that does not exist', async () => {
   expect(await launchChain(50, reader(dev))).toEqual([dev]);
 });

@@ -8,30 +8,30 @@ export interface Ancestor {
   command: string;
 }
 
-/** Null: there is no such process any more. */
+/** Null if the process does not exist. */
 export type ReadProcess = (pid: number) => Promise<Ancestor | null>;
 
 const pollMs = 2_000;
 
 /**
- * Calls `onEnd` when what started this process is gone. `npx` and the package manager hand no signal down, and each may
- * be killed alone, so every process between this one and the one that ran `npx` or `pnpm` is watched.
+ * Calls `onEnd` when a process that started this one ends. `npx` and the package manager do not forward signals, and each
+ * can be killed separately. Therefore every process between this one and the one that ran `npx` or `pnpm` is watched.
  */
 export async function watchParents(onEnd: () => void): Promise<void> {
   const chain = await launchChain(process.pid, readProcess);
-  const poll = setInterval(() => void look(), pollMs);
+  const poll = setInterval(() => void checkChain(), pollMs);
   poll.unref();
-  async function look(): Promise<void> {
-    const stands = await Promise.all(
+  async function checkChain(): Promise<void> {
+    const unchanged = await Promise.all(
       chain.map(async ({ pid, parentPid }) => (await readProcess(pid))?.parentPid === parentPid),
     );
-    if (!stands.includes(false)) return;
+    if (!unchanged.includes(false)) return;
     clearInterval(poll);
     onEnd();
   }
 }
 
-/** From this process up to the topmost package manager or `npx`, whose own parent is the one that ran the command. */
+/** The processes from this one up to the topmost `npx` or package manager. The parent of the last one ran the command. */
 export async function launchChain(ownPid: number, read: ReadProcess): Promise<Ancestor[]> {
   const chain: Ancestor[] = [];
   let length = 1;
@@ -50,13 +50,13 @@ async function readProcess(pid: number): Promise<Ancestor | null> {
   }
 }
 
-/** Not every Linux image has `ps`. */
+/** Some Linux images have no `ps`. */
 async function readFromProc(pid: number): Promise<Ancestor> {
   const [status, command] = await Promise.all([
     readFile(`/proc/${pid}/stat`, 'utf8'),
     readFile(`/proc/${pid}/cmdline`, 'utf8'),
   ]);
-  // `pid (name) state ppid …`; a name may hold anything.
+  // `pid (name) state ppid …`. The name can contain spaces and parentheses.
   const parentPid = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]);
   return { pid, parentPid, command: command.replaceAll('\0', ' ') };
 }

@@ -5,65 +5,61 @@ import { verifyWebhook, type VerifiedWebhook } from '@deedwire/webhook-signing';
 export interface ReceivedRequest {
   receivedAt: Date;
   headers: IncomingHttpHeaders;
-  /** As it came. */
+  /** The request body, unchanged. */
   body: string;
-  /** What `@deedwire/webhook-signing` says of it; an error when it is not authentic. */
+  kind: 'handshake' | 'event' | 'rejected';
+  /** The result of `@deedwire/webhook-signing`: an error if the request is not authentic. */
   verification: VerifiedWebhook | Error;
-  /** What was answered. */
+  /** The HTTP status of the response. */
   status: number;
 }
 
+export interface ReceiverOptions {
+  secret: string;
+  /** Defaults to 0, a free port. */
+  port?: number;
+  /** The HTTP status of the response to the nth event, counted from 1. Defaults to 204 for every event. */
+  statusOf?: (eventNumber: number) => number;
+  /** Called after each response. */
+  onRequest: (request: ReceivedRequest) => void;
+}
+
 export interface Receiver {
-  /** To register as callback URL. */
+  /** The callback URL to register. */
   url: string;
-  /** All so far, in order. */
-  requests: readonly ReceivedRequest[];
-  /** Resolves with the request that is the `count`th. */
-  nth(count: number): Promise<ReceivedRequest>;
   close(): Promise<void>;
 }
 
-/**
- * A receiver as a client would write it: verifies every request with the secret, echoes the token of a verification
- * request, and acknowledges events with a 2xx. `statusOf` lets it fail instead.
- */
-export async function startReceiver(
-  secret: string,
-  statusOf: (eventNumber: number) => number = () => 204,
-): Promise<Receiver> {
-  const requests: ReceivedRequest[] = [];
-  const waiting: { count: number; resolve: (request: ReceivedRequest) => void }[] = [];
+/** A receiver that verifies every request with the secret, answers the handshake and acknowledges events. */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const { secret, port = 0, statusOf = () => 204, onRequest } = options;
   let events = 0;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const receivedAt = new Date();
     const chunks: Buffer[] = await request.toArray();
-    const body = Buffer.concat(chunks);
-    const verification = verify(request.headers, body, secret);
-    const token = verificationToken(body.toString());
-    const status = verification instanceof Error ? 401 : token === null ? statusOf((events += 1)) : 200;
+    const bytes = Buffer.concat(chunks);
+    const { headers } = request;
+    const body = bytes.toString();
+    const verification = verify(headers, bytes, secret);
+    const token = verification instanceof Error ? null : verificationToken(body);
+    const kind = verification instanceof Error ? 'rejected' : token === null ? 'event' : 'handshake';
+    if (kind === 'event') events += 1;
+    const status = { rejected: () => 401, handshake: () => 200, event: () => statusOf(events) }[kind]();
     response.statusCode = status;
     if (token !== null) response.setHeader('Content-Type', 'application/json');
     response.end(token === null ? '' : JSON.stringify({ verification_token: token }));
-
-    requests.push({ receivedAt: new Date(), headers: request.headers, body: body.toString(), verification, status });
-    for (const { count, resolve } of waiting) {
-      const reached = requests[count - 1];
-      if (reached) resolve(reached);
-    }
+    onRequest({ receivedAt, headers, body, kind, verification, status });
   }
+
   const server = createServer((request, response) => {
     receive(request, response).catch(() => response.destroy());
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The receiver has no port');
+  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
   return {
     url: `http://127.0.0.1:${address.port}/webhooks`,
-    requests,
-    async nth(count) {
-      const there = requests[count - 1];
-      return there ?? new Promise((resolve) => waiting.push({ count, resolve }));
-    },
     async close() {
       server.close();
       server.closeAllConnections();
@@ -79,7 +75,7 @@ function verify(headers: IncomingHttpHeaders, body: Uint8Array, secret: string):
   }
 }
 
-/** The token of a verification request, whose body has no other key; null for events. */
+/** The token of a handshake, whose body has no other key. Null for an event. */
 function verificationToken(body: string): string | null {
   const parsed: unknown = JSON.parse(body);
   if (typeof parsed !== 'object' || parsed === null || Object.keys(parsed).length !== 1) return null;

@@ -16,7 +16,7 @@ type InterfaceName = DevAccount['interfaceName'];
 
 const openReferrals = 25;
 
-/** Two organizations with a lender and a partner each, and a credential for each of the four. */
+/** Creates two organizations, each with a lender and a partner, and a credential for each of the four accounts. */
 export async function seed(context: ActionContext): Promise<DevSeed> {
   const harbour = await createOrganization(context, { name: 'Harbour Conveyancing' });
   const lender = await createLender(context, { organizationId: harbour.id, name: 'Northwind Building Society' });
@@ -46,7 +46,7 @@ async function newAccount(context: ActionContext, interfaceName: InterfaceName, 
   return { interfaceName, id, credential };
 }
 
-/** The accounts with credentials that work: those they have, or new ones in place of revoked ones. */
+/** Returns the accounts with valid credentials. A revoked or expired credential is replaced by a new one. */
 export async function withLiveCredentials(context: ActionContext, accounts: DevSeed): Promise<DevSeed> {
   return {
     lender: await withLiveCredential(context, accounts.lender),
@@ -66,7 +66,7 @@ async function withLiveCredential(context: ActionContext, account: DevAccount): 
   return live ? account : newAccount(context, interfaceName, id);
 }
 
-/** Brings the partner's open referrals up to a number to work with. Returns their ids, oldest first. */
+/** Creates referrals until the partner has 25 open ones. Returns the ids of the open ones, oldest first. */
 export async function ensureOpenReferrals(context: ActionContext, partnerId: string): Promise<string[]> {
   const open = await listOpen(context, partnerId);
   for (let count = open.length; count < openReferrals; count += 1) {

@@ -1,41 +1,43 @@
 import { randomBytes } from 'node:crypto';
 import { startApp, type AppName, type RunningApp } from './app-process.ts';
 
-/** A PostgreSQL URL for each app, a login of its own or one for all. The database is migrated. */
+/** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
 
 export interface SystemOptions {
   databaseUrls: AppDatabaseUrls;
-  /** 0 or missing: a free one. */
+  /** Each defaults to 0, a free port. */
   ports?: Partial<Record<AppName, number>>;
-  /** `WEBHOOK_SECRET_KEYS`. Missing: a key of this system's own. */
+  /** `WEBHOOK_SECRET_KEYS`. Defaults to a new random key. */
   webhookSecretKeys?: string;
-  /** Further variables, for all apps and for one. */
+  /** Further environment variables of all apps. */
   env?: Readonly<Record<string, string>>;
+  /** Further environment variables of one app. They override `env`. */
   appEnv?: Partial<Record<AppName, Readonly<Record<string, string>>>>;
-  /** As for an app. */
+  /** See `AppOptions`. */
   built?: boolean;
+  /** See `AppOptions`. */
   workspace?: string;
   onLine?: (app: AppName, line: string) => void;
 }
 
 export interface System {
-  /** The processes as last started. */
+  /** The latest process of each app. */
   apps: Record<AppName, RunningApp>;
-  /** Starts one again on its port, after it has ended. */
+  /** Starts an app that has ended again, on the same port. */
   restart(name: AppName): Promise<RunningApp>;
-  /** Starts one more process of an app, on a free port and with further variables. It stops with the others. */
+  /** Starts another process of an app, on a free port. `stop` stops it too. */
   add(name: AppName, furtherEnv?: Readonly<Record<string, string>>): Promise<RunningApp>;
   /** Stops all apps at the same time. */
   stop(): Promise<void>;
 }
 
-/** A `WEBHOOK_SECRET_KEYS` of one random key. */
+/** A value of `WEBHOOK_SECRET_KEYS` with one random key. */
 export function generateSecretKeys(): string {
   return `dev:${randomBytes(32).toString('base64')}`;
 }
 
-/** Starts the three apps as processes and waits until they are ready. They end with this process. */
+/** Starts the three apps as processes and waits until they are ready. They end when this process ends. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const {
     databaseUrls,
@@ -56,7 +58,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',
-        // Set to nothing counts as not set: the caller's own is for another database.
+        // An empty value counts as not set. An inherited value would point to another database.
         DATABASE_DIRECT_URL: '',
         NODE_ENV: 'development',
         SHUTDOWN_DELAY_MS: '0',

@@ -24,14 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => cleanUp());
 
-test('two organizations, four accounts, each with a key of its own', async () => {
+test('creates two organizations and four accounts, each with its own key', async () => {
   const accounts = Object.values(await seed(context));
   expect(accounts.map(({ interfaceName }) => interfaceName)).toEqual(['lender', 'partner', 'lender', 'partner']);
   expect(new Set(accounts.map(({ credential }) => credential.organizationId)).size).toBe(2);
   expect(new Set(accounts.map(({ credential }) => credential.apiKey)).size).toBe(4);
 });
 
-test('open referrals are brought up to their number again after some were closed', async () => {
+test('creates new referrals in place of closed ones', async () => {
   const { partner } = await seed(context);
   const first = await ensureOpenReferrals(context, partner.id);
   expect(first).toHaveLength(25);
@@ -43,7 +43,7 @@ test('open referrals are brought up to their number again after some were closed
   expect(page.edges.map(({ node }) => node.id)).toEqual(second.toReversed());
 });
 
-test('a revoked key is replaced, the others are kept', async () => {
+test('replaces a revoked key and keeps the others', async () => {
   const accounts = await seed(context);
   const [key] = await listCredentials(context, { interfaceName: 'partner', accountId: accounts.partner.id });
   await revokeCredential(context, { keyId: key?.keyId ?? '' });

