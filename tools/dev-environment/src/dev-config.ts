@@ -1,19 +1,21 @@
 import { appVariables, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
-const port = (standard: string) => wholeNumberVariable({ min: 0, max: 65_535 }).prefault(standard);
+const port = (defaultPort: string) => wholeNumberVariable({ min: 0, max: 65_535 }).prefault(defaultPort);
 
-/** What `pnpm dev` itself reads; the apps read the rest of the environment. */
+/** The variables that `pnpm dev` reads. The apps inherit the rest of the environment. */
 export const devConfig = z.object({
-  /** Not set: `.local` in the workspace. */
+  /** Defaults to `.local` in the workspace. */
   DEEDWIRE_HOME: z.string().optional(),
-  /** Not set: an embedded server, its data in the home. */
+  /** Defaults to an embedded server whose data is in the home. */
   DATABASE_URL: appVariables.DATABASE_URL.optional(),
   DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
-  /** 0: a free one. */
+  /** 0 selects a free port. */
   LENDER_API_PORT: port('4001'),
   PARTNER_API_PORT: port('4002'),
   WEBHOOK_WORKER_PORT: port('4003'),
+  /** Only used with `--receiver`. */
+  RECEIVER_PORT: port('4004'),
   GID_NAMESPACE: appVariables.GID_NAMESPACE,
   LOG_LEVEL: runtimeConfig.LOG_LEVEL,
   WEBHOOK_CALLBACK_POLICY: appVariables.WEBHOOK_CALLBACK_POLICY.unwrap().default('development'),

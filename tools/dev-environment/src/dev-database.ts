@@ -5,25 +5,25 @@ import type { Home } from './home.ts';
 import type { AppDatabaseUrls } from './start-system.ts';
 
 export interface DevDatabase {
-  /** As the owner of everything in it. */
+  /** URL with the login of the database owner. */
   url: string;
-  /** The same past a transaction pooler, for migrations and notifications. */
+  /** The same without a transaction pooler, for migrations and notifications. */
   directUrl: string;
-  /** Once it is migrated. */
+  /** Requires a migrated database. */
   appUrls(): Promise<AppDatabaseUrls>;
-  /** Resolves, with the reason, when a server of our own has ended by itself. */
+  /** Resolves, with the reason, if the embedded server ends unexpectedly. */
   ended: Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** The database that DATABASE_URL names, or one on an embedded server whose data is in the home. */
+/** Opens the database of DATABASE_URL, otherwise starts an embedded server whose data is in the home. */
 export async function openDevDatabase(config: DevConfig, home: Home): Promise<DevDatabase> {
   const givenUrl = config.DATABASE_URL;
   if (givenUrl !== undefined) {
     return {
       url: givenUrl,
       directUrl: config.DATABASE_DIRECT_URL ?? givenUrl,
-      // Making logins on somebody else's server is not ours to do.
+      // `pnpm dev` creates no logins on a server that it does not own.
       appUrls: async () => ({ 'lender-api': givenUrl, 'partner-api': givenUrl, 'webhook-worker': givenUrl }),
       ended: new Promise(() => {}),
       close: async () => {},

@@ -1,25 +1,25 @@
 import type { DevSeed } from './dev-state.ts';
 import type { System } from './start-system.ts';
 
-interface DevCaller {
-  /** Of the GraphQL endpoint. */
+export interface DevCaller {
+  /** URL of the GraphQL endpoint. */
   url: string;
   clientId: string;
   apiKey: string;
   organizationId: string;
 }
 
-/** `<home>/dev.json`: everything that somebody needs who works with the running system. */
+/** The content of `<home>/dev.json`: the URLs, credentials and ids of the running system. */
 export interface DevFile {
   lender: DevCaller;
   partner: DevCaller;
-  /** These two belong to another organization. */
+  /** `otherLender` and `otherPartner` belong to another organization than `lender` and `partner`. */
   otherLender: DevCaller;
   otherPartner: DevCaller;
   worker: { url: string };
-  /** As the owner of everything in it. */
+  /** URL with the login of the database owner. */
   databaseUrl: string;
-  /** Open referrals of `partner`, at least 20. */
+  /** Ids of open referrals of `partner`, at least 20, oldest first. */
   referrals: string[];
 }
 

@@ -1,8 +1,9 @@
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { z } from 'zod';
 
 const account = z.object({
   interfaceName: z.enum(['lender', 'partner']),
-  /** Its global identifier. */
+  /** Global identifier. */
   id: z.string(),
   credential: z.object({ clientId: z.string(), apiKey: z.string(), organizationId: z.string() }),
 });
@@ -11,14 +12,18 @@ const seed = z.object({ lender: account, partner: account, otherLender: account,
 
 const databaseState = z.object({
   webhookSecretKeys: z.string(),
-  /** Null: not seeded yet. */
+  /** Null until the database is seeded. */
   seed: seed.nullable(),
+  /** The secret of sample subscriptions. The defaults apply to a state that an older `pnpm dev` wrote. */
+  webhookSecret: z.string().default(generateWebhookSecret),
+  /** The subscription of the sample receiver. Null until `pnpm dev --receiver` creates one. */
+  receiverSubscriptionId: z.string().nullable().default(null),
 });
 
-/** What a home remembers from one `pnpm dev` to the next. Secrets: the file is for its owner alone. */
+/** The state that `pnpm dev` keeps between runs. It contains secrets: only the owner may read the file. */
 export const homeState = z.object({
   postgresPassword: z.string(),
-  /** By the mark that the database carries. */
+  /** Keyed by the mark that `pnpm dev` stores in the database. */
   databases: z.record(z.string(), databaseState),
 });
 
@@ -26,3 +31,8 @@ export type DevAccount = z.output<typeof account>;
 export type DevSeed = z.output<typeof seed>;
 export type DatabaseState = z.output<typeof databaseState>;
 export type HomeState = z.output<typeof homeState>;
+
+/** The state of a database that is not seeded yet. */
+export function newDatabaseState(webhookSecretKeys: string): DatabaseState {
+  return databaseState.parse({ webhookSecretKeys, seed: null });
+}

@@ -1,40 +1,52 @@
-/** `pnpm dev`: the whole system, left running, its data kept. */
-import { join, resolve } from 'node:path';
+/** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
+import { join, relative, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
-import { curlLines } from './curl-lines.ts';
 import { devConfig, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
 import { toDevFile } from './dev-file.ts';
+import { devHelp, parseDevOptions, UsageError, type DevOptions } from './dev-options.ts';
+import { describeRequest, subscribeReceiver } from './dev-receiver.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
-import { formatLogLine } from './format-log-line.ts';
+import { devVariables } from './dev-variables.ts';
+import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
 import { openHome, type Home } from './home.ts';
 import { keepRunning } from './keep-running.ts';
 import { claimDatabase } from './own-database.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
+import { startReceiver } from './receiver.ts';
 import { ensureOpenReferrals, seed, withLiveCredentials } from './seed.ts';
 import { startSystem, type System } from './start-system.ts';
+import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
 const appNames: readonly AppName[] = ['lender-api', 'partner-api', 'webhook-worker'];
 
-async function dev(config: DevConfig): Promise<void> {
-  const { LENDER_API_PORT, PARTNER_API_PORT, WEBHOOK_WORKER_PORT } = config;
+async function dev(config: DevConfig, options: DevOptions): Promise<void> {
+  const { LENDER_API_PORT, PARTNER_API_PORT, WEBHOOK_WORKER_PORT, RECEIVER_PORT } = config;
   const home = await openHome(resolve(config.DEEDWIRE_HOME ?? join(workspaceRoot, '.local')));
-  await requireFreePorts({ LENDER_API_PORT, PARTNER_API_PORT, WEBHOOK_WORKER_PORT });
+  await requireFreePorts({
+    LENDER_API_PORT,
+    PARTNER_API_PORT,
+    WEBHOOK_WORKER_PORT,
+    ...(options.receiver && { RECEIVER_PORT }),
+  });
 
   const stopping = new AbortController();
+  let running = false;
   let database: DevDatabase | undefined;
   let system: System | undefined;
-  // Before everything runs there is nothing to stop in order: what was started ends with this process.
+  // While the system starts, nothing has to be stopped in order: every process that it starts ends with this one.
   async function stop(exitCode: number): Promise<void> {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    await home.removeDevFile();
+    say('\nStopping …');
+    await home.removeDevFiles();
     await system?.stop();
     await database?.close();
+    say('Stopped.');
     process.exit(exitCode);
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
@@ -43,7 +55,7 @@ async function dev(config: DevConfig): Promise<void> {
   say('Preparing the database …');
   database = await openDevDatabase(config, home);
   void database.ended.then((reason) => {
-    if (!stopping.signal.aborted) say(`The database is gone: ${reason}`);
+    if (!stopping.signal.aborted) say(`The database server ended: ${reason}`);
     return stop(1);
   });
   const state = await claimDatabase(database.url, home);
@@ -51,28 +63,45 @@ async function dev(config: DevConfig): Promise<void> {
   const { accounts, referrals } = await fill(database.url, config, home, state);
 
   say('Starting the apps …');
+  // Before the worker, which delivers the events of an earlier run as soon as it starts.
+  const receiver = options.receiver
+    ? await startReceiver({
+        secret: state.webhookSecret,
+        port: RECEIVER_PORT,
+        onRequest: (request) => say(formatLine('receiver', describeRequest(request))),
+      })
+    : null;
   system = await startSystem({
     databaseUrls: await database.appUrls(),
     ports: { 'lender-api': LENDER_API_PORT, 'partner-api': PARTNER_API_PORT, 'webhook-worker': WEBHOOK_WORKER_PORT },
     webhookSecretKeys: state.webhookSecretKeys,
     env: {
-      // The embedded server needs none: each app's own login serves it.
+      // Not needed for the embedded server: the apps connect to it without a pooler.
       DATABASE_DIRECT_URL: config.DATABASE_URL === undefined ? '' : database.directUrl,
       GID_NAMESPACE: config.GID_NAMESPACE,
       LOG_LEVEL: config.LOG_LEVEL,
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,
     },
-    onLine: (app, line) => say(formatLogLine(app, line)),
+    onLine: (app, line) => {
+      const phase = stopping.signal.aborted ? 'stopping' : running ? 'running' : 'starting';
+      if (!isRoutineLine(line, phase)) say(formatLogLine(app, line));
+    },
   });
   for (const name of appNames) void keepRunning(system, name, stopping.signal, say);
   const devFile = toDevFile(system, accounts, database.url, referrals);
-  await home.writeDevFile(devFile);
-  say(
-    `\nDeedwire runs; Ctrl-C stops it. Keys and URLs are in ${home.devFile}. To begin with:\n\n${curlLines(devFile)}\n`,
-  );
+  if (receiver !== null) {
+    state.receiverSubscriptionId = await subscribeReceiver(devFile.partner, receiver.url, state);
+    await home.saveState();
+  }
+  const { webhookSecret } = state;
+  await home.writeDevFiles(devFile, devVariables(devFile, accounts.partner.id, webhookSecret));
+  running = true;
+  const files = { json: shortPath(home.devFile), variables: shortPath(home.variablesFile) };
+  const receiverUrl = receiver?.url ?? null;
+  say(`\n${welcome({ devFile, partnerId: accounts.partner.id, webhookSecret, files, receiverUrl })}`);
 }
 
-/** Seeds once; later starts find working keys and enough open referrals all the same. */
+/** Seeds the database once. On later starts, replaces revoked credentials and adds open referrals. */
 async function fill(
   databaseUrl: string,
   config: DevConfig,
@@ -80,7 +109,7 @@ async function fill(
   state: DatabaseState,
 ): Promise<{ accounts: DevSeed; referrals: string[] }> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
-  // The worker is not up yet; it looks for work when it starts.
+  // The worker is not running yet. It polls when it starts.
   const context = { store, gidNamespace: config.GID_NAMESPACE, notify: () => {} };
   try {
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
@@ -92,15 +121,30 @@ async function fill(
   }
 }
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Relative to the working directory if the path is inside it. */
+function shortPath(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') ? path : fromHere;
 }
 
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+// The terminal may be closed before this process ends. That must not interrupt an orderly stop.
+process.stdout.on('error', () => {});
 try {
-  // oxlint-disable-next-line node/no-process-env -- the one place where `pnpm dev` reads it
-  await dev(readConfig(devConfig, process.env));
+  const options = parseDevOptions(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(devHelp);
+  } else {
+    // oxlint-disable-next-line node/no-process-env -- the only place where `pnpm dev` reads it
+    await dev(readConfig(devConfig, process.env), options);
+  }
 } catch (error) {
-  const because =
-    error instanceof StoreUnavailableError && error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${because}\n`, () => process.exit(1));
+  const cause = error instanceof StoreUnavailableError && error.cause instanceof Error ? error.cause.message : '';
+  const because = cause === '' ? '' : ` (${cause})`;
+  const message = `${error instanceof Error ? error.message : String(error)}${because}`;
+  const isUsage = error instanceof UsageError;
+  process.stderr.write(isUsage ? `${message}\n\n${devHelp}` : `${message}\n`, () => process.exit(isUsage ? 2 : 1));
 }

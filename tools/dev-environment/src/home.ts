@@ -2,62 +2,70 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { CannotStartError } from './cannot-start-error.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
 
-/** Somebody else's doing keeps `pnpm dev` from starting; the message says what to do. */
-export class CannotStartError extends Error {
-  override readonly name = 'CannotStartError';
-}
-
 export interface Home {
-  /** Where the embedded server keeps its data. */
+  /** The data directory of the embedded server. */
   postgresDirectory: string;
   state: HomeState;
   saveState(): Promise<void>;
-  /** The path of `dev.json`, for whoever works with the running system. */
+  /** Path of `dev.json`. It exists while everything is running. */
   devFile: string;
-  writeDevFile(content: DevFile): Promise<void>;
-  removeDevFile(): Promise<void>;
+  /** Path of `dev.env`, which holds shell variables. It exists whenever `dev.json` does. */
+  variablesFile: string;
+  writeDevFiles(content: DevFile, variables: string): Promise<void>;
+  removeDevFiles(): Promise<void>;
 }
 
 /**
- * Takes the folder for this process alone and removes what a killed one left in it.
+ * Locks the folder for this process and removes the files that a killed `pnpm dev` left in it.
  *
- * @throws {CannotStartError} while another `pnpm dev` uses it
+ * @throws {CannotStartError} if another `pnpm dev` uses the folder
  */
 export async function openHome(directory: string): Promise<Home> {
   await mkdir(directory, { recursive: true });
   lock(join(directory, 'lock'), directory);
   const devFile = join(directory, 'dev.json');
+  const variablesFile = join(directory, 'dev.env');
   const stateFile = join(directory, 'state.json');
-  await rm(devFile, { force: true });
+  async function removeDevFiles(): Promise<void> {
+    await rm(devFile, { force: true });
+    await rm(variablesFile, { force: true });
+  }
+  await removeDevFiles();
   const state = await readState(stateFile);
   return {
     postgresDirectory: join(directory, 'postgres'),
     state,
     devFile,
-    saveState: () => writePrivately(stateFile, state),
-    writeDevFile: (content) => writePrivately(devFile, content),
-    removeDevFile: () => rm(devFile, { force: true }),
+    variablesFile,
+    saveState: () => writePrivately(stateFile, toJson(state)),
+    async writeDevFiles(content, variables) {
+      await writePrivately(variablesFile, variables);
+      // Last: scripts wait for this file.
+      await writePrivately(devFile, toJson(content));
+    },
+    removeDevFiles,
   };
 }
 
-/** The operating system's lock on a file, which ends with the process however it ends. SQLite takes it as Node cannot. */
+/** The operating system releases a file lock when the process ends. Node cannot lock files; SQLite can. */
 function lock(path: string, directory: string): void {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     throw new CannotStartError(
-      `Another \`pnpm dev\` runs in ${directory}. Stop it, or set DEEDWIRE_HOME to another folder for this one.`,
+      `Another \`pnpm dev\` is running in ${directory}. Stop it, or set DEEDWIRE_HOME to another folder for this one.`,
       { cause },
     );
   }
   heldLocks.push(database);
 }
 
-// The lock lasts as long as its handle is reachable.
+// A lock is released when its handle is garbage-collected.
 const heldLocks: DatabaseSync[] = [];
 
 async function readState(path: string): Promise<HomeState> {
@@ -67,16 +75,21 @@ async function readState(path: string): Promise<HomeState> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return { postgresPassword: randomBytes(24).toString('base64url'), databases: {} };
     }
-    throw new CannotStartError(`${path} cannot be read as what \`pnpm dev\` wrote. Remove the folder to start anew.`, {
-      cause: error,
-    });
+    throw new CannotStartError(
+      `${path} does not have the form that \`pnpm dev\` writes. Remove the folder to start with a new database.`,
+      { cause: error },
+    );
   }
 }
 
-/** Whole or not at all, and for the owner's eyes: both files hold secrets. */
-async function writePrivately(path: string, content: object): Promise<void> {
+function toJson(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+/** Replaces the file atomically. Only the owner may read it, because it contains secrets. */
+async function writePrivately(path: string, content: string): Promise<void> {
   const unfinished = `${path}.unfinished`;
   await rm(unfinished, { force: true });
-  await writeFile(unfinished, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(unfinished, content, { mode: 0o600 });
   await rename(unfinished, path);
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createStore, type Store } from '@deedwire/store';
-import type { DatabaseState } from './dev-state.ts';
-import { CannotStartError, type Home } from './home.ts';
+import { CannotStartError } from './cannot-start-error.ts';
+import { newDatabaseState, type DatabaseState } from './dev-state.ts';
+import type { Home } from './home.ts';
 import { generateSecretKeys } from './start-system.ts';
 
 /**
- * The state that this home keeps about a database. An empty database is marked as this home's.
+ * Returns the state that this home keeps for a database. An empty database is marked as owned by this home.
  *
- * @throws {CannotStartError} for a database that holds anything and does not carry a mark of this home
+ * @throws {CannotStartError} if the database is not empty and does not carry a mark of this home
  */
 export async function claimDatabase(databaseUrl: string, home: Home): Promise<DatabaseState> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
@@ -15,9 +16,9 @@ export async function claimDatabase(databaseUrl: string, home: Home): Promise<Da
     const mark = await readMark(store);
     const known = mark === null ? undefined : home.state.databases[mark];
     if (known) return known;
-    if (await holdsAnything(store)) {
+    if (await isNotEmpty(store)) {
       throw new CannotStartError(
-        'DATABASE_URL names a database that holds something and that `pnpm dev` did not make from this home. Name an empty one.',
+        'The database of DATABASE_URL is not empty, and `pnpm dev` did not create its content from this home. Use an empty database.',
       );
     }
     return await markDatabase(store, home);
@@ -39,28 +40,28 @@ async function readMark(store: Store): Promise<string | null> {
   return row?.mark ?? null;
 }
 
-async function holdsAnything(store: Store): Promise<boolean> {
-  // What extensions brought along does not count: a hosting provider's new database has some.
-  const [row] = await store.query<{ something: boolean }>(
+async function isNotEmpty(store: Store): Promise<boolean> {
+  // Objects of extensions are ignored: the new databases of hosting providers contain some.
+  const [row] = await store.query<{ found: boolean }>(
     {
-      name: 'dev-holds-anything',
+      name: 'dev-is-not-empty',
       text: `
         select exists (
           select from pg_class c
           join pg_namespace n on n.oid = c.relnamespace
           where n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
             and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
-        ) as something`,
+        ) as found`,
     },
     [],
   );
-  return row?.something ?? true;
+  return row?.found ?? true;
 }
 
-/** The state is saved first: a mark that no home knows would lock its own maker out. */
+/** Saves the state before it writes the mark: this home would reject a database whose mark is not in its state. */
 async function markDatabase(store: Store, home: Home): Promise<DatabaseState> {
   const mark = randomUUID();
-  const state: DatabaseState = { webhookSecretKeys: generateSecretKeys(), seed: null };
+  const state = newDatabaseState(generateSecretKeys());
   home.state.databases[mark] = state;
   await home.saveState();
   await store.transaction(async (transaction) => {

@@ -1,22 +1,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { CannotStartError } from './home.ts';
+import { CannotStartError } from './cannot-start-error.ts';
 
-/** @throws {CannotStartError} naming the variable whose port another process holds, or another variable names, too */
+/**
+ * Checks that each port is free. Keys are the names of environment variables; port 0 is always free.
+ *
+ * @throws {CannotStartError} if a port is in use by another process or set by two variables
+ */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>): Promise<void> {
   const named = Object.entries(ports).filter(([, port]) => port !== 0);
   for (const [index, [variable, port]] of named.entries()) {
-    const [other] = named.slice(0, index).find(([, taken]) => taken === port) ?? [];
+    const [other] = named.slice(0, index).find(([, otherPort]) => otherPort === port) ?? [];
     if (other !== undefined) {
       throw new CannotStartError(
-        `${variable}: port ${port} is that of ${other} already. Set ${variable} to another port, or to 0 for a free one.`,
+        `${variable}: port ${port} is already set by ${other}. Set ${variable} to another port, or to 0 to select a free one.`,
       );
     }
   }
   for (const [variable, port] of named) {
     if (!(await isFree(port))) {
       throw new CannotStartError(
-        `${variable}: port ${port} is taken. Set ${variable} to another port, or to 0 for a free one.`,
+        `${variable}: port ${port} is in use. Set ${variable} to another port, or to 0 to select a free one.`,
       );
     }
   }

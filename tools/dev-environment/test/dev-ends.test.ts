@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newDevHome } from './dev-process.ts';
 
-// By what they inherited, which only Linux tells of processes.
-describe.skipIf(process.platform !== 'linux')('everything ends within 10 s', () => {
+// The processes are found by their inherited environment, which only Linux reports.
+describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', () => {
   const within = { timeout: 10_000, interval: 100 };
 
   test.each(['SIGTERM', 'SIGKILL'] as const)('after %s to the process group', async (signal) => {
@@ -14,7 +14,7 @@ describe.skipIf(process.platform !== 'linux')('everything ends within 10 s', () 
     await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
   });
 
-  test('after SIGKILL to its own process alone', async () => {
+  test('after SIGKILL to its own process only', async () => {
     const home = await newDevHome();
     const dev = home.start();
     await home.whenReady(dev);
@@ -22,15 +22,15 @@ describe.skipIf(process.platform !== 'linux')('everything ends within 10 s', () 
     await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
   });
 
-  test('after SIGKILL to its parent alone', async () => {
+  test('after SIGKILL to its parent process only', async () => {
     const home = await newDevHome();
-    const dev = home.start({}, ['sh', '-c', '"$@"; exit', 'sh']);
+    const dev = home.start({}, { launcher: ['sh', '-c', '"$@"; exit', 'sh'] });
     await home.whenReady(dev);
     dev.child.kill('SIGKILL');
     await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
   });
 
-  test('after a signal while it starts', async () => {
+  test('after a signal during its start', async () => {
     const home = await newDevHome();
     const dev = home.start();
     await vi.waitFor(() => expect(dev.output()).toContain('Starting the apps'), { timeout: 20_000, interval: 10 });

@@ -9,28 +9,35 @@ import type { DevFile } from '../src/dev-file.ts';
 
 export interface DevProcess {
   child: ChildProcess;
-  /** Everything that it has printed. */
+  /** Everything that the process has printed so far. */
   output: () => string;
-  /** Resolves with the exit code, null when a signal ended it. */
+  /** Resolves with the exit code. Null if a signal ended the process. */
   ended: Promise<number | null>;
-  /** Signals its process group, which it leads. */
+  /** Signals the process group, which this process leads. */
   signalGroup: (signal: NodeJS.Signals) => void;
 }
 
 export interface DevHome {
   path: string;
-  /** Starts `pnpm dev`'s process on this home, optionally through another command. */
-  start(env?: Record<string, string>, launcher?: readonly string[]): DevProcess;
-  /** What `dev.json` says once everything is ready. Rejects, with what was printed, when it is not written. */
+  /** Starts the process of `pnpm dev` on this home, optionally through another command. */
+  start(env?: Record<string, string>, options?: StartOptions): DevProcess;
+  /** Resolves with the content of `dev.json`. Rejects with the printed output if the process ends before that. */
   whenReady(dev: DevProcess): Promise<DevFile>;
-  /** The processes that belong to it, by what they inherited: the apps, the guard, all of PostgreSQL. */
+  /** All processes that inherited the environment of `pnpm dev`: the apps, the guard and PostgreSQL. */
   processes(): string[];
 }
 
-const devMain = join(import.meta.dirname, '../src/dev.ts');
-const freePorts = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0' };
+export interface StartOptions {
+  /** Defaults to `[]`. */
+  commandArguments?: readonly string[];
+  /** A command that runs the rest of its arguments. Defaults to none. */
+  launcher?: readonly string[];
+}
 
-/** A home that ends with the test, and every process on it. */
+const devMain = join(import.meta.dirname, '../src/dev.ts');
+const freePorts = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0', RECEIVER_PORT: '0' };
+
+/** Creates a home. When the test finishes, its processes are killed and the home is removed. */
 export async function newDevHome(): Promise<DevHome> {
   const path = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
   const started: DevProcess[] = [];
@@ -44,15 +51,15 @@ export async function newDevHome(): Promise<DevHome> {
   });
   return {
     path,
-    start(env = {}, launcher = []) {
-      const dev = startDev({ ...freePorts, ...env, DEEDWIRE_HOME: path }, launcher);
+    start(env = {}, options = {}) {
+      const dev = startDev({ ...freePorts, ...env, DEEDWIRE_HOME: path }, options);
       started.push(dev);
       return dev;
     },
     whenReady(dev) {
       const written = vi.waitFor(() => readDevFile(path), { timeout: 25_000, interval: 50 });
-      const gone = dev.ended.then(() => Promise.reject(new Error(`It ended:\n${dev.output()}`)));
-      return Promise.race([written, gone]);
+      const ended = dev.ended.then(() => Promise.reject(new Error(`pnpm dev ended:\n${dev.output()}`)));
+      return Promise.race([written, ended]);
     },
     processes: () => processesOf(path),
   };
@@ -62,12 +69,13 @@ async function readDevFile(home: string): Promise<DevFile> {
   return JSON.parse(await readFile(join(home, 'dev.json'), 'utf8'));
 }
 
-function startDev(env: Record<string, string>, launcher: readonly string[]): DevProcess {
-  const [program, ...programArguments] = [...launcher, process.execPath, '--conditions=deedwire-source', devMain];
+function startDev(env: Record<string, string>, { commandArguments = [], launcher = [] }: StartOptions): DevProcess {
+  const node = [process.execPath, '--conditions=deedwire-source', devMain];
+  const [program = '', ...programArguments] = [...launcher, ...node, ...commandArguments];
   const child = spawn(program, programArguments, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // oxlint-disable-next-line node/no-process-env -- PATH and the like
+    // oxlint-disable-next-line node/no-process-env -- `pnpm dev` inherits it
     env: { ...process.env, ...env },
   });
   let output = '';
@@ -78,7 +86,7 @@ function startDev(env: Record<string, string>, launcher: readonly string[]): Dev
   return { child, output: () => output, ended, signalGroup: (signal) => process.kill(-(child.pid ?? 0), signal) };
 }
 
-/** Only Linux tells what a process has inherited; elsewhere there seem to be none. */
+/** Only Linux reports the environment of other processes. On other systems the list is empty. */
 function processesOf(home: string): string[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -89,7 +97,7 @@ function processesOf(home: string): string[] {
         if (!environment.includes(`DEEDWIRE_HOME=${home}`)) return [];
         return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`];
       } catch {
-        // It ended meanwhile.
+        // The process has ended in the meantime.
         return [];
       }
     });

@@ -5,21 +5,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { postGraphql } from '@deedwire/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { newDevHome } from './dev-process.ts';
 
-async function post(caller: { url: string; clientId: string; apiKey: string; organizationId: string }, query: string) {
-  const headers = {
-    'Content-Type': 'application/json',
-    'X-Service-Client-Id': caller.clientId,
-    'X-Service-API-Key': caller.apiKey,
-    'X-Service-Organization-Id': caller.organizationId,
-  };
-  const response = await fetch(caller.url, { method: 'POST', headers, body: JSON.stringify({ query }) });
-  return { status: response.status, body: await response.json() };
-}
-
-test('dev.json holds exactly what others script against, and every credential in it works', async () => {
+test('writes dev.json with valid credentials and with exactly the fields that scripts rely on', async () => {
   const home = await newDevHome();
   const file = await home.whenReady(home.start());
   const caller = {
@@ -43,38 +33,40 @@ test('dev.json holds exactly what others script against, and every credential in
   expect((await stat(join(home.path, 'dev.json'))).mode & 0o777).toBe(0o600);
 
   for (const lender of [file.lender, file.otherLender]) {
-    expect(await post(lender, '{ lender { name } }')).toMatchObject({
+    expect(await postGraphql(lender.url, lender, { query: '{ lender { name } }' })).toMatchObject({
       status: 200,
       body: { data: { lender: { name: expect.any(String) } } },
     });
   }
   for (const partner of [file.partner, file.otherPartner]) {
-    expect(await post(partner, '{ partner { name } }')).toMatchObject({
+    expect(await postGraphql(partner.url, partner, { query: '{ partner { name } }' })).toMatchObject({
       status: 200,
       body: { data: { partner: { name: expect.any(String) } } },
     });
   }
   const [id] = file.referrals;
-  expect((await post(file.partner, `{ referral(id: "${id}") { id status } }`)).body).toEqual({
+  expect(
+    (await postGraphql(file.partner.url, file.partner, { query: `{ referral(id: "${id}") { id status } }` })).body,
+  ).toEqual({
     data: { referral: { id, status: 'OPEN' } },
   });
   expect((await fetch(`${file.worker.url}/ready`)).status).toBe(200);
 });
 
-test('the printed curl lines work in a shell as they are', async () => {
+test('prints curl commands that work in a shell unchanged', async () => {
   const home = await newDevHome();
   const dev = home.start();
   await home.whenReady(dev);
-  await vi.waitFor(() => expect(dev.output()).toContain('webhookEventTypes'));
+  await vi.waitFor(() => expect(dev.output()).toContain('operator referral convert'));
   const commands = dev.output().match(/^curl (?:.*\\\n)+.*$/gm) ?? [];
-  expect(commands).toHaveLength(3);
+  expect(commands).toHaveLength(4);
   for (const command of commands) {
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     expect(JSON.parse(stdout)).toEqual({ data: expect.any(Object) });
   }
 });
 
-test('data and credentials outlive a stop', async () => {
+test('keeps data and credentials after a stop', async () => {
   const home = await newDevHome();
   const first = home.start();
   const before = await home.whenReady(first);
@@ -87,8 +79,8 @@ test('data and credentials outlive a stop', async () => {
   expect(after.referrals).toEqual(before.referrals);
 });
 
-// Which process is the worker, only Linux tells.
-test.skipIf(process.platform !== 'linux')('an app that ends by itself is started again on its port', async () => {
+// Only Linux reports which process is the worker.
+test.skipIf(process.platform !== 'linux')('restarts an app that ends, on the same port', async () => {
   const home = await newDevHome();
   const dev = home.start();
   const { worker } = await home.whenReady(dev);
@@ -102,18 +94,18 @@ test.skipIf(process.platform !== 'linux')('an app that ends by itself is started
   await vi.waitFor(async () => expect((await fetch(`${worker.url}/ready`)).status).toBe(200), { timeout: 10_000 });
 });
 
-describe('what keeps it from starting is said in a sentence', () => {
-  test('another one on the same home', async () => {
+describe('explains why it cannot start', () => {
+  test('another `pnpm dev` uses the home', async () => {
     const home = await newDevHome();
     await home.whenReady(home.start());
     const second = home.start();
     expect(await second.ended).toBe(1);
     expect(second.output()).toBe(
-      `Another \`pnpm dev\` runs in ${home.path}. Stop it, or set DEEDWIRE_HOME to another folder for this one.\n`,
+      `Another \`pnpm dev\` is running in ${home.path}. Stop it, or set DEEDWIRE_HOME to another folder for this one.\n`,
     );
   });
 
-  test('a port that is taken, by the name of its variable', async () => {
+  test('a port is in use, with the name of its variable', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const address = holder.address();
@@ -122,12 +114,12 @@ describe('what keeps it from starting is said in a sentence', () => {
     const dev = home.start({ PARTNER_API_PORT: String(port) });
     expect(await dev.ended).toBe(1);
     expect(dev.output()).toBe(
-      `PARTNER_API_PORT: port ${port} is taken. Set PARTNER_API_PORT to another port, or to 0 for a free one.\n`,
+      `PARTNER_API_PORT: port ${port} is in use. Set PARTNER_API_PORT to another port, or to 0 to select a free one.\n`,
     );
     holder.close();
   });
 
-  test('all configuration errors at once', async () => {
+  test('the configuration has several errors', async () => {
     const home = await newDevHome();
     const dev = home.start({ LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
     expect(await dev.ended).toBe(1);
@@ -136,14 +128,14 @@ describe('what keeps it from starting is said in a sentence', () => {
 });
 
 describe('DATABASE_URL', () => {
-  test('a server that is not there', async () => {
+  test('reports that the server is unavailable', async () => {
     const home = await newDevHome();
     const dev = home.start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(await dev.ended).toBe(1);
     expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
   });
 
-  test('an empty database is used, again at the next start', async () => {
+  test('uses an empty database, and uses it again at the next start', async () => {
     const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const env = { DATABASE_URL: database.databaseUrl };
     const home = await newDevHome();

@@ -1,4 +1,4 @@
-/** Takes the home that it is given and keeps it until it is killed or its parent is gone. */
+/** Opens the home in its first argument and keeps it open until it is killed or its parent process ends. */
 import { openHome } from '../src/home.ts';
 
 await openHome(process.argv[2] ?? '');

@@ -12,39 +12,47 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-test('a home is one process’ at a time, and free again when that was killed', async () => {
+test('one process at a time can open a home, and a killed process releases it', async () => {
   const holder = fork(join(import.meta.dirname, 'home-holder.ts'), [directory], {
     execArgv: ['--conditions=deedwire-source'],
   });
   await once(holder, 'message');
-  await expect(openHome(directory)).rejects.toThrow(`Another \`pnpm dev\` runs in ${directory}.`);
+  await expect(openHome(directory)).rejects.toThrow(`Another \`pnpm dev\` is running in ${directory}.`);
   holder.kill('SIGKILL');
   await vi.waitFor(() => openHome(directory), { timeout: 5_000 });
 });
 
-test('what a killed one left is removed, and what is written is for the owner alone', async () => {
+test('removes the files of a killed process, and writes files that only the owner can read', async () => {
   const devFile = join(directory, 'dev.json');
+  const variablesFile = join(directory, 'dev.env');
   await writeFile(devFile, '{}');
+  await writeFile(variablesFile, '');
   const home = await openHome(directory);
   await expect(access(devFile)).rejects.toThrow('ENOENT');
+  await expect(access(variablesFile)).rejects.toThrow('ENOENT');
   const caller = { url: '', clientId: '', apiKey: '', organizationId: '' };
-  await home.writeDevFile({
-    lender: caller,
-    partner: caller,
-    otherLender: caller,
-    otherPartner: caller,
-    worker: { url: '' },
-    databaseUrl: '',
-    referrals: [],
-  });
+  const callers = { lender: caller, partner: caller, otherLender: caller, otherPartner: caller };
+  await home.writeDevFiles({ ...callers, worker: { url: '' }, databaseUrl: '', referrals: [] }, 'export A=1\n');
   await home.saveState();
   const modes = await Promise.all(
-    ['dev.json', 'state.json'].map(async (name) => (await stat(join(directory, name))).mode & 0o777),
+    ['dev.json', 'dev.env', 'state.json'].map(async (name) => (await stat(join(directory, name))).mode & 0o777),
   );
-  expect(modes).toEqual([0o600, 0o600]);
+  expect(modes).toEqual([0o600, 0o600, 0o600]);
 });
 
-test('a state that is not ours is not overwritten', async () => {
+test('reads the state of an older `pnpm dev`, which has no webhook secret', async () => {
+  const databases = { mark: { webhookSecretKeys: 'dev:key', seed: null } };
+  await writeFile(join(directory, 'state.json'), JSON.stringify({ postgresPassword: 'p', databases }));
+  const { state } = await openHome(directory);
+  expect(state.databases['mark']).toEqual({
+    webhookSecretKeys: 'dev:key',
+    seed: null,
+    webhookSecret: expect.stringMatching(/^whsec_/),
+    receiverSubscriptionId: null,
+  });
+});
+
+test('keeps a state file that it did not write', async () => {
   await writeFile(join(directory, 'state.json'), '{"something":"else"}');
-  await expect(openHome(directory)).rejects.toThrow('Remove the folder to start anew');
+  await expect(openHome(directory)).rejects.toThrow('Remove the folder to start with a new database');
 });

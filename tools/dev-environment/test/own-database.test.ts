@@ -26,17 +26,17 @@ beforeEach(async () => {
   return () => database.drop();
 });
 
-test('an empty database becomes this home’s and is known again', async () => {
+test('claims an empty database for a home, and recognizes it later', async () => {
   const home = await newHome();
   const state = await claimDatabase(database.databaseUrl, home);
   await migrate(database.databaseUrl);
   expect(await claimDatabase(database.databaseUrl, home)).toBe(state);
 });
 
-test('a database with something in it is refused and left as it is', async () => {
+test('rejects a database that is not empty, and does not change it', async () => {
   const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   await store.query({ name: 'make', text: 'create table theirs ()' }, []);
-  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('holds something');
+  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
   const schemas = await store.query(
     { name: 'look', text: `select from pg_namespace where nspname = 'deedwire_dev'` },
     [],
@@ -45,7 +45,7 @@ test('a database with something in it is refused and left as it is', async () =>
   await store.close();
 });
 
-test('another home’s database is refused, Deedwire or not', async () => {
+test('rejects the database of another home', async () => {
   await claimDatabase(database.databaseUrl, await newHome());
-  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('holds something');
+  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
 });

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { devHelp, parseDevOptions, UsageError } from './dev-options.ts';
+
+test.each([
+  [[], { receiver: false, help: false }],
+  [['--receiver'], { receiver: true, help: false }],
+  [['--help'], { receiver: false, help: true }],
+  [['--receiver', '-h'], { receiver: true, help: true }],
+])('parses %j', (commandArguments, options) => {
+  expect(parseDevOptions(commandArguments)).toEqual(options);
+});
+
+test.each([
+  [['--reciever'], "Unknown option '--reciever'"],
+  [['-x'], "Unknown option '-x'"],
+  [['receiver'], "Unexpected argument 'receiver'"],
+  [['--receiver=4004'], "Option '--receiver' does not take an argument"],
+])('rejects %j', (commandArguments, problem) => {
+  expect(() => parseDevOptions(commandArguments)).toThrow(UsageError);
+  expect(() => parseDevOptions(commandArguments)).toThrow(new RegExp(`^${problem}$`));
+});
+
+test('the help fits a terminal of 120 columns', () => {
+  expect(devHelp.split('\n').filter((line) => line.length > 120)).toEqual([]);
+});

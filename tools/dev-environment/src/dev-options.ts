@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+
+export interface DevOptions {
+  /** Start a sample receiver and subscribe it. */
+  receiver: boolean;
+  /** Print the help and exit. */
+  help: boolean;
+}
+
+/** The command line of `pnpm dev` is not valid. The message names the argument. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const devHelp = `Usage: pnpm dev [options]
+
+Starts PostgreSQL, the three apps and sample data on this machine, and keeps them running until Ctrl-C.
+
+Options:
+  --receiver  start a sample receiver that prints each webhook; it is subscribed to the partner's referral events
+  -h, --help  print this help
+
+Environment:
+  DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository)
+  DATABASE_URL             an empty PostgreSQL database to use in place of the embedded server
+  DATABASE_DIRECT_URL      the same database without a transaction pooler
+  LENDER_API_PORT          default 4001; 0 selects a free port
+  PARTNER_API_PORT         default 4002
+  WEBHOOK_WORKER_PORT      default 4003
+  RECEIVER_PORT            default 4004; used with --receiver
+  LOG_LEVEL                default info
+  GID_NAMESPACE            default service
+  WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine
+`;
+
+/** @throws {UsageError} for an unknown option and for any other argument */
+export function parseDevOptions(commandArguments: readonly string[]): DevOptions {
+  try {
+    const { values } = parseArgs({
+      args: [...commandArguments],
+      options: { receiver: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+    });
+    return values;
+  } catch (cause) {
+    // Node appends advice about positional arguments, which this command does not have.
+    const [problem = ''] = cause instanceof Error ? cause.message.split('. ') : [];
+    throw new UsageError(problem.replace(/\.$/, ''), { cause });
+  }
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { curlCommand } from './curl-command.ts';
+import type { DevFile } from './dev-file.ts';
+import { workspaceRoot } from './workspace.ts';
+
+export interface Welcome {
+  devFile: DevFile;
+  partnerId: string;
+  webhookSecret: string;
+  /** Paths to show, relative to the working directory where that is shorter. */
+  files: { json: string; variables: string };
+  /** The URL of the sample receiver. Null without `--receiver`. */
+  receiverUrl: string | null;
+}
+
+/** Where the quickstart's receivers listen. */
+const quickstartUrl = 'http://127.0.0.1:4005/';
+
+/** The text that `pnpm dev` prints once everything is running: addresses, and commands to copy and paste. */
+export function welcome({ devFile, partnerId, webhookSecret, files, receiverUrl }: Welcome): string {
+  const { lender, partner, worker, referrals } = devFile;
+  const [referral = ''] = referrals;
+  const operator = `npx -y ${packageManager()} operator`;
+  const addresses = [
+    ['lender interface', lender.url],
+    ['partner interface', partner.url],
+    ['webhook worker', worker.url],
+    ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl]]),
+    ['credentials', files.json],
+    ['shell variables', files.variables],
+  ];
+  const sections = [
+    ['Deedwire is running. Press Ctrl-C to stop it.', table(addresses)],
+    ['Read a lender:', curlCommand(lender, '{ lender { name members { id firstName lastName email } } }')],
+    [
+      'Read a referral as its partner:',
+      curlCommand(partner, `{ referral(id: "${referral}") { id status clientName createdAt } }`),
+    ],
+    [
+      'List the event types that a partner can subscribe to:',
+      curlCommand(partner, '{ webhookEventTypes { type description versions { version status } } }'),
+    ],
+    ...(receiverUrl === null
+      ? [
+          [
+            `Subscribe a receiver that listens on ${quickstartUrl} (docs/quickstart.md has one in Node and one in Python):`,
+            curlCommand(partner, createSubscription(webhookSecret)),
+          ],
+        ]
+      : []),
+    [
+      receiverUrl === null
+        ? 'Cause an event: create a referral, or convert one.'
+        : 'Cause an event: create a referral, or convert one. The sample receiver prints the webhook below.',
+      `${operator} referral create --partner ${partnerId} --client-name 'Grace Hopper'\n${operator} referral convert ${referral}`,
+    ],
+  ];
+  return sections.map(([title, text]) => `${title}\n\n${text}\n`).join('\n');
+}
+
+function createSubscription(webhookSecret: string): string {
+  const pins = ['referral.created', 'referral.converted'].map((type) => `{ type: "${type}", version: "2026-11-01" }`);
+  const input = `{ callbackUrl: "${quickstartUrl}", eventTypes: [${pins.join(', ')}], webhookSecret: "${webhookSecret}" }`;
+  return `mutation { createWebhookSubscription(input: ${input}) { webhookSubscription { id status } userErrors { message } } }`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const width = Math.max(...rows.map(([name = '']) => name.length));
+  return rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** For example `pnpm@12.21.0`. */
+function packageManager(): string {
+  const manifest: { packageManager: string } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
+  return manifest.packageManager;
+}
