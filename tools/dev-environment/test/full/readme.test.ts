@@ -6,8 +6,9 @@ import { workspaceRoot } from '../../src/workspace.ts';
 import { finished, freshClone, type FreshClone } from './fresh-clone.ts';
 
 const minutes = 60_000;
+const freePorts = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0', RECEIVER_PORT: '0' };
 
-/** The commands of the README's fenced blocks, by the script that they run. */
+/** The commands in the fenced blocks of the README, by the script that they run. */
 const readme = readFileSync(join(workspaceRoot, 'README.md'), 'utf8');
 const commands = new Map(
   [...readme.matchAll(/^```sh\n(npx -y pnpm@[\d.]+ (\S+))\n```$/gm)].map(([, line = '', script = '']) => [
@@ -26,8 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => clone.remove());
 
-// In this order: the first one installs, into a store that is empty.
-test('demo: from nothing to the whole path', { timeout: 5 * minutes }, async () => {
+// The order matters: the first command installs into an empty store.
+test('demo: installs and completes the whole flow', { timeout: 5 * minutes }, async () => {
   const { exitCode, stdout, all } = await finished(clone.run(command('demo')));
   expect(all).toContain('Everything as specified');
   expect(exitCode).toBe(0);
@@ -35,30 +36,55 @@ test('demo: from nothing to the whole path', { timeout: 5 * minutes }, async () 
   expect(Number(seconds)).toBeLessThan(60);
 });
 
-test('dev: answers, and ends with the command that started it', { timeout: 2 * minutes }, async () => {
-  const ports = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0' };
-  const dev = clone.run(command('dev'), ports);
+test('dev: responds, and ends with the command that started it', { timeout: 2 * minutes }, async () => {
+  const dev = clone.run(command('dev'), freePorts);
   const end = finished(dev);
   onTestFinished(() => {
-    // What is left of it when an expectation fails.
+    // After a failed expectation, the processes are still running.
     if (dev.exitCode === null && dev.signalCode === null) process.kill(-(dev.pid ?? 0), 'SIGKILL');
   });
   const devFile = join(clone.path, '.local/dev.json');
   const { lender } = await vi.waitFor(async () => JSON.parse(await readFile(devFile, 'utf8')), { timeout: minutes });
   const headers = { 'Content-Type': 'application/json' };
   expect((await fetch(lender.url, { method: 'POST', headers })).status).toBe(401);
-  // Of the shell, npx and pnpm below, only the first is killed.
+  // Kills the shell only, not its children npx and pnpm.
   dev.kill('SIGKILL');
   await end;
   await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), { timeout: 10_000, interval: 200 });
 });
 
-// `.ci/run` has run this command itself, on a clone, when it gets here: once is enough.
-// oxlint-disable-next-line node/no-process-env -- said by `.ci/run`
+test(
+  'dev --receiver: prints the webhook that the command of the quickstart causes',
+  { timeout: 2 * minutes },
+  async () => {
+    const quickstart = readFileSync(join(workspaceRoot, 'docs/quickstart.md'), 'utf8');
+    const [, create = ''] = /^```sh\n(npx .* operator referral create .*)\n```$/m.exec(quickstart) ?? [];
+    const dev = clone.run(`${command('dev')} --receiver`, freePorts);
+    const end = finished(dev);
+    onTestFinished(async () => {
+      dev.kill('SIGKILL');
+      await end;
+    });
+    let output = '';
+    dev.stdout?.on('data', (text: string) => (output += text));
+    await vi.waitFor(() => expect(output).toContain('Deedwire is running.'), { timeout: minutes, interval: 200 });
+    const { exitCode, all } = await finished(clone.run(`. .local/dev.env; ${create}`));
+    expect(all).toContain('Created the referral of Grace Hopper');
+    expect(exitCode).toBe(0);
+    await vi.waitFor(() => expect(output).toMatch(/^receiver +referral\.created 2026-11-01/m), { timeout: 10_000 });
+  },
+);
+
+// `.ci/run` has already run this command on a clone.
+// oxlint-disable-next-line node/no-process-env -- set by `.ci/run`
 const hasRun = process.env['README_TEST_COMMAND_HAS_RUN'] === 'true';
 
-test.skipIf(hasRun)('test: everything passes, and the last line counts it', { timeout: 15 * minutes }, async () => {
-  const { exitCode, stdout, all } = await finished(clone.run(command('test')));
-  if (exitCode !== 0) throw new Error(all);
-  expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed, \d+ skipped$/);
-});
+test.skipIf(hasRun)(
+  'test: everything passes, and the last line has the counts',
+  { timeout: 15 * minutes },
+  async () => {
+    const { exitCode, stdout, all } = await finished(clone.run(command('test')));
+    if (exitCode !== 0) throw new Error(all);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed, \d+ skipped$/);
+  },
+);

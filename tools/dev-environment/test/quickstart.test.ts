@@ -1,0 +1,230 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { listen } from '@deedwire/testing';
+import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { workspaceRoot } from '../src/workspace.ts';
+import { newDevHome } from './dev-process.ts';
+
+const read = (path: string): string => readFileSync(join(workspaceRoot, path), 'utf8');
+const page = read('docs/quickstart.md');
+/** The shell blocks of the page, in order. */
+const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+const [
+  devBlock = '',
+  nodeBlock = '',
+  pythonBlock = '',
+  subscribeBlock = '',
+  eventBlock = '',
+  forgedBlock = '',
+  listBlock,
+] = blocks;
+
+// oxlint-disable-next-line node/no-process-env -- the commands of the page inherit it
+const inherited = process.env;
+const { PATH = '', CI } = inherited;
+const hasPython = PATH.split(delimiter).some((folder) => existsSync(join(folder, 'python3')));
+const withoutPython = !hasPython && CI !== 'true';
+if (withoutPython) process.stdout.write('dev-environment: no python3 on the PATH, its receiver is not tested\n');
+
+const receivers = [
+  { name: 'Node', file: 'examples/receiver-node/receiver.mjs', fence: 'js', block: nodeBlock, skipped: false },
+  {
+    name: 'Python',
+    file: 'examples/receiver-python/receiver.py',
+    fence: 'python',
+    block: pythonBlock,
+    skipped: withoutPython,
+  },
+];
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+interface Command {
+  child: ChildProcess;
+  output: () => string;
+  /** Resolves with the exit code when the command and its output have ended. */
+  ended: Promise<number | null>;
+}
+
+/** Runs a block of the page in a shell, from the root of the workspace. Ends it with the test. */
+function run(block: string, env: Record<string, string> = {}): Command {
+  const child = spawn('sh', ['-c', block], {
+    cwd: workspaceRoot,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...inherited, NODE: process.execPath, ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  const ended = once(child, 'close').then(() => child.exitCode);
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await ended;
+  });
+  return { child, output: () => output, ended };
+}
+
+async function freePort(): Promise<string> {
+  const listening = await listen(createServer());
+  await listening.close();
+  return String(listening.port);
+}
+
+async function startReceiver(block: string, env: Record<string, string>): Promise<Command> {
+  const receiver = run(block, env);
+  const listening = vi.waitFor(() => expect(receiver.output()).toContain('Listening on'), { timeout: 10_000 });
+  const ended = receiver.ended.then(() => Promise.reject(new Error(`The receiver ended:\n${receiver.output()}`)));
+  await Promise.race([listening, ended]);
+  ended.catch(() => {});
+  return receiver;
+}
+
+test('the page has the blocks that are run below', () => {
+  expect(blocks).toHaveLength(7);
+  expect(devBlock).toBe(/^npx -y pnpm@[\d.]+ dev\n/m.exec(read('README.md'))?.[0]);
+  expect(nodeBlock).toBe('. .local/dev.env\nnode examples/receiver-node/receiver.mjs\n');
+  expect(pythonBlock).toBe('. .local/dev.env\npython3 examples/receiver-python/receiver.py\n');
+});
+
+test('the page links to files that exist', () => {
+  const links = [...page.matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, link = '']) => link);
+  expect(links.length).toBeGreaterThan(5);
+  expect(links.filter((link) => !existsSync(join(workspaceRoot, 'docs', link)))).toEqual([]);
+});
+
+describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped }) => {
+  test('is shown on the page unchanged', () => {
+    expect(page).toContain(`\`\`\`${fence}\n${read(file)}\`\`\`\n`);
+  });
+
+  // Starts a whole system and three commands, one after another.
+  const timeout = 120_000;
+  test.skipIf(skipped)('receives a webhook when the blocks of the page are run in order', { timeout }, async () => {
+    const home = await newDevHome();
+    const dev = home.start();
+    await home.whenReady(dev);
+    const port = await freePort();
+    const env = { DEEDWIRE_HOME: home.path, PORT: port };
+    /** The block with the home and the port of this test, and without `npx`, which needs a network. */
+    const adapt = (text: string): string =>
+      text
+        .replaceAll('.local/', `${home.path}/`)
+        .replaceAll('127.0.0.1:4005', `127.0.0.1:${port}`)
+        .replace(/^npx -y pnpm@[\d.]+ operator/m, '"$NODE" --conditions=deedwire-source apps/operator-cli/src/main.ts');
+    const receiver = await startReceiver(adapt(block), env);
+
+    // The third terminal of the page keeps the variables that this block loads.
+    const thirdTerminal = (text: string): Command => run(adapt(`. .local/dev.env\n${text}`), env);
+    const subscribing = run(adapt(subscribeBlock), env);
+    expect(await subscribing.ended).toBe(0);
+    const subscription = { id: expect.stringContaining('/WebhookSubscription/'), status: 'ACTIVE' };
+    expect(JSON.parse(subscribing.output())).toEqual({
+      data: { createWebhookSubscription: { webhookSubscription: subscription, userErrors: [] } },
+    });
+    expect(receiver.output()).toContain('Answered the handshake.\n');
+
+    const creating = thirdTerminal(eventBlock);
+    expect(await creating.ended).toBe(0);
+    const [referralId = 'none'] = /gid:\/\/service\/Referral\/\d+/.exec(creating.output()) ?? [];
+    await vi.waitFor(() => expect(receiver.output()).toContain(`"referralId": "${referralId}"`), { timeout: 10_000 });
+    expect(receiver.output()).toMatch(/^Verified an event: \{\n {2}"id": "gid:\/\/service\/WebhookEvent\/\d+",\n/m);
+
+    const forging = thirdTerminal(forgedBlock);
+    expect(await forging.ended).toBe(0);
+    expect(forging.output()).toMatch(/^HTTP\/1\.[01] 401 /);
+    await vi.waitFor(() => expect(receiver.output()).toContain('Rejected a request: its signature does not verify.'));
+
+    const listing = thirdTerminal(listBlock ?? '');
+    expect(await listing.ended).toBe(0);
+    expect(listing.output()).toMatch(/DELIVERED +referral\.created 2026-11-01/);
+  });
+
+  test.skipIf(skipped)('accepts what Deedwire signs and rejects everything else', async () => {
+    const secret = generateWebhookSecret();
+    const port = await freePort();
+    const receiver = await startReceiver(block.split('\n').slice(1).join('\n'), { WEBHOOK_SECRET: secret, PORT: port });
+    const event = JSON.stringify({ type: 'referral.created', note: 'é' });
+
+    interface Request {
+      body?: string | Uint8Array;
+      signedBody?: string | Uint8Array;
+      signedWith?: string;
+      timestamp?: number;
+      headers?: Record<string, string | undefined>;
+    }
+    async function send(request: Request): Promise<{ status: number; body: string }> {
+      const { body = event, signedBody = body, signedWith = secret, timestamp = nowSeconds() } = request;
+      const signed = signWebhook({ id: 'msg_1', timestamp, body: signedBody, secret: signedWith });
+      const headers = Object.entries({ ...signed, ...request.headers }).filter(([, value]) => value !== undefined);
+      const init = {
+        method: 'POST',
+        body: Buffer.from(body),
+        headers: Object.fromEntries(headers) as Record<string, string>,
+      };
+      const response = await fetch(`http://127.0.0.1:${port}/`, init);
+      return { status: response.status, body: await response.text() };
+    }
+    const signature = 'x-service-webhook-signature';
+    const timestampHeader = 'x-service-webhook-timestamp';
+    const handshake = JSON.stringify({ verification_token: 'a'.repeat(43) });
+    const otherSecret = generateWebhookSecret();
+    const nextSigned = signWebhook({
+      id: 'm',
+      timestamp: nowSeconds(),
+      body: event,
+      secret: otherSecret,
+      nextSecret: secret,
+    });
+
+    const accepted = { status: 204, body: '' };
+    expect(await send({})).toEqual(accepted);
+    expect(await send({ timestamp: nowSeconds() - 290 })).toEqual(accepted);
+    expect(await send({ timestamp: nowSeconds() + 290 })).toEqual(accepted);
+    expect(await send({ headers: nextSigned })).toEqual(accepted);
+    // Not a handshake: it has a second key.
+    expect(await send({ body: JSON.stringify({ verification_token: 'a', type: 'x' }) })).toEqual(accepted);
+    const answered = await send({ body: handshake });
+    expect(answered.status).toBe(200);
+    expect(JSON.parse(answered.body)).toEqual(JSON.parse(handshake));
+
+    const rejected: Record<string, Request> = {
+      'another secret': { signedWith: otherSecret },
+      'an unsigned handshake': { body: handshake, headers: { [signature]: undefined } },
+      'another body': { signedBody: event.replace('é', 'e') },
+      'a byte that decodes to the same text': {
+        body: Buffer.from([0x22, 0xff, 0x22]),
+        signedBody: '"\u{fffd}"',
+      },
+      'too old': { timestamp: nowSeconds() - 310 },
+      'too new': { timestamp: nowSeconds() + 310 },
+      'no timestamp': { headers: { [timestampHeader]: undefined } },
+      'digits moved from the body to the timestamp': {
+        signedBody: `5.${event}`,
+        headers: { [timestampHeader]: `${nowSeconds()}.5` },
+      },
+      'text after the timestamp': { headers: { [timestampHeader]: `${nowSeconds()}abc` } },
+      'an empty signature': { headers: { [signature]: '' } },
+      'a signature of another length': { headers: { [signature]: 'ab' } },
+      'a signature that is not ASCII': { headers: { [signature]: 'é'.repeat(64) } },
+      'a random signature': { headers: { [signature]: randomBytes(32).toString('hex') } },
+    };
+    for (const [name, request] of Object.entries(rejected)) {
+      expect({ name, ...(await send(request)) }).toEqual({ name, status: 401, body: '' });
+    }
+    expect(await send({})).toEqual(accepted);
+    expect(receiver.output().match(/^Rejected/gm)).toHaveLength(Object.keys(rejected).length);
+  });
+
+  test.skipIf(skipped)('does not start without a secret', async () => {
+    const receiver = run(block.split('\n').slice(1).join('\n'), { WEBHOOK_SECRET: '', PORT: '0' });
+    expect(await receiver.ended).toBe(1);
+    expect(receiver.output()).toContain('WEBHOOK_SECRET is not set.');
+  });
+});
