@@ -40,6 +40,12 @@ const steps: Step[] = [
     remedy: 'see tools/checks/src/layering.test.ts',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/layering.test.ts']),
   },
+  {
+    name: 'documented paths',
+    remedy: 'name the new path in the page, or take a planned path off the list in the test',
+    check: () =>
+      run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/documented-paths.test.ts']),
+  },
 ];
 
 /** Runs all checks and prints one line per check, plus the output of failed ones. Returns the names of the failed checks. */
