@@ -3,6 +3,13 @@ import { packageFolder, type InterfaceContract } from './interface-contracts.ts'
 import { statusSummary } from './lifecycle.ts';
 import { code, link, page, table } from './markdown.ts';
 
+// Constants in the packages `actions` (issuing keys), `webhook-worker` (dispatcher) and `webhook-sender` (exchange), in this order.
+const installationLimits = [
+  ['Live API keys of a client', '5'],
+  ['Concurrent requests to the callback URL of a subscription', '16'],
+  ['Bytes that are read from the response of a callback URL', '65,536'],
+];
+
 /** The index of all versions with their statuses. */
 export function indexPage(contracts: readonly InterfaceContract[]): string {
   const rows = contracts.flatMap(({ name, path, versions }) =>
@@ -25,5 +32,8 @@ export function indexPage(contracts: readonly InterfaceContract[]): string {
     eventTypeTable('webhooks/'),
     '## Errors',
     `${link('Error codes', '../errors.md')} lists the codes of both interfaces.`,
+    '## Limits',
+    'The page of each interface version lists the limits that are part of its contract. These are limits of the installation, which can change without a new version:',
+    table(['limit', 'value'], installationLimits),
   ]);
 }
