@@ -1,0 +1,51 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { workspaceRoot } from './run.ts';
+
+/** The Node that the scripts run on. Four files name it. */
+const scriptsNode = '26.10.0';
+/** undici 8 needs it. Apps, the operator CLI and the scripts depend on undici or run beside it. */
+const appsNode = '>=22.19';
+const publishedPackagesNode = '>=20';
+
+interface Manifest {
+  name: string;
+  private?: boolean;
+  engines?: { node: string };
+}
+
+function read(path: string): string {
+  return readFileSync(join(workspaceRoot, path), 'utf8');
+}
+
+function manifestsOf(pattern: string): Manifest[] {
+  return globSync(pattern, { cwd: workspaceRoot }).map((path) => JSON.parse(read(path)));
+}
+
+test('.node-version, nodeVersion and the catalog name the same Node', () => {
+  const workspace = read('pnpm-workspace.yaml');
+  const named = [...workspace.matchAll(/^(?:nodeVersion| {2}node-[\w-]+): (.*)$/gm)].map(([, version]) => version);
+  expect(named).toEqual(Array.from({ length: 5 }, () => scriptsNode));
+  expect(read('.node-version')).toBe(`${scriptsNode}\n`);
+});
+
+test('the repository and the apps that name a Node require the same one', () => {
+  const manifests = manifestsOf('{package.json,apps/*/package.json}').filter(({ engines }) => engines !== undefined);
+  expect(manifests.map(({ name, engines }) => [name, engines?.node])).toEqual(
+    manifests.map(({ name }) => [name, appsNode]),
+  );
+});
+
+test('published packages require Node 20', () => {
+  const published = manifestsOf('packages/*/package.json').filter((manifest) => manifest.private !== true);
+  expect(published.map(({ name, engines }) => [name, engines?.node])).toEqual(
+    published.map(({ name }) => [name, publishedPackagesNode]),
+  );
+});
+
+test.each(['README.md', 'CONTRIBUTING.md'])('%s states these versions', (page) => {
+  const text = read(page);
+  expect(text).toContain('Node 22.19 or later');
+  expect(text).toContain('Node 20 or later');
+});
