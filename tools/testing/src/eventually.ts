@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Repeats `check` until it passes, and returns its result. Rejects with its last error after `withinMs`. */
 export async function eventually<Result>(check: () => Promise<Result> | Result, withinMs = 20_000): Promise<Result> {
-  const endMs = performance.now() + withinMs;
+  const deadlineMs = performance.now() + withinMs;
   for (;;) {
     try {
       return await check();
     } catch (error) {
-      if (performance.now() > endMs) throw error;
+      if (performance.now() > deadlineMs) throw error;
       await sleep(20);
     }
   }

@@ -14,7 +14,7 @@ export interface GraphqlError {
   extensions: { code: string; requestId: string; documentationUrl: string };
 }
 
-/** `Data` is what the query selects. */
+/** `Data` is the type of the selected data. */
 export interface GraphqlResponse<Data> {
   status: number;
   headers: Headers;
@@ -34,7 +34,7 @@ export interface Client {
     document: TypedDocumentNode<Data, Variables>,
     variables: Variables,
   ): Promise<GraphqlResult<Data>>;
-  /** As `send`, but rejects unless the data is complete. */
+  /** Like `send`, but rejects if the response has an error or no data. */
   request<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data>;
 }
 
@@ -49,8 +49,8 @@ export function credentialHeaders(credential: Credential): Record<string, string
 /**
  * Sends one query.
  *
- * @param url of the interface, path included
- * @param headers further ones
+ * @param url URL of the interface, including its path
+ * @param headers sent in addition to the credential headers
  */
 export async function postGraphql<Data = Record<string, unknown>>(
   url: string,
@@ -66,8 +66,8 @@ export async function postGraphql<Data = Record<string, unknown>>(
 }
 
 /**
- * @param url of the interface, path included
- * @param headers further ones, with each request
+ * @param url URL of the interface, including its path
+ * @param headers sent with each request, in addition to the credential headers
  */
 export function createClient(url: string, credential: Credential, headers: Record<string, string> = {}): Client {
   async function send<Data, Variables>(

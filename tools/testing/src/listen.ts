@@ -3,9 +3,9 @@ import type { Server, Socket } from 'node:net';
 
 export interface Listening {
   port: number;
-  /** Every connection that was accepted, closed ones included. */
+  /** All accepted connections, including closed ones. */
   connections: Socket[];
-  /** Destroys all connections. */
+  /** Destroys all connections and stops listening. */
   close(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ export interface RawReceiver extends Listening {
 /**
  * A receiver that writes any bytes to the socket, valid HTTP or not.
  *
- * @param onData called for each chunk that arrives, with the number of the connection, from 1
+ * @param onData called for each chunk that arrives, with the number of its connection, starting at 1
  */
 export async function startRawReceiver(onData: (socket: Socket, connection: number) => void): Promise<RawReceiver> {
   let count = 0;

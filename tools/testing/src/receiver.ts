@@ -7,7 +7,7 @@ export interface ReceivedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   rawHeaders: string[];
-  /** As sent. */
+  /** The bytes as received. */
   body: Buffer;
   /** When the request line and headers arrived, on the monotonic clock. */
   atMs: number;
@@ -15,15 +15,15 @@ export interface ReceivedRequest {
 
 export type Respond = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A receiver's server, on a free port. */
+/** A fake receiver on a free port. */
 export interface Receiver extends Listening {
   /** The callback URL. */
   url: string;
-  /** Handshakes and deliveries, in the order of their arrival. */
+  /** Handshakes and deliveries, in order of arrival. */
   requests: ReceivedRequest[];
   handshakes: ReceivedRequest[];
   deliveries: ReceivedRequest[];
-  /** Respond to the requests from now on. */
+  /** A test can replace these; the next request uses the new function. */
   onHandshake: Respond;
   onDelivery: Respond;
   /** Resolves with the deliveries once `count` have arrived; rejects after 45 s. */
@@ -39,7 +39,7 @@ export interface ReceiverOptions {
   onDelivery?: Respond;
 }
 
-const waitMaxMs = 45_000;
+const waitTimeoutMs = 45_000;
 
 /** Echoes the body, which holds only the token. */
 export const echoToken: Respond = (response, { body }) => {
@@ -75,9 +75,10 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     onHandshake,
     onDelivery,
     async waitFor(count) {
-      const endMs = performance.now() + waitMaxMs;
+      const deadlineMs = performance.now() + waitTimeoutMs;
       while (receiver.deliveries.length < count) {
-        if (performance.now() > endMs) throw new Error(`${receiver.deliveries.length} of ${count} deliveries arrived.`);
+        if (performance.now() > deadlineMs)
+          throw new Error(`${receiver.deliveries.length} of ${count} deliveries arrived.`);
         await sleep(5);
       }
       return receiver.deliveries;

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** One database connection. Its statements run one after the other. */
+/** One database connection. Statements run one after the other. */
 export interface Connection {
   run(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -8,7 +8,7 @@ export interface Connection {
 
 export async function connect(databaseUrl: string): Promise<Connection> {
   const client = new Client({ connectionString: databaseUrl });
-  // A connection that the server ends while idle: the next statement fails and reports it.
+  // Without a listener, an error of the idle connection would end the process. The next statement reports the error.
   client.on('error', () => {});
   await client.connect();
   return {

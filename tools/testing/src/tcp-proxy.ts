@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Forwards connections to a server, until it is closed. */
+/** Forwards connections to a server while it is open. */
 export interface TcpProxy {
   /** The URL of the server, with the host and port of the proxy. */
   url: string;
   /** Accepts connections again, on the same port. */
   open(): Promise<void>;
-  /** Refuses new connections and breaks those that exist. */
+  /** Destroys all connections and refuses new ones. */
   close(): Promise<void>;
 }
 

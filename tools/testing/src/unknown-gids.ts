@@ -1,4 +1,4 @@
-/** Ids that name no record of the type, as `[what is wrong, id]`. */
+/** Ids that identify no record of the type, as `[description, id]`. */
 export const unknownGids = (typeName: string): [string, string][] => [
   ['that does not exist', `gid://service/${typeName}/9223372036854775807`],
   ['of another type', 'gid://service/Matter/1'],

@@ -3,13 +3,14 @@ import type { Connection } from './sql-connection.ts';
 
 /** Resolves as soon as `sessions` sessions of the database wait for a lock; rejects after 20 s. */
 export async function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
-  const endMs = performance.now() + 20_000;
+  const deadlineMs = performance.now() + 20_000;
   for (;;) {
     const rows = await observer.run(
       `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     if (rows.length >= sessions) return;
-    if (performance.now() > endMs) throw new Error(`${rows.length} sessions wait for a lock, not ${sessions}.`);
+    if (performance.now() > deadlineMs)
+      throw new Error(`Expected ${sessions} sessions to wait for a lock, found ${rows.length}.`);
     await sleep(5);
   }
 }
