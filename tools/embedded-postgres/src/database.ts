@@ -1,9 +1,9 @@
 import { Client, escapeIdentifier } from 'pg';
 
-/** Runs statements on a connection of their own. */
+/** Opens a connection for `work` and closes it afterwards. */
 export async function withClient<T>(databaseUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: databaseUrl });
-  // A server that goes away while the connection idles is reported by the next statement.
+  // Without a listener, an error of the idle connection would end the process. The next statement reports the error.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -13,7 +13,7 @@ export async function withClient<T>(databaseUrl: string, work: (client: Client) 
   }
 }
 
-/** The same server and login, another database. */
+/** The URL of another database on the same server, with the same login. */
 export function urlOf(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
@@ -28,7 +28,7 @@ export async function createDatabase(serverUrl: string, name: string, template =
   return urlOf(serverUrl, name);
 }
 
-/** Drops a database, whoever is connected to it. */
+/** Drops a database and ends its sessions. */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await withClient(serverUrl, (client) =>
     client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`),

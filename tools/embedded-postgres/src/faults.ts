@@ -1,6 +1,6 @@
 import { withClient } from './database.ts';
 
-/** Ends every other session of the database, as a failover or an administrator would. Returns how many. */
+/** Ends all other sessions of the database, as a failover would. Returns their number. */
 export async function terminateBackends(databaseUrl: string): Promise<number> {
   const { rowCount } = await withClient(databaseUrl, (client) =>
     client.query(

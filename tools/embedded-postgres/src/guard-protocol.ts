@@ -1,20 +1,20 @@
 export interface GuardOptions {
-  /** Absolute; created when missing. */
+  /** An absolute path. Created if it does not exist. */
   dataDirectory: string;
-  /** Removed once the server has stopped; null: nothing is. */
+  /** Removed after the server has stopped. Null if there is nothing to remove. */
   temporaryDirectory: string | null;
-  /** The superuser `postgres`' password, set when the data directory is created. */
+  /** Password of the superuser `postgres`. It takes effect only when the data directory is created. */
   password: string;
-  /** null: a free one. */
+  /** Null to use any free port. */
   port: number | null;
-  /** false: survives the death of every server process but not of the machine, for tests. */
+  /** If false, committed data survives a crash of the server, but not one of the machine. Faster, for tests. */
   durable: boolean;
 }
 
-/** `fast` ends sessions and writes everything out; `immediate` is a crash, recovered from at the next start. */
+/** `fast` ends sessions and writes a checkpoint. `immediate` simulates a crash; the next start recovers. */
 export type StopMode = 'fast' | 'immediate';
 
-/** `start` comes first and once; the options hold a password, so they are not on the command line. */
+/** `start` is the first command and is sent once. Its options are not on the command line because they hold a password. */
 export type GuardCommand =
   | { command: 'start'; options: GuardOptions }
   | { command: 'restart'; mode: StopMode }

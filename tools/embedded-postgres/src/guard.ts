@@ -1,13 +1,13 @@
 /**
- * The process that owns a PostgreSQL server. It runs in a session of its own, out of reach of signals to its starter's
- * process group, and ends the server when its starter says so or is gone, even by SIGKILL.
+ * The process that owns a PostgreSQL server. It runs in a separate session, so that signals to the process group of the
+ * parent do not reach it. It stops the server on request and when the parent ends, even by SIGKILL.
  */
 import type { ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { findFreePort } from './free-port.ts';
 import type { GuardCommand, GuardOptions, GuardReport, StopMode } from './guard-protocol.ts';
 import { clearStaleServer } from './postmaster-pid.ts';
-import { initialise, startServer, stopServer } from './server-process.ts';
+import { initialize, startServer, stopServer } from './server-process.ts';
 
 const freePortAttempts = 5;
 
@@ -15,9 +15,9 @@ let options: GuardOptions | undefined;
 let server: ChildProcess | undefined;
 let stopping = false;
 
-// One step at a time, in the order asked.
+// Runs one step at a time, in order of arrival.
 let work = Promise.resolve();
-process.on('message', (command: GuardCommand) => enqueue(() => obey(command)));
+process.on('message', (command: GuardCommand) => enqueue(() => execute(command)));
 for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(event, () => enqueue(() => end(0)));
 
@@ -25,7 +25,7 @@ function enqueue(step: () => Promise<void>): void {
   work = work.then(step).catch(fail);
 }
 
-async function obey(command: GuardCommand): Promise<void> {
+async function execute(command: GuardCommand): Promise<void> {
   if (command.command === 'stop') await end(0);
   else if (command.command === 'restart') await restart(command.mode);
   else await prepare(command.options);
@@ -33,14 +33,14 @@ async function obey(command: GuardCommand): Promise<void> {
 
 async function prepare(given: GuardOptions): Promise<void> {
   options = given;
-  await initialise(given.dataDirectory, given.password);
+  await initialize(given.dataDirectory, given.password);
   await clearStaleServer(given.dataDirectory);
   for (let attempt = 1; ; attempt += 1) {
     const port = given.port ?? (await findFreePort());
     try {
       return await start({ ...given, port });
     } catch (error) {
-      // Somebody else took the free port meanwhile.
+      // Another process may have taken the free port in the meantime.
       const taken = given.port === null && String(error).includes('could not bind');
       if (!taken || attempt === freePortAttempts) throw error;
     }
@@ -51,7 +51,7 @@ async function start(given: GuardOptions & { port: number }): Promise<void> {
   server = await startServer(given.dataDirectory, given.port, given.durable);
   options = given;
   server.once('exit', () => {
-    if (!stopping) void fail(new Error('PostgreSQL ended by itself'));
+    if (!stopping) void fail(new Error('PostgreSQL exited unexpectedly.'));
   });
   report({ report: 'ready', port: given.port });
 }
@@ -79,6 +79,6 @@ async function fail(error: unknown): Promise<void> {
 }
 
 function report(message: GuardReport): void {
-  // A starter that is gone reads no reports.
+  // When the parent has ended, the channel is closed.
   if (process.connected) process.send?.(message, () => {});
 }

@@ -2,10 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { withClient } from './database.ts';
 
-/** The group roles that migrations create, one for each app. */
+/** The group roles that the migrations create, one for each app. */
 export type DatabaseRole = 'lender_api' | 'partner_api' | 'webhook_worker' | 'operator';
 
-/** A login in a group role, with a new password. One of this name is taken over. Returns the database's URL for it. */
+/**
+ * Creates a login in a group role, or gives an existing login of this name a new password.
+ *
+ * @returns the URL of the database for this login
+ */
 export async function createLogin(databaseUrl: string, name: string, role: DatabaseRole): Promise<string> {
   const password = randomBytes(24).toString('base64url');
   await withClient(databaseUrl, async (client) => {

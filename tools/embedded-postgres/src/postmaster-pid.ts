@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Makes a data directory startable: ends a server that an earlier guard left running on it (the guard itself was
- * killed), and removes a `postmaster.pid` whose number now belongs to some other program, which PostgreSQL would take
- * for a running server. The caller holds the directory alone.
+ * Prepares a data directory for a start. Stops a server that still runs on it because its guard was killed, and removes
+ * a stale `postmaster.pid`: if another program now has this process id, PostgreSQL would take it for a running server.
+ * The caller must have exclusive use of the directory.
  */
 export async function clearStaleServer(dataDirectory: string): Promise<void> {
   const pid = await readPostmasterPid(dataDirectory);
@@ -19,7 +19,7 @@ export async function clearStaleServer(dataDirectory: string): Promise<void> {
   await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
 }
 
-/** Whether the server has written that it accepts connections (the eighth line of its `postmaster.pid`). */
+/** Returns true once the server accepts connections, which is line 8 of its `postmaster.pid`. */
 export async function isReady(dataDirectory: string, pid: number): Promise<boolean> {
   const lines = await readPostmasterFile(dataDirectory);
   return lines !== null && Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
@@ -41,7 +41,7 @@ async function readPostmasterFile(dataDirectory: string): Promise<string[] | nul
 
 async function isServerOf(dataDirectory: string, pid: number): Promise<boolean> {
   if (process.platform === 'linux') {
-    // A server works in its data directory.
+    // The working directory of a server is its data directory.
     const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => null);
     return workingDirectory === (await realpath(dataDirectory));
   }

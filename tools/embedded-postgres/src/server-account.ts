@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { chown, stat } from 'node:fs/promises';
 
-/** PostgreSQL refuses to run as root, so a root caller runs it as this user: the one that every Unix has. */
+/** PostgreSQL does not run as root, so root runs it as this user, which exists on every Unix. */
 const unprivilegedUser = 'nobody';
 
-/** Makes `dataDirectory` belong to the user that the server will run as. */
+/** If root owns `dataDirectory`, transfers it to the user that runs the server. */
 export async function ownDataDirectory(dataDirectory: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid } = await stat(dataDirectory);
@@ -22,8 +22,8 @@ export async function spawnAsOwner(
   if (process.getuid?.() !== 0) return spawn(program, programArguments, options);
   const { uid, gid } = await stat(dataDirectory);
   if (process.platform !== 'linux') return spawn(program, programArguments, { ...options, uid, gid });
-  // CAP_DAC_OVERRIDE lets the server reach its binaries and its data below a directory that only root may enter
-  // (a checkout in /root, a `mktemp -d`); without no_setuid_fixup, access(2) would not count it.
+  // CAP_DAC_OVERRIDE lets the server read its binaries and data in a directory that only root can enter, for example a
+  // checkout in /root or the result of `mktemp -d`. Without no_setuid_fixup, access(2) would ignore the capability.
   const privileges = [
     '--securebits',
     '+no_setuid_fixup',
@@ -41,6 +41,8 @@ async function idOf(flag: '-u' | '-g'): Promise<number> {
   const output: Buffer[] = await child.stdout.toArray();
   const id = Number.parseInt(Buffer.concat(output).toString(), 10);
   if (Number.isNaN(id))
-    throw new Error(`No user "${unprivilegedUser}" to run PostgreSQL as; run this as a user other than root`);
+    throw new Error(
+      `PostgreSQL does not run as root, and the user "${unprivilegedUser}" does not exist. Run this command as a user other than root.`,
+    );
   return id;
 }

@@ -11,8 +11,8 @@ import { serverSettings } from './server-settings.ts';
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 5_000;
 
-/** Creates the data directory unless it is there. One that was half made by a killed process is made again. */
-export async function initialise(dataDirectory: string, password: string): Promise<void> {
+/** Creates the data directory if it does not exist. Replaces one that a killed process left incomplete. */
+export async function initialize(dataDirectory: string, password: string): Promise<void> {
   if (await exists(dataDirectory)) return;
   const unfinished = `${dataDirectory}.unfinished`;
   const passwordFile = `${dataDirectory}.password`;
@@ -25,7 +25,7 @@ export async function initialise(dataDirectory: string, password: string): Promi
   try {
     const { initdb } = await findBinaries();
     const settings = ['--username=postgres', '--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--no-sync'];
-    // Before the superuser's password is hashed, so that every connection is spared the stretching.
+    // initdb hashes the password, so its iteration count must be set here to make each login fast.
     const flags = [...settings, '--set', 'scram_iterations=1', `--pwfile=${passwordFile}`, `--pgdata=${unfinished}`];
     const child = await spawnAsOwner(unfinished, initdb, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
     const output: Promise<Buffer[]> = child.stderr?.toArray() ?? Promise.resolve([]);

@@ -1,4 +1,4 @@
-/** Server settings, given at every start so that an older data directory gets them too. */
+/** Server settings. They are passed at each start, so that they also apply to an existing data directory. */
 export function serverSettings(port: number, durable: boolean): string[] {
   const settings: Record<string, string | number> = {
     port,
@@ -9,13 +9,13 @@ export function serverSettings(port: number, durable: boolean): string[] {
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Passwords of ours are random, so stretching them adds nothing but time to every connection.
+    // Our passwords are random, so more iterations would only make each login slower.
     scram_iterations: 1,
     max_wal_senders: 0,
     wal_level: 'minimal',
   };
-  // A killed server loses nothing by these two, only a machine that loses power does. synchronous_commit stays on:
-  // without it an immediate stop would lose acknowledged commits, and tests count those.
+  // With these two settings off, a killed server loses no data, but a power failure can corrupt it. synchronous_commit
+  // stays on, because tests count commits and an immediate stop would otherwise lose acknowledged ones.
   if (!durable) Object.assign(settings, { fsync: 'off', full_page_writes: 'off' });
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

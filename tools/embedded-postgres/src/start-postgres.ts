@@ -7,27 +7,27 @@ import { join } from 'node:path';
 import type { GuardCommand, GuardOptions, GuardReport, StopMode } from './guard-protocol.ts';
 
 export interface StartPostgresOptions {
-  /** null: a free one. */
+  /** Null, the default, uses any free port. */
   port?: number | null;
-  /** Kept when the server stops; nothing else may use it meanwhile. Without it: a temporary one, removed at the end. */
+  /** Kept when the server stops. No other process may use it. If omitted, the server uses a temporary directory. */
   data?: { directory: string; password: string };
 }
 
 export interface PostgresServer {
-  /** Connects the superuser to the database `postgres`. */
+  /** URL of the database `postgres` for the superuser. */
   url: string;
-  /** Stops and starts again on the same port. Rejects when the server does not come back. */
+  /** Stops the server and starts it on the same port. Rejects if the start fails. */
   restart(mode: StopMode): Promise<void>;
   stop(): Promise<void>;
-  /** The process that owns the server; killing it leaves the server to the next start on its data. */
+  /** The process that owns the server. If it is killed, the server runs until the next start on the same data. */
   guardPid: number;
-  /** Resolves when the server is gone, by `stop` or by itself; the reason when by itself. */
+  /** Resolves when the server has ended: with null after `stop`, otherwise with the reason. */
   ended: Promise<string | null>;
 }
 
 /**
- * Starts a PostgreSQL server that lives as long as this process, or until `stop`. With a data directory of its own it
- * is as durable as PostgreSQL is; a temporary one trades durability for speed, for tests.
+ * Starts a PostgreSQL server that runs until `stop` or until this process ends. With `data`, the server is fully durable.
+ * Without it, the server trades durability for speed, which is meant for tests.
  */
 export async function startPostgres({ port = null, data }: StartPostgresOptions = {}): Promise<PostgresServer> {
   const temporaryDirectory = data ? null : await mkdtemp(join(tmpdir(), 'deedwire-postgres-'));
@@ -39,24 +39,24 @@ export async function startPostgres({ port = null, data }: StartPostgresOptions 
     durable: data !== undefined,
   };
   const guard = fork(join(import.meta.dirname, 'guard.ts'), {
-    // A session of its own: what ends this process' group must not end the server before its clients.
+    // Starts a new session: a signal to the process group of this process must not end the server before its clients.
     detached: true,
     execArgv: [],
   });
   const ended = watchEnd(guard);
-  function tell(command: GuardCommand): void {
+  function send(command: GuardCommand): void {
     if (guard.connected) guard.send(command);
   }
-  tell({ command: 'start', options });
+  send({ command: 'start', options });
   const readyPort = await nextReady(guard);
   return {
     url: `postgres://postgres:${options.password}@127.0.0.1:${readyPort}/postgres`,
     async restart(mode) {
-      tell({ command: 'restart', mode });
+      send({ command: 'restart', mode });
       await nextReady(guard);
     },
     async stop() {
-      tell({ command: 'stop' });
+      send({ command: 'stop' });
       await ended;
     },
     guardPid: guard.pid ?? 0,
@@ -74,10 +74,10 @@ async function watchEnd(guard: ChildProcess): Promise<string | null> {
 }
 
 async function nextReady(guard: ChildProcess): Promise<number> {
-  const gone: GuardReport = { report: 'failed', message: 'The guard of PostgreSQL ended' };
-  const [report = gone]: GuardReport[] = await Promise.race([
+  const ended: GuardReport = { report: 'failed', message: 'The guard process of PostgreSQL ended.' };
+  const [report = ended]: GuardReport[] = await Promise.race([
     once(guard, 'message'),
-    once(guard, 'exit').then(() => [gone]),
+    once(guard, 'exit').then(() => [ended]),
   ]);
   if (report.report === 'failed') throw new Error(report.message);
   return report.port;

@@ -5,23 +5,23 @@ import { createDatabase, dropDatabase, urlOf, withClient } from './database.ts';
 import { createLogin, type DatabaseRole } from './login.ts';
 
 export interface TestDatabase {
-  /** As a superuser. */
+  /** The URL for a superuser. */
   databaseUrl: string;
-  /** As a login of its own in the group role, created on demand. */
+  /** The URL for a login in the group role. The login is created on the first call. */
   urlFor(role: DatabaseRole): Promise<string>;
-  /** Ends its sessions too. */
+  /** Ends the sessions of the database, and drops it and its logins. */
   drop(): Promise<void>;
 }
 
 export interface TestDatabaseOptions {
-  /** Names what `prepare` does, `[a-z0-9_]+`: the template is made once per run and cloned from then on. */
+  /** Name of the template, `[a-z0-9_]+`. Its first use in a test run prepares it; later uses only clone it. */
   template: string;
   prepare: (databaseUrl: string) => Promise<void>;
 }
 
-/** A database of the caller's own on the run's server. Safe when many test files ask at once. */
+/** Creates a database on the server of the test run. Test files can call this concurrently. */
 export async function createTestDatabase({ template, prepare }: TestDatabaseOptions): Promise<TestDatabase> {
-  const { url: serverUrl, namePrefix } = await runsServer();
+  const { url: serverUrl, namePrefix } = await serverOfRun();
   const templateName = `${namePrefix}template_${template}`;
   const name = `${namePrefix}${randomBytes(6).toString('hex')}`;
   await prepareTemplate(serverUrl, templateName, prepare);
@@ -42,7 +42,7 @@ export async function createTestDatabase({ template, prepare }: TestDatabaseOpti
   };
 }
 
-/** One template at a time: `prepare` creates roles, which all databases of a server share. */
+/** Serializes the preparation of templates, because `prepare` creates roles, which all databases of a server share. */
 const templateLock = 0x7e5_7db;
 
 async function prepareTemplate(
@@ -61,13 +61,13 @@ async function prepareTemplate(
     await client.query(`DROP DATABASE IF EXISTS ${identifier} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${identifier}`);
     await prepare(urlOf(serverUrl, name));
-    // A template with a session in it cannot be cloned.
+    // PostgreSQL cannot clone a template that has a session.
     await client.query(`ALTER DATABASE ${identifier} WITH ALLOW_CONNECTIONS false IS_TEMPLATE true`);
   });
 }
 
-/** Loaded when a test asks: what else this package does needs no test runner. */
-async function runsServer(): Promise<ProvidedContext['postgres']> {
+/** Imports vitest on demand, because the rest of this package is used without a test runner. */
+async function serverOfRun(): Promise<ProvidedContext['postgres']> {
   const { inject } = await import('vitest');
   return inject('postgres');
 }

@@ -6,26 +6,26 @@ import { startPostgres } from './start-postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The run's server, and what the names of all databases and logins of the run begin with. */
+    /** The server of the test run, and the prefix of the names of its databases and logins. */
     postgres: { url: string; namePrefix: string };
   }
 }
 
-/** One PostgreSQL server for the whole run: an own one, or the one that TEST_DATABASE_URL names (as a superuser). */
+/** Provides one PostgreSQL server for the test run: the one at TEST_DATABASE_URL (as a superuser), or a new one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const namePrefix = `deedwire_test_${randomBytes(3).toString('hex')}_`;
-  // oxlint-disable-next-line node/no-process-env -- the test run's own configuration is read here and nowhere else
-  const givenUrl = process.env['TEST_DATABASE_URL'];
-  if (givenUrl) {
-    project.provide('postgres', { url: givenUrl, namePrefix });
-    return () => removeAll(givenUrl, namePrefix);
+  // oxlint-disable-next-line node/no-process-env -- the configuration of the test run is read only here
+  const existingUrl = process.env['TEST_DATABASE_URL'];
+  if (existingUrl) {
+    project.provide('postgres', { url: existingUrl, namePrefix });
+    return () => removeAll(existingUrl, namePrefix);
   }
   const server = await startPostgres();
   project.provide('postgres', { url: server.url, namePrefix });
   return () => server.stop();
 }
 
-/** Leaves somebody else's server as it was found, but for the group roles, which belong to no run. */
+/** Removes the databases and logins of this run from a shared server. Keeps the group roles, which other runs use. */
 async function removeAll(serverUrl: string, namePrefix: string): Promise<void> {
   const databases = await namesOf(
     serverUrl,

@@ -21,7 +21,7 @@ async function tableNames(databaseUrl: string): Promise<string[]> {
   return rows.map((row) => row.tablename);
 }
 
-test('committed rows survive a fast and an immediate restart on the same port', async () => {
+test('restart keeps committed rows and the port, in fast and in immediate mode', async () => {
   const server = await startPostgres();
   await withClient(server.url, (client) => client.query('CREATE TABLE kept AS SELECT 1 AS n'));
   for (const mode of ['fast', 'immediate'] as const) {
@@ -34,7 +34,7 @@ test('committed rows survive a fast and an immediate restart on the same port', 
   await expect(server.ended).resolves.toBeNull();
 });
 
-test('a data directory of its own is kept from one server to the next', async () => {
+test('startPostgres keeps the rows of a given data directory', async () => {
   const data = { directory: join(folder, 'postgres'), password };
   const first = await startPostgres({ data });
   await withClient(first.url, (client) => client.query('CREATE TABLE kept ()'));
@@ -44,7 +44,7 @@ test('a data directory of its own is kept from one server to the next', async ()
   await second.stop();
 });
 
-test('the server ends with the process that started it, and its temporary directory with it', async () => {
+test('the guard stops the server and removes its temporary directory when the parent is killed', async () => {
   const starter = fork(join(import.meta.dirname, 'starter.ts'), [], { execArgv: [] });
   const [dataDirectory = '']: string[] = await once(starter, 'message');
   const pid = Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
@@ -53,7 +53,7 @@ test('the server ends with the process that started it, and its temporary direct
   await vi.waitFor(() => expect(access(dataDirectory)).rejects.toThrow('ENOENT'), { timeout: 5_000, interval: 50 });
 });
 
-test('a server left running by a killed guard is ended by the next start, which keeps its rows', async () => {
+test('startPostgres stops a server that a killed guard left running, and keeps its rows', async () => {
   const data = { directory: join(folder, 'postgres'), password };
   const first = await startPostgres({ data });
   await withClient(first.url, (client) => client.query('CREATE TABLE kept ()'));
@@ -64,7 +64,7 @@ test('a server left running by a killed guard is ended by the next start, which 
   await second.stop();
 });
 
-test('a postmaster.pid that names some other program does not hinder the start', async () => {
+test('startPostgres ignores a postmaster.pid that holds the process id of another program', async () => {
   const data = { directory: join(folder, 'postgres'), password };
   await (await startPostgres({ data })).stop();
   await writeFile(join(data.directory, 'postmaster.pid'), `${process.ppid}\n`);
@@ -73,17 +73,17 @@ test('a postmaster.pid that names some other program does not hinder the start',
   await server.stop();
 });
 
-test('a start that fails says what the server said', async () => {
+test('startPostgres rejects with the log of the server when the start fails', async () => {
   const server = await startPostgres();
   const port = Number(new URL(server.url).port);
   await expect(startPostgres({ port })).rejects.toThrow(/did not start[\s\S]*could not bind/);
   await server.stop();
 });
 
-test('a server that is ended from outside says so', async () => {
+test('ended resolves with the reason when the server exits unexpectedly', async () => {
   const data = { directory: join(folder, 'postgres'), password };
   const server = await startPostgres({ data });
   const pid = Number((await readFile(join(data.directory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
   process.kill(pid, 'SIGQUIT');
-  await expect(server.ended).resolves.toBe('PostgreSQL ended by itself');
+  await expect(server.ended).resolves.toBe('PostgreSQL exited unexpectedly.');
 });

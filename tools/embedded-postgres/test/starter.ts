@@ -1,4 +1,4 @@
-/** Starts a server, says where its data is, and lives until it is killed. */
+/** Starts a server, sends its data directory to the parent, and runs until it is killed. */
 import { withClient } from '../src/database.ts';
 import { startPostgres } from '../src/index.ts';
 

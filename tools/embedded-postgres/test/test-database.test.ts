@@ -10,7 +10,7 @@ async function prepare(databaseUrl: string): Promise<void> {
   );
 }
 
-test('many callers at once share one template and each get a database of their own', async () => {
+test('createTestDatabase prepares the template once and gives each of several concurrent callers a separate database', async () => {
   let prepared = 0;
   const callers = Array.from({ length: 6 }, () =>
     createTestDatabase({
@@ -33,7 +33,7 @@ test('many callers at once share one template and each get a database of their o
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-test('a template whose preparation failed is prepared again', async () => {
+test('createTestDatabase prepares the template again after a failed preparation', async () => {
   const template = 'test_postgres_failing';
   const failing = createTestDatabase({ template, prepare: () => Promise.reject(new Error('broken migration')) });
   await expect(failing).rejects.toThrow('broken migration');
@@ -42,7 +42,7 @@ test('a template whose preparation failed is prepared again', async () => {
   await database.drop();
 });
 
-test('a role’s login holds what its group holds and no more', async () => {
+test('urlFor returns a login with exactly the rights of its group role, until drop removes it', async () => {
   const database = await createTestDatabase({ template: 'test_postgres_roles', prepare });
   const url = await database.urlFor('operator');
   expect(await database.urlFor('operator')).toBe(url);
@@ -52,7 +52,7 @@ test('a role’s login holds what its group holds and no more', async () => {
   await expect(withClient(url, (client) => client.query('SELECT 1'))).rejects.toThrow(/authentication failed/);
 });
 
-test('terminateBackends ends the sessions of one database', async () => {
+test('terminateBackends ends the other sessions of the database', async () => {
   const database = await createTestDatabase({ template: 'test_postgres_roles', prepare });
   await withClient(database.databaseUrl, async (client) => {
     expect(await terminateBackends(database.databaseUrl)).toBe(1);
