@@ -7,6 +7,7 @@ const { lender } = await readTeam(TeamDocument, { first: 100 });
 const team = lender.members.nodes.map(({ email }) => email);
 
 const event = await listen({ lender: lender.name, team });
-if (event.type !== 'referral.converted' || event.version !== pins.referralConverted) throw new Error('Another event');
+if (event.type !== 'referral.converted' || event.version !== pins.referralConverted)
+  throw new Error('The event has another type or version.');
 const { data }: ReferralConverted = event;
 process.stdout.write(`${JSON.stringify({ id: event.id, referral: data.referral.id, matter: data.matter.id })}\n`);

@@ -1,2 +1,2 @@
-/** The version of each contract that this consumer is written for. */
+/** The version of each contract that this consumer uses. */
 export const pins = { lender: '2027-02-01', partner: '2026-11-01', referralConverted: '2027-02-01' } as const;

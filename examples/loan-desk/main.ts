@@ -7,6 +7,7 @@ const { lender } = await readTeam(TeamDocument, {});
 const team = lender.members.map(({ email }) => email);
 
 const event = await listen({ lender: lender.name, team });
-if (event.type !== 'referral.converted' || event.version !== pins.referralConverted) throw new Error('Another event');
+if (event.type !== 'referral.converted' || event.version !== pins.referralConverted)
+  throw new Error('The event has another type or version.');
 const { data }: ReferralConverted = event;
 process.stdout.write(`${JSON.stringify({ id: event.id, referral: data.referralId, matter: data.matterId })}\n`);

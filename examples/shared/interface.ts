@@ -2,18 +2,22 @@ import type { ErrorCode } from '@deedwire/lender-schema/2026-11-01';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 
-/** One interface of the service: where it is, and with what to call it. */
+/** The URL and the credential of one interface of the service. */
 export interface Interface {
   url: string;
   credential: { clientId: string; apiKey: string; organizationId: string };
 }
 
-interface Answer<Data> {
+interface GraphqlResponse<Data> {
   data?: Data | null;
   errors?: { message: string; extensions: { code: ErrorCode } }[];
 }
 
-/** Sends an operation at a pinned version. Whatever is not an answer at that version is an error. */
+/**
+ * Sends an operation at a pinned version.
+ *
+ * @throws {Error} if the response has errors or no data, or if another version served it
+ */
 export async function send<Data, Variables>(
   { url, credential }: Interface,
   version: string,
@@ -31,9 +35,9 @@ export async function send<Data, Variables>(
     },
     body: JSON.stringify({ query: print(document), variables }),
   });
-  const { data, errors = [] }: Answer<Data> = await response.json();
+  const { data, errors = [] }: GraphqlResponse<Data> = await response.json();
   if (!data || errors.length > 0) throw new Error(`HTTP ${response.status}: ${JSON.stringify(errors)}`);
   const served = response.headers.get('x-service-schema-version');
-  if (served !== version) throw new Error(`Served at ${served}, not at ${version}`);
+  if (served !== version) throw new Error(`Expected version ${version} in the response, found ${served}.`);
   return data;
 }

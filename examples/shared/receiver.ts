@@ -5,12 +5,12 @@ import { verifyWebhook } from '@deedwire/webhook-signing';
 
 export interface Receiver {
   url: string;
-  /** The first event; rejects for a request that is not authentic. */
+  /** The first event. Rejects if a request is not authentic. */
   event: Promise<WebhookEvent>;
   close(): void;
 }
 
-/** Verifies every request, the handshake included, and acknowledges events. */
+/** Verifies every request, including the handshake, and acknowledges events. */
 export async function startReceiver(secret: string): Promise<Receiver> {
   const server = createServer();
   const event = new Promise<WebhookEvent>((resolve, reject) => {
@@ -20,11 +20,11 @@ export async function startReceiver(secret: string): Promise<Receiver> {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The receiver has no port');
+  if (address === null || typeof address === 'string') throw new Error('The receiver has no TCP port.');
   return { url: `http://127.0.0.1:${address.port}/`, event, close: () => void server.close() };
 }
 
-/** Null: a verification request, which has been answered. */
+/** Responds to a request and returns its event. Null if the request is a handshake. */
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,6 +40,7 @@ async function receive(
     return null;
   }
   response.writeHead(204).end();
-  if (received.kind !== 'event') throw new Error(`This release does not know: ${body.toString()}`);
+  if (received.kind !== 'event')
+    throw new Error(`Expected an event of a known type and version, received: ${body.toString()}`);
   return received.event;
 }

@@ -6,7 +6,7 @@ import { send, type Interface } from './interface.ts';
 import { pins } from './pins.ts';
 import { startReceiver } from './receiver.ts';
 
-/** The command line: both interfaces, as JSON. */
+/** Both interfaces, as JSON on the command line. */
 const service: { lender: Interface; partner: Interface } = JSON.parse(process.argv[2] ?? '');
 
 export function readTeam<Data, Variables>(
@@ -16,9 +16,9 @@ export function readTeam<Data, Variables>(
   return send(service.lender, pins.lender, document, variables);
 }
 
-/** Subscribes to conversions at the pinned version, prints what is known so far, and waits for the first event. */
+/** Subscribes to conversions at the pinned version, prints `known` and the event types, and waits for the first event. */
 export async function listen(known: object): Promise<WebhookEvent> {
-  // An own secret signs the handshake, too.
+  // The secret must be known before the handshake, because the service signs the handshake with it.
   const webhookSecret = generateWebhookSecret();
   const receiver = await startReceiver(webhookSecret);
   const { createWebhookSubscription } = await send(service.partner, pins.partner, SubscribeDocument, {
