@@ -7,7 +7,7 @@ export interface ClosableContext extends WebhookActionContext {
   close(): Promise<void>;
 }
 
-/** The context in which an app calls actions, with the login of the app's role. */
+/** Creates the context in which an app calls actions, with a login of the app's role. */
 export function openActionContext(
   role: DatabaseRole,
   databaseUrl: string,

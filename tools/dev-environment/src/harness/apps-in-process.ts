@@ -7,16 +7,19 @@ import type { WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
 
-/** Starts the apps in this process, for tests that need a contract or a configuration that no process accepts. */
+/**
+ * Starts the apps in this process. A test uses this to pass a contract, or a configuration that the environment of an app
+ * process cannot express.
+ */
 export interface AppsInProcess {
   startPartnerApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningService>;
   startLenderApi(config?: Partial<InterfaceConfig>): Promise<RunningService>;
   /** Resolves when the worker is ready. */
   startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
   stopWorker(worker: Worker): Promise<void>;
-  /** The metrics of the first worker, in Prometheus' text format. */
+  /** Returns the metrics of the first worker, in the text format of Prometheus. */
   metrics(): Promise<string>;
-  /** Stops every app that was started. */
+  /** Stops all apps that this object started. */
   stopApps(): Promise<void>;
 }
 

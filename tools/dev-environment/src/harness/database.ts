@@ -8,16 +8,16 @@ import {
 import { migrate } from '@deedwire/store';
 
 /**
- * A database with every migration applied.
+ * Creates a database with all migrations applied.
  *
- * @param server to use instead of the run's server. It holds no other database, and `drop` stops it.
+ * @param server replaces the server of the test run. Only this database may use it, because `drop` stops it.
  */
 export async function createMigratedDatabase(server?: PostgresServer): Promise<TestDatabase> {
   if (server === undefined) {
     return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
   }
   await migrate(server.url);
-  // Each call of createLogin sets another password.
+  // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<DatabaseRole, Promise<string>>();
   return {
     databaseUrl: server.url,

@@ -22,7 +22,7 @@ export type TestAccount = DevAccount & Caller;
 
 export type TestAccounts = Record<keyof DevSeed, TestAccount>;
 
-/** A database with the accounts that `seed` makes, and the apps, which a test starts in this process when it needs them. */
+/** A database with the accounts that `seed` creates. A test starts the apps that it needs in this process. */
 export interface Harness extends AppsInProcess {
   database: TestDatabase;
   accounts: TestAccounts;
@@ -38,14 +38,14 @@ export interface Harness extends AppsInProcess {
     eventTypes: (string | { type: string; version: string })[],
     partner?: TestAccount,
   ): Promise<{ id: string; secret: string }>;
-  /** Creates referrals of a partner, one after the other. Returns their ids. */
+  /** Creates referrals of a partner, one after the other, and returns their ids. */
   refer(count: number, partner?: TestAccount): Promise<string[]>;
   convert(referralId: string): Promise<void>;
   /** The deliveries of `accounts.partner`, newest first. */
   deliveries(): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]>;
-  /** Resets the count of handshakes per minute, for tests that need more than an account may have. */
+  /** Resets the count of handshakes per minute, for tests that need more than the limit of an account. */
   forgetHandshakes(): Promise<void>;
-  /** Stops every app that was started, and drops the database. */
+  /** Stops all apps and drops the database. */
   close(): Promise<void>;
 }
 

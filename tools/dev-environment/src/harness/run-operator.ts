@@ -10,7 +10,7 @@ export interface OperatorResult {
 
 const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
 
-/** Runs the command as a process of its own, with this environment and no other. */
+/** Runs `deedwire-operator` as a process. Its environment is `env` only; it inherits nothing from this process. */
 export function runOperator(env: Record<string, string>, ...commandArguments: string[]): Promise<OperatorResult> {
   const child = spawn(process.execPath, ['--conditions=deedwire-source', main, ...commandArguments], { env });
   const result: OperatorResult = { exitCode: null, stdout: '', stderr: '' };

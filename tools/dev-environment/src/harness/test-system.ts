@@ -5,13 +5,13 @@ import { ensureOpenReferrals } from '../seed.ts';
 import { startSystem, type System, type SystemOptions } from '../start-system.ts';
 import { createHarness, type Harness } from './harness.ts';
 
-/** The three apps as processes, on a database of their own. */
+/** The three apps as processes, with a separate database. */
 export interface TestSystem extends Pick<Harness, 'accounts' | 'operator' | 'sql' | 'forgetHandshakes' | 'close'> {
   system: System;
   urls: { lender: string; partner: string };
-  /** At least 20 open referrals of `accounts.partner`, oldest first. */
+  /** Ids of at least 20 open referrals of `accounts.partner`, oldest first. */
   referrals: string[];
-  /** One client for each account. */
+  /** One client per account. */
   lender: Client;
   partner: Client;
   otherLender: Client;
