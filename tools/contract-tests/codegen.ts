@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { readConsumers } from './src/consumers.ts';
 
-/** Types for the operations of each consumer, against each version that it pins. */
+/** Generates types for the operations of each consumer, for each version that it pins. */
 const generates: CodegenConfig['generates'] = {};
 for (const consumer of readConsumers()) {
   const schemaPackage = `@deedwire/${consumer.interface}-schema`;
@@ -13,7 +13,7 @@ for (const consumer of readConsumers()) {
       documents: `${folder}/operations.graphql`,
       plugins: ['typescript-operations', 'typed-document-node'],
       config: {
-        // Enums and inputs come from the package: `~` says that it is one and not a path.
+        // Imports enums and input types from the package. The prefix `~` marks a package name instead of a path.
         importSchemaTypesFrom: `~${schemaPackage}/${version}`,
         namespacedImportName: 'Schema',
         scalars: { Date: 'string', DateTime: 'string' },

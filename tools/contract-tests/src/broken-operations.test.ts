@@ -9,30 +9,30 @@ const sdlOf = { lender: lenderSdl, partner: partnerSdl };
 const consumers = readConsumers();
 const pins = consumers.flatMap((consumer) => consumer.versions.map((version) => ({ consumer, version })));
 
-test.each(pins)('what $consumer.name sends is served by $version', ({ consumer, version }) => {
+test.each(pins)('$version serves every operation of $consumer.name', ({ consumer, version }) => {
   expect(findBrokenOperations(consumer, buildSchema(sdlOf[consumer.interface](version)))).toEqual([]);
 });
 
-test.each(consumers)('every operation of $name is recorded', ({ document, recorded }) => {
+test.each(consumers)('$name has a recorded request for each of its operations', ({ document, recorded }) => {
   const operations = parse(document).definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION ? [definition.name?.value] : [],
   );
   expect(new Set(recorded.map(({ operation }) => operation))).toEqual(new Set(operations));
 });
 
-describe('a removal names the consumer, the operation and the coordinate', () => {
+describe('findBrokenOperations', () => {
   const loanDesk = find('loan-desk');
   const sdl = lenderSdl('2026-11-01');
 
   test.each([
     [
-      'a field',
+      'a removed field',
       /  """\n  Team members, in the order[^"]*"""\n  members: \[TeamMember!\]!\n/,
       '',
       [['Team', 'Lender.members']],
     ],
     [
-      'a field in a fragment',
+      'a removed field that a fragment selects',
       /  """\n  When the subscription was paused[^"]*"""\n  pausedAt: DateTime\n/,
       '',
       [
@@ -43,24 +43,24 @@ describe('a removal names the consumer, the operation and the coordinate', () =>
       ],
     ],
     [
-      'an argument',
+      'a removed argument',
       /    """\n    Filter by status.\n    """\n    status: WebhookDeliveryStatus\n/,
       '',
       [['Deliveries', 'Query.webhookDeliveries(status:)']],
     ],
     [
-      'an argument of another type',
+      'an argument with a changed type',
       'subscriptionId: ID\n',
       'subscriptionId: Int\n',
       [['Deliveries', 'Query.webhookDeliveries(subscriptionId:)']],
     ],
     [
-      'an argument that is required now',
+      'a new required argument',
       'after: String\n  ): WebhookSubscriptionConnection!',
       'after: String\n    since: DateTime!\n  ): WebhookSubscriptionConnection!',
       [['Subscriptions', 'Query.webhookSubscriptions']],
     ],
-  ] as const)('%s', (_, from, to, expected) => {
+  ] as const)('reports consumer, operation and coordinate for %s', (_, from, to, expected) => {
     const changed = sdl.replace(from, to);
     expect(changed).not.toBe(sdl);
     const broken = findBrokenOperations(loanDesk, buildSchema(changed));
@@ -72,6 +72,6 @@ describe('a removal names the consumer, the operation and the coordinate', () =>
 
 function find(name: string): Consumer {
   const consumer = consumers.find((each) => each.name === name);
-  if (consumer === undefined) throw new Error(`There is no consumer ${name}.`);
+  if (consumer === undefined) throw new Error(`consumers/${name}/ does not exist.`);
   return consumer;
 }

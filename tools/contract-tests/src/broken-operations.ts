@@ -13,16 +13,16 @@ import {
 } from 'graphql';
 import type { Consumer } from './consumers.ts';
 
-/** What a change to a version takes away from a consumer. */
+/** An operation of a consumer that a schema does not support. */
 export interface BrokenOperation {
   consumer: string;
   operation: string;
-  /** The schema coordinate that the operation needs, for example `Lender.members`. */
+  /** The schema coordinate at which the operation is invalid, for example `Lender.members`. */
   coordinate: string;
   message: string;
 }
 
-/** Everything that a consumer's operations need and a schema does not have, or has in another way. */
+/** Validates each operation of a consumer against a schema and returns one entry per error. */
 export function findBrokenOperations(consumer: Consumer, schema: GraphQLSchema): BrokenOperation[] {
   const document = parse(consumer.document);
   return document.definitions
@@ -37,7 +37,7 @@ export function findBrokenOperations(consumer: Consumer, schema: GraphQLSchema):
     );
 }
 
-/** One operation with the fragments that it uses, directly or through others. */
+/** Returns a document with one operation and the fragments that it uses, directly or through other fragments. */
 function withFragments(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   const fragments = new Map(
     document.definitions.flatMap((definition) =>
@@ -62,7 +62,7 @@ function withFragments(document: DocumentNode, operation: OperationDefinitionNod
   };
 }
 
-/** Where in the schema an operation and the schema disagree: at the node of the error, or at the field around it. */
+/** Returns the schema coordinate of a validation error: that of the error's node, or of the field that contains it. */
 function coordinateOf(error: GraphQLError, document: DocumentNode, schema: GraphQLSchema): string {
   const nodes = new Set<unknown>(error.nodes);
   const typeInfo = new TypeInfo(schema);
@@ -75,7 +75,7 @@ function coordinateOf(error: GraphQLError, document: DocumentNode, schema: Graph
       enter(node) {
         if (node.kind === Kind.FIELD) field = `${typeInfo.getParentType()?.name ?? ''}.${node.name.value}`;
         if (node.kind === Kind.ARGUMENT) argument = `${field}(${node.name.value}:)`;
-        // A variable that does not fit is named at its definition and at its use: the use tells where.
+        // An error of a variable names its definition and its use. Only the use has a coordinate.
         if (found !== '' || !nodes.has(node) || node.kind === Kind.VARIABLE_DEFINITION) return;
         if (node.kind === Kind.ARGUMENT || node.kind === Kind.VARIABLE) found = argument;
         else if (node.kind === Kind.OBJECT_FIELD) found = `${inputTypeName(typeInfo)}.${node.name.value}`;

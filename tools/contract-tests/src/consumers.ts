@@ -1,20 +1,21 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Somebody who sends operations to an interface, and the versions that they pin. */
+/** A consumer of an interface. */
 export interface Consumer {
   name: string;
   interface: 'lender' | 'partner';
+  /** The versions that it pins. */
   versions: readonly string[];
-  /** Every operation that they send, as one document. */
+  /** All operations that it sends, as one document. */
   document: string;
-  /** Requests that they have sent: each operation at least once. */
+  /** Recorded requests, at least one for each operation. */
   recorded: readonly { operation: string; variables: Record<string, unknown> }[];
 }
 
 const root = join(import.meta.dirname, '..');
 
-/** The consumers of `consumers/<name>/`, by name. */
+/** Reads `consumers/<name>/`. Returns the consumers sorted by name. */
 export function readConsumers(): Consumer[] {
   return globSync('consumers/*/consumer.json', { cwd: root })
     .toSorted()

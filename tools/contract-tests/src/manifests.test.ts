@@ -9,9 +9,9 @@ const manifests = [
   ...partnerVersions.map(({ version }) => `@deedwire/partner-schema/${version}.manifest.json`),
 ];
 
-test.each(manifests)('error codes, their statuses and the limits are those of %s', (path) => {
+test.each(manifests)('%s lists the error codes, statuses and limits that the servers use', (path) => {
   const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve(path)), 'utf8'));
-  // Of every other path, so no part of the interface.
+  // The servers send this code only for unknown paths, which are not part of an interface.
   const { NOT_FOUND: _, ...codes } = errorTable;
   const statuses = Object.entries(codes).map(([code, { status, jsonStatus }]) => [
     code,

@@ -25,8 +25,8 @@ afterEach(async () => {
 
 const takenOverWithinMs = 20_000;
 
-test('a worker that is killed between taking and settling loses nothing', { timeout: 60_000 }, async () => {
-  // The request arrives and is not answered: taken, sent, not settled.
+test('a worker killed between taking and settling a delivery loses no event', { timeout: 60_000 }, async () => {
+  // The receiver does not respond, so the delivery is taken and sent, but not settled.
   receiver.onDelivery = () => {};
   await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });
   await receiver.waitFor(1);
@@ -35,7 +35,7 @@ test('a worker that is killed between taking and settling loses nothing', { time
   await t.system.apps['webhook-worker'].ended;
   receiver.onDelivery = acknowledge;
 
-  // What happens meanwhile is kept, too.
+  // No worker runs while this event occurs.
   await convertReferral(t.operator, { referralId: t.referrals[1] ?? '' });
   await t.system.restart('webhook-worker');
   const [first, ...others] = await receiver.waitFor(3);
@@ -43,9 +43,9 @@ test('a worker that is killed between taking and settling loses nothing', { time
   expect(lastMs - killedMs).toBeLessThan(takenOverWithinMs);
 
   for (const { headers, body } of receiver.deliveries) verifyWebhook({ headers, body, secret });
-  const again = others.filter(({ headers }) => headers['webhook-id'] === first?.headers['webhook-id']);
-  expect(again).toHaveLength(1);
-  expect(again[0]?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+  const repeated = others.filter(({ headers }) => headers['webhook-id'] === first?.headers['webhook-id']);
+  expect(repeated).toHaveLength(1);
+  expect(repeated[0]?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
 
   await expect
     .poll(async () => (await t.partner.request(operations.DeliveriesDocument, {})).webhookDeliveries.nodes, {

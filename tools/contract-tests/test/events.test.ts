@@ -35,7 +35,7 @@ const schemaFolder = fileURLToPath(new URL('../../../packages/webhook-events/jso
 
 const pick = (types: readonly { type: string }[]) => types.map(({ type }) => ({ type }));
 
-/** Validators of every published payload, by `<type>/<version>`. */
+/** Returns a validator for each published payload schema, by `<type>/<version>`. */
 function readPublishedSchemas() {
   const ajv = new Ajv2020({ allErrors: true });
   addFormats.default(ajv);
@@ -48,7 +48,7 @@ function readPublishedSchemas() {
   );
 }
 
-test('whatever happens, what arrives is as published', async () => {
+test('every event arrives signed and valid against its published JSON Schema', async () => {
   const { webhookEventTypes: lenderTypes } = await t.lender.request(lender.EventTypesDocument, {});
   const { webhookEventTypes: partnerTypes } = await t.partner.request(partner.EventTypesDocument, {});
   const { createWebhookSubscription: lenderSubscription } = await t.lender.request(lender.SubscribeDocument, {
@@ -96,7 +96,7 @@ test('whatever happens, what arrives is as published', async () => {
     expect(delivery.headers['x-service-webhook-event-version']).toBe(payload.version);
     seen.add(payload.type);
   }
-  // All there are, but the one that is sent when somebody asks for it.
+  // All event types except webhook.test, which is sent only on request.
   const all = [...lenderTypes, ...partnerTypes].map(({ type }) => type).filter((type) => type !== 'webhook.test');
   expect([...seen].toSorted()).toEqual(all.toSorted());
 });

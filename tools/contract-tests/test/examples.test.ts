@@ -51,7 +51,7 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     for (const sent of inPhase(version, 'create')) await expectResponse(sent, await send(sent));
     await causeEvent(t, contract);
     const [delivery] = await receiver.waitFor(1);
-    expect(namesOfOurs(delivery?.headers ?? {})).toEqual(
+    expect(ownHeaderNames(delivery?.headers ?? {})).toEqual(
       Object.keys(deliveryHeaderDescriptions)
         .map((name) => name.toLowerCase())
         .toSorted(),
@@ -88,8 +88,8 @@ async function causeEvent(t: TestSystem, { name }: InterfaceContract): Promise<v
   await addTeamMember(t.operator, { lenderId: t.accounts.lender.id, ...person });
 }
 
-/** The names of the headers without those of the transport. */
-function namesOfOurs(headers: object): string[] {
+/** Returns the names of the headers, except those that belong to the transport. */
+function ownHeaderNames(headers: object): string[] {
   const transport = ['accept-encoding', 'connection', 'content-length', 'host'];
   return Object.keys(headers)
     .filter((name) => !transport.includes(name))

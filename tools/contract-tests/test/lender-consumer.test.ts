@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-test('a lender reads its organization and its members', async () => {
+test('a lender reads its name and its members', async () => {
   expect(await t.lender.request(operations.TeamDocument, {})).toEqual({
     lender: {
       id: t.accounts.lender.id,
@@ -30,7 +30,7 @@ test('a lender reads its organization and its members', async () => {
   });
 });
 
-test('a change by the operator shows at once, and to no other lender', async () => {
+test('a change by the operator is visible immediately, and only to its lender', async () => {
   const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai@southgate.example' };
   expect((await t.otherLender.request(operations.TeamDocument, {})).lender.members).toEqual([]);
   const { id } = await addTeamMember(t.operator, { lenderId: t.accounts.otherLender.id, ...person });
@@ -40,7 +40,7 @@ test('a change by the operator shows at once, and to no other lender', async () 
   expect((await t.otherLender.request(operations.TeamDocument, {})).lender.members).toEqual([]);
 });
 
-test('each interface lists its own event types', async () => {
+test('the lender interface lists its event types', async () => {
   const { webhookEventTypes } = await t.lender.request(operations.EventTypesDocument, {});
   expect(webhookEventTypes.map(({ type }) => type)).toEqual([
     'lender.updated',

@@ -11,13 +11,13 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-test('a partner reads itself', async () => {
+test('returns the account of the client', async () => {
   expect(await t.partner.request(operations.MeDocument, {})).toEqual({
     partner: { id: t.accounts.partner.id, name: 'Keystone Estate Agents' },
   });
 });
 
-test('the query of the specification answers as it says', async () => {
+test('returns a referral and the served version, without caching, to a client without a version header', async () => {
   const response = await fetch(t.urls.partner, {
     method: 'POST',
     headers: {
@@ -34,7 +34,7 @@ test('the query of the specification answers as it says', async () => {
   expect(await response.json()).toEqual({ data: { referral: { id: t.referrals[0] } } });
 });
 
-test('a referral is created, read back and listed first', async () => {
+test('returns a created referral by id and as the first of the list', async () => {
   const input = {
     clientName: 'Zoë Ångström 😀',
     clientEmail: 'zoe@example.com',
@@ -59,7 +59,7 @@ test('a referral is created, read back and listed first', async () => {
   expect(referrals.pageInfo).toEqual({ hasNextPage: true, endCursor: referrals.edges[0]?.cursor });
 });
 
-test('every problem of an input is a user error with its field', async () => {
+test('returns a user error with its field for each problem of an input', async () => {
   const input = { clientName: ' ', clientEmail: 'nobody', externalReference: '', note: 'x'.repeat(5_001) };
   const { createReferral } = await t.partner.request(operations.ReferDocument, { input });
   expect(createReferral.referral).toBeNull();
@@ -71,7 +71,7 @@ test('every problem of an input is a user error with its field', async () => {
   ]);
 });
 
-test('the same idempotency key with the same input is the same referral', async () => {
+test('returns the same referral for a reused idempotency key, and an error when the input differs', async () => {
   const input = { clientName: 'Twice', idempotencyKey: 'order-4711' };
   const first = await t.partner.request(operations.ReferDocument, { input });
   const second = await t.partner.request(operations.ReferDocument, { input });
@@ -80,12 +80,12 @@ test('the same idempotency key with the same input is the same referral', async 
   expect(other.createReferral.userErrors).toMatchObject([
     { code: 'IDEMPOTENCY_KEY_REUSED', field: ['input', 'idempotencyKey'] },
   ]);
-  // Another account's key is another key.
+  // Idempotency keys are scoped to the account.
   const elsewhere = await t.otherPartner.request(operations.ReferDocument, { input });
   expect(elsewhere.createReferral.referral?.id).not.toBe(first.createReferral.referral?.id);
 });
 
-test('conversion and refusal show on the referral', async () => {
+test('shows on a referral that it was converted or declined', async () => {
   const [converted = '', declined = ''] = t.referrals.slice(-2);
   const { matterId } = await convertReferral(t.operator, { referralId: converted });
   await declineReferral(t.operator, { referralId: declined, reason: 'Outside of our area.' });
@@ -103,7 +103,7 @@ test('conversion and refusal show on the referral', async () => {
   expect(referrals.nodes.map(({ id }) => id)).toEqual([declined]);
 });
 
-test('a list pages to its end without gaps or repeats', async () => {
+test('lists all referrals over several pages without gaps or repeats', async () => {
   const ids: string[] = [];
   let after: string | null = null;
   do {
@@ -122,7 +122,7 @@ test('a list pages to its end without gaps or repeats', async () => {
 });
 
 test.each([{ first: 0 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'nonsense' }])(
-  'a page that cannot be is refused with a reason: %j',
+  'rejects invalid page arguments: %j',
   async (variables) => {
     const { status, errors } = await t.partner.send(operations.ReferralsDocument, variables);
     expect(status).toBe(200);
@@ -130,7 +130,7 @@ test.each([{ first: 0 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'non
   },
 );
 
-test.each(['\0', '\ud800'])('text that no database keeps is refused with a reason: %j', async (text) => {
+test.each(['\0', '\ud800'])('rejects text that PostgreSQL cannot store: %j', async (text) => {
   const input = { clientName: 'Ada', note: `x${text}` };
   const { status, errors } = await t.partner.send(operations.ReferDocument, { input });
   expect(status).toBe(200);
@@ -139,13 +139,13 @@ test.each(['\0', '\ud800'])('text that no database keeps is refused with a reaso
 
 test.each([
   ['of another tenant', () => t.referrals[0] ?? '', () => t.otherPartner],
-  ['of another type', () => 'gid://service/Matter/1', () => t.partner],
-  ['of another namespace', () => 'gid://elsewhere/Referral/1', () => t.partner],
-  ['that does not exist', () => 'gid://service/Referral/9223372036854775807', () => t.partner],
-  ['too large', () => 'gid://service/Referral/99999999999999999999', () => t.partner],
-  ['malformed', () => "'; drop table referral; --", () => t.partner],
-  ['empty', () => '', () => t.partner],
-])('a referral %s is null, like one that does not exist', async (_, id, client) => {
+  ['with the id of another type', () => 'gid://service/Matter/1', () => t.partner],
+  ['with an id of another namespace', () => 'gid://elsewhere/Referral/1', () => t.partner],
+  ['with an unknown id', () => 'gid://service/Referral/9223372036854775807', () => t.partner],
+  ['with an id that is too large', () => 'gid://service/Referral/99999999999999999999', () => t.partner],
+  ['with a malformed id', () => "'; drop table referral; --", () => t.partner],
+  ['with an empty id', () => '', () => t.partner],
+])('returns null for a referral %s', async (_, id, client) => {
   const { status, data, errors } = await client().send(operations.ReferralDocument, { id: id() });
   expect({ status, data, errors }).toEqual({ status: 200, data: { referral: null }, errors: [] });
 });

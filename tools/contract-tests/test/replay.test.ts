@@ -15,18 +15,21 @@ const requests = readConsumers().flatMap((consumer) =>
   consumer.versions.flatMap((version) => consumer.recorded.map((request) => ({ consumer, version, ...request }))),
 );
 
-test.each(requests)('$consumer.name at $version: $operation', async ({ consumer, version, operation, variables }) => {
-  const response = await fetch(t.urls[consumer.interface], {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Service-Schema-Version': version,
-      ...credentialHeaders(t.accounts[consumer.interface].credential),
-    },
-    body: JSON.stringify({ query: consumer.document, operationName: operation, variables }),
-  });
-  expect(response.headers.get('x-service-schema-version')).toBe(version);
-  const body = await response.json();
-  expect({ status: response.status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
-  expect(body.data).not.toBeNull();
-});
+test.each(requests)(
+  'version $version serves $operation of $consumer.name without errors',
+  async ({ consumer, version, operation, variables }) => {
+    const response = await fetch(t.urls[consumer.interface], {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Service-Schema-Version': version,
+        ...credentialHeaders(t.accounts[consumer.interface].credential),
+      },
+      body: JSON.stringify({ query: consumer.document, operationName: operation, variables }),
+    });
+    expect(response.headers.get('x-service-schema-version')).toBe(version);
+    const body = await response.json();
+    expect({ status: response.status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+    expect(body.data).not.toBeNull();
+  },
+);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-// Edits of one line to a copy of our own contracts as last released, and what `pnpm check` then says of them: what to do, word for word.
+// Each test makes one small edit to a copy of the contracts as last released. The snapshots pin the complete output of
+// contract-check, including its instructions.
 
 const packages = join(import.meta.dirname, '../../../packages');
 const cli = join(packages, 'contract-check/src/bin.ts');
@@ -16,7 +17,7 @@ beforeEach(() => {
   for (const name of ['lender-schema', 'partner-schema', 'webhook-events']) {
     const to = join(copy, 'packages', name);
     cpSync(join(packages, name, 'package.json'), join(to, 'package.json'));
-    // The last release, and nothing else: what is pending now would be reported, too.
+    // Copies the last release only, because contract-check would also report unreleased changes.
     cpSync(join(packages, name, 'released'), to, { recursive: true });
     cpSync(join(packages, name, 'released'), join(to, 'released'), { recursive: true });
   }
@@ -35,7 +36,7 @@ async function check(): Promise<{ exitCode: number; text: string }> {
   );
 }
 
-test('what is released is promised as it stands', async () => {
+test('contract-check accepts the contracts as last released', async () => {
   expect(await check()).toMatchObject({ exitCode: 0 });
 });
 
@@ -50,7 +51,7 @@ test.each([
     /(type Referral \{[^]*?\n {2}status: ReferralStatus)!/,
     '$1',
   ],
-  ['a field that is renamed', `${lenderContract}.graphql`, '  members: [TeamMember!]!', '  people: [TeamMember!]!'],
+  ['a renamed field', `${lenderContract}.graphql`, '  members: [TeamMember!]!', '  people: [TeamMember!]!'],
   [
     'an argument that becomes required',
     `${partnerContract}.graphql`,
@@ -58,37 +59,42 @@ test.each([
     '    status: ReferralStatus!\n',
   ],
   [
-    'an input field that is required',
+    'an input field that becomes required',
     `${partnerContract}.graphql`,
     /(input CreateReferralInput \{[^]*?\n {2}note: String)\n/,
     '$1!\n',
   ],
-  ['an enum value that goes', `${partnerContract}.graphql`, / {2}"""\n[^"]*"""\n {2}DECLINED\n/, ''],
-  ['a payload field that may be missing', `${convertedSchema}/2026-11-01.json`, '"matterId",', ''],
+  ['a removed enum value', `${partnerContract}.graphql`, / {2}"""\n[^"]*"""\n {2}DECLINED\n/, ''],
+  ['a payload field that becomes optional', `${convertedSchema}/2026-11-01.json`, '"matterId",', ''],
   [
-    'a payload field of another type',
+    'a payload field that changes its type',
     `${convertedSchema}/2026-11-01.json`,
     /"convertedAt": \{\s*"type": "string"/,
     '"convertedAt": { "type": "integer"',
   ],
-  ['an error code that goes', `${lenderContract}.manifest.json`, '"WRONG_INTERFACE"', '"WRONG_API"'],
-  ['a status that changes', `${lenderContract}.manifest.json`, '"application/json": 403', '"application/json": 401'],
-  ['a limit that is tightened', `${partnerContract}.manifest.json`, '"queryDepth": 10', '"queryDepth": 9'],
-  ['a page size that shrinks', `${partnerContract}.manifest.json`, '"firstMaximum": 100', '"firstMaximum": 50'],
+  ['a removed error code', `${lenderContract}.manifest.json`, '"WRONG_INTERFACE"', '"WRONG_API"'],
+  ['a changed error status', `${lenderContract}.manifest.json`, '"application/json": 403', '"application/json": 401'],
+  ['a tightened limit', `${partnerContract}.manifest.json`, '"queryDepth": 10', '"queryDepth": 9'],
+  ['a smaller maximum page size', `${partnerContract}.manifest.json`, '"firstMaximum": 100', '"firstMaximum": 50'],
   [
-    'an addition that nobody declared',
+    'an addition without a changeset',
     `${lenderContract}.graphql`,
     '  name: String!\n',
     '  name: String!\n  nickname: String\n',
   ],
-  ['a preview that breaks', `lender-schema/versions/2027-02-01.graphql`, '  lender: Lender!\n', '  lender: Lender\n'],
-])('%s', async (_, file, from, to) => {
+  [
+    'a breaking change to a preview without a changeset',
+    `lender-schema/versions/2027-02-01.graphql`,
+    '  lender: Lender!\n',
+    '  lender: Lender\n',
+  ],
+])('contract-check rejects %s', async (_, file, from, to) => {
   const path = join(copy, 'packages', file);
   const text = readFileSync(path, 'utf8');
   const edited = text.replace(from, to);
   expect(edited).not.toBe(text);
   writeFileSync(path, edited);
-  const { exitCode, text: said } = await check();
+  const { exitCode, text: output } = await check();
   expect(exitCode).toBe(1);
-  expect(said).toMatchSnapshot();
+  expect(output).toMatchSnapshot();
 });

@@ -15,7 +15,7 @@ afterAll(() => t.close());
 
 const versionHeader = 'X-Service-Schema-Version';
 
-test('two versions answer side by side, each as it promises', async () => {
+test('serves two versions side by side, each in its own shape', async () => {
   const { credential } = t.accounts.lender;
   const preview = createClient(t.urls.lender, credential, { [versionHeader]: '2027-02-01' });
   const { lender: asList } = await t.lender.request(older.TeamDocument, {});
@@ -24,7 +24,7 @@ test('two versions answer side by side, each as it promises', async () => {
   expect(asConnection.members.pageInfo.hasNextPage).toBe(false);
 });
 
-test('a connection pages to its end, in the order in which people were added', async () => {
+test('pages through all members in the order in which they were added', async () => {
   const lenderId = t.accounts.otherLender.id;
   for (let index = 0; index < 25; index += 1) {
     const number = String(index).padStart(2, '0');
@@ -41,12 +41,12 @@ test('a connection pages to its end, in the order in which people were added', a
   expect(names).toEqual(Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0')));
 });
 
-test('an operation of one version is no operation of the other', async () => {
+test('rejects an operation of another version with GRAPHQL_VALIDATION_FAILED', async () => {
   const { errors } = await t.lender.send(newer.TeamDocument, {});
   expect(errors.map(({ extensions }) => extensions.code)).toContain('GRAPHQL_VALIDATION_FAILED');
 });
 
-test('without the header the pin of the client counts; the operator can move it', async () => {
+test('serves the version that the client pins when the header is omitted, also after the operator changes it', async () => {
   const account = { interfaceName: 'lender', accountId: t.accounts.lender.id, clientId: null } as const;
   const credential = await issueCredential(t.operator, { ...account, schemaVersion: '2027-02-01' });
   const client = createClient(t.urls.lender, credential);
@@ -65,7 +65,7 @@ test('without the header the pin of the client counts; the operator can move it'
     .toBe('2026-11-01');
 });
 
-test('a version that is not there is refused with those that are, never replaced', async () => {
+test('rejects an unknown version with a list of the supported ones', async () => {
   for (const [url, credential, supported] of [
     [t.urls.lender, t.accounts.lender.credential, ['2026-11-01', '2027-02-01']],
     [t.urls.partner, t.accounts.partner.credential, ['2026-11-01']],

@@ -46,7 +46,7 @@ function headersOf(received: { headers: object }): Record<string, string> {
   return Object.fromEntries(Object.entries(received.headers).map(([name, value]) => [name, String(value)]));
 }
 
-test('the whole path: handshake, subscription, conversion, signed delivery', async () => {
+test('creates a subscription after a handshake and delivers a signed event to it', async () => {
   const { webhookSubscription, webhookSecret, userErrors } = await subscribe({
     eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }],
   });
@@ -77,7 +77,8 @@ test('the whole path: handshake, subscription, conversion, signed delivery', asy
   const referralId = t.referrals.shift() ?? '';
   const { matterId } = await convertReferral(t.operator, { referralId });
   const [delivery] = await receiver.waitFor(1);
-  if (delivery === undefined || webhookSecret === null) throw new Error('Nothing arrived.');
+  if (delivery === undefined || webhookSecret === null)
+    throw new Error('The subscription has no secret, or no delivery arrived.');
   const verified = verifyWebhook({ headers: delivery.headers, body: delivery.body, secret: webhookSecret });
   new Webhook(webhookSecret).verify(delivery.body.toString(), headersOf(delivery));
   expect(JSON.parse(delivery.body.toString())).toMatchObject({
@@ -100,7 +101,7 @@ test('the whole path: handshake, subscription, conversion, signed delivery', asy
     });
 });
 
-test('the id of a request is in the log of the attempts that it led to', async () => {
+test('logs each attempt with the id of the request that caused its event', async () => {
   await subscribe({ eventTypes: [{ type: 'referral.created' }] });
   const { headers } = await t.partner.send(operations.ReferDocument, { input: { clientName: 'Ada Example' } });
   await expect
@@ -111,7 +112,7 @@ test('the id of a request is in the log of the attempts that it led to', async (
     .toContain(headers.get('x-request-id'));
 });
 
-test("a client's own secret signs the handshake, too", async () => {
+test('signs the handshake with the secret that the client supplies', async () => {
   const own = `whsec_${randomBytes(32).toString('base64')}`;
   const { webhookSecret } = await subscribe({ webhookSecret: own });
   expect(webhookSecret).toBe(own);
@@ -119,7 +120,7 @@ test("a client's own secret signs the handshake, too", async () => {
   verifyWebhook({ headers: handshake?.headers ?? {}, body: handshake?.body ?? '', secret: own });
 });
 
-test('an idempotency key returns the subscription again, secret included, without another handshake', async () => {
+test('returns the same subscription and secret for a reused idempotency key, without another handshake', async () => {
   const input = { idempotencyKey: 'subscribe-1' };
   const first = await subscribe(input);
   const second = await subscribe(input);
@@ -128,7 +129,7 @@ test('an idempotency key returns the subscription again, secret included, withou
   expect(receiver.handshakes).toHaveLength(1);
 });
 
-describe('a handshake that fails creates nothing and says what came back', () => {
+describe('a failed handshake', () => {
   test.each<[string, string, RegExp, Receiver['onHandshake']]>([
     [
       'the wrong token',
@@ -138,14 +139,14 @@ describe('a handshake that fails creates nothing and says what came back', () =>
         response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"verification_token":"guess"}'),
     ],
     [
-      'no JSON',
+      'a body that is not JSON',
       'VERIFICATION_MISMATCH',
       /JSON/,
       (response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('ok'),
     ],
     ['an empty body', 'VERIFICATION_MISMATCH', /./, (response) => response.writeHead(200).end()],
-    ['500', 'VERIFICATION_STATUS', /500/, (response) => response.writeHead(500).end('boom')],
-    ['404', 'VERIFICATION_STATUS', /404/, (response) => response.writeHead(404).end()],
+    ['status 500', 'VERIFICATION_STATUS', /500/, (response) => response.writeHead(500).end('boom')],
+    ['status 404', 'VERIFICATION_STATUS', /404/, (response) => response.writeHead(404).end()],
     [
       'a redirect',
       'VERIFICATION_REDIRECT',
@@ -153,9 +154,9 @@ describe('a handshake that fails creates nothing and says what came back', () =>
       (response) => response.writeHead(302, { Location: 'https://example.com/' }).end(),
     ],
     ['a closed connection', 'VERIFICATION_UNREACHABLE', /./, (response) => response.socket?.destroy()],
-    ['nothing within 5 seconds', 'VERIFICATION_TIMEOUT', /within 5 s\b/, () => {}],
-  ])('%s', async (_, code, message, answer) => {
-    receiver.onHandshake = answer;
+    ['no response within 5 seconds', 'VERIFICATION_TIMEOUT', /within 5 s\b/, () => {}],
+  ])('creates no subscription and returns the cause: %s', async (_, code, message, respond) => {
+    receiver.onHandshake = respond;
     const { webhookSubscription, webhookSecret, userErrors } = await subscribe({ idempotencyKey: 'handshake-fails' });
     expect({ webhookSubscription, webhookSecret }).toEqual({ webhookSubscription: null, webhookSecret: null });
     expect(userErrors).toEqual([{ code, field: ['input', 'callbackUrl'], message: expect.stringMatching(message) }]);
@@ -163,20 +164,35 @@ describe('a handshake that fails creates nothing and says what came back', () =>
     expect(webhookSubscriptions.nodes).toEqual([]);
   });
 
-  test('nobody there', async () => {
+  test('returns VERIFICATION_UNREACHABLE when no receiver listens', async () => {
     await receiver.close();
     expect((await subscribe()).userErrors).toMatchObject([{ code: 'VERIFICATION_UNREACHABLE' }]);
     receiver = await startReceiver();
   });
 });
 
-describe('an input that cannot be is refused before anybody is called', () => {
+describe('an invalid input', () => {
   test.each<[string, Partial<Input>, string, string[]]>([
-    ['not a URL', { callbackUrl: 'hook' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
-    ['another scheme', { callbackUrl: 'ftp://example.com/' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
-    ['user info', { callbackUrl: 'https://me:secret@example.com/' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
-    ['a line feed', { callbackUrl: 'https://exa\nmple.com/' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
-    ['no event type', { eventTypes: [] }, 'EVENT_TYPES_INVALID', ['input', 'eventTypes']],
+    ['a callback URL that is not a URL', { callbackUrl: 'hook' }, 'CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
+    [
+      'a callback URL with another scheme',
+      { callbackUrl: 'ftp://example.com/' },
+      'CALLBACK_URL_INVALID',
+      ['input', 'callbackUrl'],
+    ],
+    [
+      'a callback URL with user info',
+      { callbackUrl: 'https://me:secret@example.com/' },
+      'CALLBACK_URL_INVALID',
+      ['input', 'callbackUrl'],
+    ],
+    [
+      'a callback URL with a line feed',
+      { callbackUrl: 'https://exa\nmple.com/' },
+      'CALLBACK_URL_INVALID',
+      ['input', 'callbackUrl'],
+    ],
+    ['an empty list of event types', { eventTypes: [] }, 'EVENT_TYPES_INVALID', ['input', 'eventTypes']],
     [
       'an unknown event type',
       { eventTypes: [{ type: 'referral.lost' }] },
@@ -196,13 +212,13 @@ describe('an input that cannot be is refused before anybody is called', () => {
       ['input', 'eventTypes', '0', 'version'],
     ],
     [
-      'an event type twice',
+      'a repeated event type',
       { eventTypes: [...converted, ...converted] },
       'EVENT_TYPES_INVALID',
       ['input', 'eventTypes', '1'],
     ],
     [
-      'a secret without prefix',
+      'a secret without its prefix',
       { webhookSecret: randomBytes(32).toString('base64') },
       'WEBHOOK_SECRET_INVALID',
       ['input', 'webhookSecret'],
@@ -214,7 +230,7 @@ describe('an input that cannot be is refused before anybody is called', () => {
       ['input', 'webhookSecret'],
     ],
     ['a blank idempotency key', { idempotencyKey: '' }, 'IDEMPOTENCY_KEY_INVALID', ['input', 'idempotencyKey']],
-  ])('%s', async (_, input, code, field) => {
+  ])('is rejected before the handshake: %s', async (_, input, code, field) => {
     const { webhookSubscription, userErrors } = await subscribe(input);
     expect(webhookSubscription).toBeNull();
     expect(userErrors).toEqual([{ code, field, message: expect.stringMatching(/\.$/) }]);
@@ -222,23 +238,23 @@ describe('an input that cannot be is refused before anybody is called', () => {
   });
 });
 
-test('thousands of unknown event types draw an answer of bounded size', async () => {
+test('returns at most 20 user errors for thousands of unknown event types', async () => {
   const eventTypes = Array.from({ length: 2_000 }, (_, index) => ({ type: `x${index}` }));
   const { webhookSubscription, userErrors } = await subscribe({ eventTypes });
   expect(webhookSubscription).toBeNull();
   expect(userErrors.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'EVENT_TYPE_UNKNOWN'));
 });
 
-test('another URL is verified, with the same secret, and gets the events from then on', async () => {
+test('verifies a new callback URL with the same secret and delivers later events to it', async () => {
   const { webhookSubscription, webhookSecret } = await subscribe();
   const id = webhookSubscription?.id ?? '';
   const successor = await startReceiver();
   try {
     successor.onHandshake = (response) => response.writeHead(500).end();
-    const refused = await t.partner.request(operations.ChangeSubscriptionDocument, {
+    const rejected = await t.partner.request(operations.ChangeSubscriptionDocument, {
       input: { id, callbackUrl: successor.url },
     });
-    expect(refused.updateWebhookSubscription).toMatchObject({
+    expect(rejected.updateWebhookSubscription).toMatchObject({
       webhookSubscription: null,
       userErrors: [{ code: 'VERIFICATION_STATUS' }],
     });
@@ -267,16 +283,16 @@ test('another URL is verified, with the same secret, and gets the events from th
   }
 });
 
-describe("what is nobody's, or another's, does not exist", () => {
+describe('access by id', () => {
   let id: string;
   beforeEach(async () => {
     id = (await subscribe()).webhookSubscription?.id ?? '';
   });
 
   test.each([
-    ['of another tenant', () => t.otherPartner],
+    ['of another partner', () => t.otherPartner],
     ['of the other interface', () => t.lender],
-  ])('a subscription %s', async (_, client) => {
+  ])('does not find a subscription %s', async (_, client) => {
     expect(await client().request(operations.SubscriptionDocument, { id })).toEqual({ webhookSubscription: null });
     expect(await client().request(operations.DeliveriesDocument, { subscriptionId: id })).toMatchObject({
       webhookDeliveries: { nodes: [] },
@@ -289,7 +305,7 @@ describe("what is nobody's, or another's, does not exist", () => {
     expect(kept.webhookSubscription?.id).toBe(id);
   });
 
-  test.each(unknownGids('WebhookSubscription'))('a subscription %s', async (_, gid) => {
+  test.each(unknownGids('WebhookSubscription'))('does not find a subscription %s', async (_, gid) => {
     expect(await t.partner.request(operations.SubscriptionDocument, { id: gid })).toEqual({
       webhookSubscription: null,
     });
@@ -300,11 +316,11 @@ describe("what is nobody's, or another's, does not exist", () => {
     expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
   });
 
-  test.each(unknownGids('WebhookDelivery'))('a delivery %s', async (_, gid) => {
+  test.each(unknownGids('WebhookDelivery'))('does not find a delivery %s', async (_, gid) => {
     expect(await t.partner.request(operations.DeliveryDocument, { id: gid })).toEqual({ webhookDelivery: null });
   });
 
-  test('a delivery of another tenant, and of a subscription that was deleted', async () => {
+  test('does not find a delivery of another account or of a deleted subscription', async () => {
     await convertReferral(t.operator, { referralId: t.referrals.shift() ?? '' });
     await receiver.waitFor(1);
     const { webhookDeliveries } = await t.partner.request(operations.DeliveriesDocument, { subscriptionId: id });
@@ -321,21 +337,21 @@ describe("what is nobody's, or another's, does not exist", () => {
   });
 });
 
-test('an account has at most 20 callback URLs verified in a minute', async () => {
+test('limits an account to 20 handshakes per minute', async () => {
   receiver.onHandshake = (response) => response.writeHead(500).end();
   const codes: string[] = [];
   for (let index = 0; index < 45; index += 1) {
     const { userErrors } = await subscribe();
     codes.push(userErrors[0]?.code ?? 'none');
   }
-  // A minute may begin on the way, but not two.
+  // The loop may cross the start of one minute, but not of two.
   expect(codes.slice(0, 20)).not.toContain('none');
   expect(codes).toContain('LIMIT_REACHED');
   expect(receiver.handshakes.length).toBeLessThanOrEqual(40);
   expect(receiver.handshakes.length).toBe(codes.filter((code) => code === 'VERIFICATION_STATUS').length);
 });
 
-test('an account has at most 20 subscriptions', async () => {
+test('limits an account to 20 subscriptions', async () => {
   for (let index = 0; index < 20; index += 1) {
     expect((await subscribe()).userErrors).toEqual([]);
     await t.forgetHandshakes();

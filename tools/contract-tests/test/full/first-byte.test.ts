@@ -7,8 +7,8 @@ import * as operations from '../../consumers/referral-portal/generated/2026-11-0
 
 const eventCount = 20;
 
-/** Prints how long an idle system takes from a commit to the arrival of the request. The bound is one against hanging. */
-test('from the commit to the first byte', async () => {
+/** Prints how long an idle system takes from a commit to the arrival of the request. The bound only guards against hanging. */
+test('prints the time from the commit of an event to the first byte of its delivery', async () => {
   const t = await startTestSystem();
   const receiver = await startReceiver();
   try {

@@ -20,12 +20,12 @@ const apps = ['@deedwire/lender-api', '@deedwire/operator-cli', '@deedwire/partn
 
 const lenderSdl = 'packages/lender-schema/versions/2026-11-01.graphql';
 
-// Each runs many programs; the bound is one against hanging.
+// The tests build on each other, in order. Each runs many programs, so the timeouts only guard against hanging.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 let registry: TestRegistry;
 let workspace: WorkspaceCopy;
-/** Package → version, as published first and as published then. */
+/** The version of each package in the first and in the second release. */
 let first: Map<string, string>;
 let second: Map<string, string>;
 
@@ -49,13 +49,13 @@ async function cutVersions(): Promise<Map<string, string>> {
   return workspace.versions();
 }
 
-/** Starts a release, and ends all of it, without notice, when it is about to publish a package. */
+/** Starts a release and kills its process group when it begins to publish a package. */
 async function releaseKilledAt(name: string): Promise<void> {
   const begun = registry.stallPublishing(name);
   const child = spawn('node', ['scripts/release.ts', '--registry', registry.url], {
     cwd: workspace.folder,
     detached: true,
-    // oxlint-disable-next-line node/no-process-env -- what a command inherits
+    // oxlint-disable-next-line node/no-process-env -- the command inherits it
     env: { ...process.env, npm_config_userconfig: registry.publisherConfig, TMPDIR: await workspace.scratchFolder() },
     stdio: 'ignore',
   });
@@ -66,7 +66,7 @@ async function releaseKilledAt(name: string): Promise<void> {
   registry.resumePublishing();
 }
 
-/** The lines of a text, in order, that begin with a word. */
+/** Returns the lines of a text that start with a word, sorted. */
 function linesOf(text: string, word = ''): string[] {
   return text
     .trim()
@@ -76,22 +76,22 @@ function linesOf(text: string, word = ''): string[] {
 }
 
 function addField(sdl: string): string {
-  return sdl.replace(/^type Lender \{\n/m, '$&  "What they say of themselves."\n  motto: String\n');
+  return sdl.replace(/^type Lender \{\n/m, '$&  "Motto of the lender."\n  motto: String\n');
 }
 
 function renameField(sdl: string): string {
   return sdl.replace(/(^type Lender \{[^}]*?)\bname: String!/m, '$1title: String!');
 }
 
-describe('a first release', () => {
-  test('is refused while changesets are pending', async () => {
+describe('first release', () => {
+  test('`pnpm release` rejects pending changesets', async () => {
     await workspace.writeChangeset('pending', 'patch', '@deedwire/webhook-signing');
     await expect(release('--dry-run')).rejects.toThrow(
       /^Changesets are pending \(.*\bpending\.md\b.*\)\. Run `pnpm run version` and commit the result first\.$/m,
     );
   });
 
-  test('versions, changelogs and released/ come of the changesets', async () => {
+  test('`pnpm run version` writes versions, changelogs and released/ from the changesets', async () => {
     first = await cutVersions();
     expect(await workspace.git('ls-files', '.changeset')).toBe('.changeset/config.json\n');
     const written = ['CHANGELOG.md', 'released/versions.json', 'released/*/*2026-11-01.*'];
@@ -109,25 +109,25 @@ describe('a first release', () => {
     await workspace.pnpm('exec', 'oxfmt', '--check', ...changed.trim().split('\n'));
   });
 
-  test('a dry run says what would be done, and does nothing', async () => {
-    const said = await release('--dry-run');
-    expect(linesOf(said, 'would publish')).toEqual(
+  test('`pnpm release --dry-run` lists each package that it would publish and tag, and does neither', async () => {
+    const output = await release('--dry-run');
+    expect(linesOf(output, 'would publish')).toEqual(
       publicPackages.map((name) => `would publish ${name}@${first.get(name)}`),
     );
-    expect(linesOf(said, 'would tag')).toEqual(
+    expect(linesOf(output, 'would tag')).toEqual(
       [...publicPackages, ...apps].map((name) => `would tag ${name}@${first.get(name)}`).toSorted(),
     );
     expect(await workspace.git('tag')).toBe('');
     expect(await registry.versionsOf('@deedwire/contract-check')).toEqual([]);
   });
 
-  test('a run that is killed leaves what the next one does', async () => {
+  test('`pnpm release` completes a release that was killed after two of five packages', async () => {
     await releaseKilledAt('@deedwire/partner-schema');
     const published = await Promise.all(publicPackages.map((name) => registry.versionsOf(name)));
     expect(published.map((versions) => versions.length)).toEqual([1, 1, 0, 0, 0]);
 
-    const said = await release();
-    expect(linesOf(said, 'published')).toEqual(
+    const output = await release();
+    expect(linesOf(output, 'published')).toEqual(
       publicPackages.slice(2).map((name) => `published ${name}@${first.get(name)}`),
     );
     const now = await Promise.all(publicPackages.map((name) => registry.versionsOf(name)));
@@ -137,11 +137,11 @@ describe('a first release', () => {
     );
   });
 
-  test('once more, nothing is left to do', async () => {
+  test('`pnpm release` does nothing after a complete release', async () => {
     expect(await release()).toBe('Everything is released.\n');
   });
 
-  test('released/ that is not what the tag holds is found', async () => {
+  test('checkReleased finds a file in released/ that differs from the release tag', async () => {
     const path = 'packages/partner-schema/released/versions/2026-11-01.graphql';
     const check = `console.log(await (await import('./tools/release/src/released-at-tag.ts')).checkReleased())`;
     const evaluate = () => workspace.pnpm('exec', 'node', '--input-type=module', '--eval', check);
@@ -154,8 +154,8 @@ describe('a first release', () => {
   });
 });
 
-describe('a change', () => {
-  test('that says too little is refused when versions are cut', async () => {
+describe('second release', () => {
+  test('`pnpm run version` rejects a patch changeset for a change that needs a minor bump', async () => {
     await workspace.edit(lenderSdl, addField);
     await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
     await workspace.writeChangeset('motto', 'patch', '@deedwire/lender-schema');
@@ -163,20 +163,20 @@ describe('a change', () => {
     expect(await workspace.versions()).toEqual(first);
   });
 
-  test('and by the release, whatever was done to get past that', async () => {
-    // By hand: the version, the snapshot, and no changeset left to tell of it.
+  test('`pnpm release` rejects a patch bump made by hand for a change that needs a minor bump', async () => {
+    // Edits the version and released/ by hand, and deletes the changeset.
     await workspace.edit('packages/lender-schema/package.json', (text) =>
       text.replace(/("version": "\d+\.\d+\.)\d+"/, '$199"'),
     );
     await workspace.edit(lenderSdl.replace('versions/', 'released/versions/'), addField);
     await workspace.git('clean', '--quiet', '--force', '.changeset');
-    await workspace.commitAll('A patch, they say');
+    await workspace.commitAll('Edit the version by hand');
     await expect(release()).rejects.toThrow('the changes need a minor bump, but only a patch bump is declared.');
     expect(await registry.versionsOf('@deedwire/lender-schema')).toEqual([first.get('@deedwire/lender-schema')]);
     await workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
   });
 
-  test('that breaks what is released is refused, however large the bump', async () => {
+  test('`pnpm run version` rejects a breaking change to a released version even with a major changeset', async () => {
     await workspace.edit(lenderSdl, renameField);
     await workspace.writeChangeset('rename', 'major', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow(
@@ -186,12 +186,12 @@ describe('a change', () => {
     await workspace.git('clean', '--quiet', '--force', '.changeset');
   });
 
-  test('that is declared is published, and what did not change is not', async () => {
+  test('`pnpm release` publishes lender-schema and webhook-events, which changed, and no other package', async () => {
     await workspace.edit(lenderSdl, addField);
     await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
     await workspace.writeChangeset('motto', 'minor', '@deedwire/lender-schema');
-    await workspace.writeChangeset('words', 'patch', '@deedwire/webhook-events');
-    await workspace.commitAll('Mottos');
+    await workspace.writeChangeset('wording', 'patch', '@deedwire/webhook-events');
+    await workspace.commitAll('Add a motto');
     second = await cutVersions();
     expect(linesOf(await release(), 'published')).toEqual(
       ['@deedwire/lender-schema', '@deedwire/webhook-events'].map((name) => `published ${name}@${second.get(name)}`),
@@ -202,7 +202,7 @@ describe('a change', () => {
   });
 });
 
-test.each(publicPackages)('the tarball of %s holds what it should', async (name) => {
+test.each(publicPackages)('the tarball of %s contains the files listed in tarballs/', async (name) => {
   const folder = await workspace.scratchFolder();
   const packing = ['pack', `${name}@${first.get(name)}`, '--json', '--registry', registry.url];
   const [{ files }] = JSON.parse(await succeed('npm', packing, { cwd: folder }));
@@ -225,14 +225,14 @@ describe('consumers outside the workspace', () => {
 
   afterAll(() => Promise.all([system.close(), loanDesk.remove(), broker.remove()]));
 
-  test('have installed different versions', async () => {
+  test('install the first and the second release of lender-schema', async () => {
     const schema = '@deedwire/lender-schema';
     expect(first.get(schema)).not.toBe(second.get(schema));
     expect(await loanDesk.npm('ls', schema)).toContain(`${schema}@${first.get(schema)}\n`);
     expect(await broker.npm('ls', schema)).toContain(`${schema}@${second.get(schema)}\n`);
   });
 
-  test('compile their own operations and get one event at two versions', async () => {
+  test('compile their operations and receive the same event in two versions', async () => {
     await Promise.all([loanDesk.build(), broker.build()]);
     const { subscriptions, reports, conversion } = await convertWhileRunning([
       { project: loanDesk, node: process.execPath },
@@ -240,14 +240,14 @@ describe('consumers outside the workspace', () => {
     ]);
     expect(subscriptions).toEqual([subscriptionAt('2026-11-01'), subscriptionAt('2027-02-01')]);
     expect(reports).toEqual([conversion, conversion]);
-    // One event, whatever the version of its payload.
+    // The id of the event does not depend on the version of its payload.
     expect(reports[0]).toEqual(reports[1]);
   });
 
   test('work on Node 20 with graphql 16', async (context) => {
     const node = await findNode20();
     if (node === null) {
-      process.stdout.write('There is no Node 20 on the PATH: the consumer on it is skipped.\n');
+      process.stdout.write('No Node 20 is on the PATH, so its test is skipped.\n');
       return context.skip();
     }
     await loanDesk.npm('install', 'graphql@16');
@@ -258,7 +258,7 @@ describe('consumers outside the workspace', () => {
     expect(reports).toEqual([conversion]);
   });
 
-  /** Runs consumers at the same time, and converts a referral when all have subscribed. */
+  /** Runs consumers concurrently and converts a referral once all have subscribed. */
   async function convertWhileRunning(runs: { project: ConsumerProject; node: string }[]) {
     const { urls, accounts, operator, referrals } = system;
     const service = JSON.stringify({
@@ -280,7 +280,7 @@ describe('consumers outside the workspace', () => {
 
 const anEventGid: unknown = expect.stringMatching(/^gid:\/\/service\/WebhookEvent\/\d+$/);
 
-/** What a consumer says when it has read its lender and subscribed. */
+/** The line that a consumer prints after it has read its lender and subscribed. */
 function subscriptionAt(version: string): object {
   return {
     lender: expect.any(String),
@@ -289,7 +289,7 @@ function subscriptionAt(version: string): object {
   };
 }
 
-/** What a receiver of webhooks installs, pinned exactly. */
+/** The exact versions of the packages that a consumer installs. */
 function pinsOf(versions: ReadonlyMap<string, string>): Record<string, string> {
   const names = publicPackages.filter((name) => name !== '@deedwire/contract-check');
   return Object.fromEntries(names.map((name) => [name, versions.get(name) ?? '']));

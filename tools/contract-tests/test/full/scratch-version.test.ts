@@ -9,8 +9,9 @@ import { credentialHeaders, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
-// A version of an interface and one of an event are added to a copy of this tree, and older ones are retired from it, by
-// what CONTRIBUTING.md says: new files, deleted files, and a line where versions are listed.
+// Follows CONTRIBUTING.md in a copy of this workspace. The first test adds a version of the partner interface and one of an
+// event, with new files and one line in each list of versions. The second test continues from there: it retires the older
+// versions by deleting their files and lines.
 
 const run = promisify(execFile);
 const scratch = '2099-01-01';
@@ -32,7 +33,7 @@ function edit(file: string, ...replacements: [from: string | RegExp, to: string]
   let text = readFileSync(join(workspace.folder, file), 'utf8');
   for (const [from, to] of replacements) {
     const edited = text.replace(from, to);
-    if (edited === text) throw new Error(`${file} holds no ${from}.`);
+    if (edited === text) throw new Error(`${file} does not contain ${from}.`);
     text = edited;
   }
   writeFileSync(join(workspace.folder, file), text);
@@ -45,7 +46,7 @@ function derive(from: string, to: string, ...replacements: [from: string | RegEx
 
 const remove = (file: string): void => rmSync(join(workspace.folder, file));
 
-/** Generates what the two contract packages publish, and checks the types of the apps that serve them. */
+/** Generates the published files of both contract packages and checks the types of the apps that serve them. */
 async function build(): Promise<void> {
   const schema = join(workspace.folder, 'packages/partner-schema');
   await run('node_modules/.bin/graphql-codegen', ['--config', '../../scripts/schema-codegen.ts'], { cwd: schema });
@@ -57,7 +58,7 @@ async function build(): Promise<void> {
   }
 }
 
-/** The apps of the copy. */
+/** Starts the apps of the copy. */
 async function startApps(): Promise<{ partnerUrl: string; stop(): Promise<void> }> {
   const system = await startSystem({
     workspace: workspace.folder,
@@ -70,13 +71,18 @@ async function startApps(): Promise<{ partnerUrl: string; stop(): Promise<void> 
   return { partnerUrl: `${system.apps['partner-api'].url}/partners/graphql`, stop: () => system.stop() };
 }
 
-interface Answer {
+interface GraphqlResponse {
   status: number;
   data?: Record<string, unknown>;
   errors?: { extensions: Record<string, unknown> }[];
 }
 
-async function send(url: string, version: string | null, query: string, variables: object = {}): Promise<Answer> {
+async function send(
+  url: string,
+  version: string | null,
+  query: string,
+  variables: object = {},
+): Promise<GraphqlResponse> {
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -106,7 +112,7 @@ async function decline(): Promise<void> {
   await declineReferral(harness.operator, { referralId, reason: 'Outside of our area.' });
 }
 
-test('adding a version is a file for each thing that differs, and a line', { timeout: 240_000 }, async () => {
+test('adding a version takes only new files and one line per list', { timeout: 240_000 }, async () => {
   const sdl = 'packages/partner-schema/versions';
   derive(`${sdl}/2026-11-01.graphql`, `${sdl}/${scratch}.graphql`, [
     /(type Partner \{[^}]*)\n  name: String!/,
@@ -217,7 +223,7 @@ test('adding a version is a file for each thing that differs, and a line', { tim
   }
 });
 
-test('retiring a version is deleting its files and its line', { timeout: 240_000 }, async () => {
+test('retiring the older version takes only deleting its files and lines', { timeout: 240_000 }, async () => {
   for (const file of ['2026-11-01.graphql', '2026-11-01.manifest.json'])
     remove(`packages/partner-schema/versions/${file}`);
   edit('packages/partner-schema/versions.json', [/ {2}"2026-11-01": [^\n]*,\n/, '']);
@@ -245,7 +251,7 @@ test('retiring a version is deleting its files and its line', { timeout: 240_000
   const receiver = await startReceiver();
   try {
     expect(await send(system.partnerUrl, scratch, '{ partner { title } }')).toMatchObject({ status: 200 });
-    // Neither the header nor the pin is ever served by another version.
+    // The header and the pin of the client both name the retired version. No other version replaces it.
     for (const version of ['2026-11-01', null]) {
       expect(await send(system.partnerUrl, version, '{ partner { name } }')).toMatchObject({
         status: 400,

@@ -22,23 +22,23 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('a lender reads its organization and its team, in the order in which they were added', async () => {
+test('returns the lender with its members in the order in which they were added', async () => {
   const { status, body } = await call(lenderKey, '{ lender { name members { id firstName lastName email } } }');
   const members = [member('Ada', 'Fairbank'), member('Ben', 'Okoro'), member('Chloé', 'Marchand')];
   expect([status, body]).toEqual([200, { data: { lender: { name: 'Northwind Building Society', members } } }]);
 });
 
-test('another lender of the organization reads only its own', async () => {
+test('returns no members of another lender of the same organization', async () => {
   const { body } = await call(colleagueKey, '{ lender { name members { id } } }');
   expect(body).toEqual({ data: { lender: { name: 'Other lender', members: [] } } });
 });
 
-test('credentials of the partner interface are refused', async () => {
+test('rejects credentials of the partner interface with 403', async () => {
   const { status, body } = await call(partnerKey, '{ lender { id } }');
   expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
 });
 
-test('an organization that is not the client’s is refused', async () => {
+test('rejects the id of an unknown organization with 401', async () => {
   const { status } = await call(
     { ...lenderKey, organizationId: 'gid://service/Organization/999' },
     '{ lender { id } }',
@@ -46,7 +46,7 @@ test('an organization that is not the client’s is refused', async () => {
   expect(status).toBe(401);
 });
 
-test('only event types of lenders are offered, and only public HTTPS URLs are taken', async () => {
+test('lists only the event types of lenders, and rejects callback URLs that are not public HTTPS URLs', async () => {
   const { body } = await call<{ webhookEventTypes: { type: string }[] }>(lenderKey, '{ webhookEventTypes { type } }');
   expect(body.data?.webhookEventTypes.map(({ type }) => type)).toEqual([
     'lender.updated',
@@ -60,8 +60,8 @@ test('only event types of lenders are offered, and only public HTTPS URLs are ta
     createWebhookSubscription(input: { callbackUrl: $url, eventTypes: [{ type: "lender.updated" }] }) { userErrors { code } }
   }`;
   for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://[::1]/']) {
-    const refused = await call(lenderKey, create, { url });
-    expect(refused.body.data).toEqual({
+    const response = await call(lenderKey, create, { url });
+    expect(response.body.data).toEqual({
       createWebhookSubscription: { userErrors: [{ code: 'CALLBACK_URL_FORBIDDEN' }] },
     });
   }

@@ -10,7 +10,7 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
-  // As in production: the operator's login, which is in its group role and no other.
+  // The login is only in the group role `operator`, as in production.
   env = { DATABASE_URL: await database.urlFor('operator') };
 });
 afterAll(() => database.drop());
@@ -30,8 +30,8 @@ async function createAccount(noun: 'lender' | 'partner'): Promise<string> {
   return String(account['id']);
 }
 
-describe('the whole of what the staff does', () => {
-  test('organization, lender and its members', async () => {
+describe('deedwire-operator', () => {
+  test('creates an organization and a lender, and adds, updates and removes a member', async () => {
     const organization = await operate('organization', 'create', '--name', 'Harbour');
     expect(organization).toEqual({
       id: expect.stringMatching(/^gid:\/\/service\/Organization\/\d+$/),
@@ -65,7 +65,7 @@ describe('the whole of what the staff does', () => {
     expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: There is no team member ${memberId}.\n` });
   });
 
-  test('a credential is issued, listed without its secret, and revoked', async () => {
+  test('issues a credential, lists it without its secret and revokes it', async () => {
     const account = ['--interface', 'partner', '--account', await createPartner()];
     const issued = await operate('credential', 'issue', ...account);
     expect(Object.keys(issued)).toEqual(['clientId', 'apiKey', 'organizationId']);
@@ -83,7 +83,7 @@ describe('the whole of what the staff does', () => {
     expect(first).toMatchObject({ keyId, revokedAt: expect.any(String) });
   });
 
-  test('a new client is pinned to the current version, or to one that is chosen, and the pin can be moved', async () => {
+  test('pins a new client to the current or the given version, and changes the pin', async () => {
     const account = ['--interface', 'lender', '--account', await createLender()];
     const { clientId } = await operate('credential', 'issue', ...account);
     await operate('credential', 'issue', ...account, '--schema-version', '2027-02-01');
@@ -100,19 +100,19 @@ describe('the whole of what the staff does', () => {
     expect(await pins()).toEqual(['2027-02-01', '2027-02-01']);
 
     const versions = 'The lender interface has no version 1999-01-01. It has: 2026-11-01, 2027-02-01.';
-    for (const refused of [
+    for (const rejected of [
       await runOperator(env, 'client', 'pin', String(clientId), '--schema-version', '1999-01-01'),
       await runOperator(env, 'credential', 'issue', ...account, '--schema-version', '1999-01-01'),
     ]) {
-      expect(refused).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${versions}\n` });
+      expect(rejected).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${versions}\n` });
     }
     const another = ['credential', 'issue', ...account, '--client', String(clientId), '--schema-version', '2026-11-01'];
     expect((await runOperator(env, ...another)).stderr).toContain('is pinned already');
-    const nobody = await runOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
-    expect(nobody).toMatchObject({ exitCode: 1, stderr: 'error: There is no client lender_nobody.\n' });
+    const unknown = await runOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
+    expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: There is no client lender_nobody.\n' });
   });
 
-  test('a referral is converted once, another declined, both listed', async () => {
+  test('converts a referral once, declines another and lists both', async () => {
     const partner = ['--partner', await createPartner()];
     const { id: convertible } = await operate('referral', 'create', ...partner, '--client-name', 'Client 1');
     const { id: declinable } = await operate(
@@ -144,7 +144,7 @@ describe('the whole of what the staff does', () => {
     expect(newest.stdout).toContain(String(converted['matterId']));
   });
 
-  test('deliveries are listed, and one that is not there is not shown', async () => {
+  test('lists deliveries, and exits 1 for an unknown delivery', async () => {
     expect(await operate('delivery', 'list')).toEqual([]);
     const missing = await runOperator(env, 'delivery', 'show', 'gid://service/WebhookDelivery/1');
     expect(missing).toEqual({
@@ -155,8 +155,8 @@ describe('the whole of what the staff does', () => {
   });
 });
 
-describe('where the database is', () => {
-  test('DATABASE_URL missing: the running `pnpm dev` of the home', async () => {
+describe('the database connection', () => {
+  test('uses the database of the running `pnpm dev` when DATABASE_URL is not set', async () => {
     const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
     const missing = await runOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list');
     expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
@@ -172,9 +172,9 @@ describe('where the database is', () => {
     await rm(home, { recursive: true });
   });
 
-  test('a server that is not there is said to be away', async () => {
-    const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-    const result = await runOperator(away, 'delivery', 'list');
+  test('exits 1 with a message when the database is unavailable', async () => {
+    const unavailable = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const result = await runOperator(unavailable, 'delivery', 'list');
     expect(result).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -182,13 +182,13 @@ describe('where the database is', () => {
     });
   });
 
-  test('configuration errors are all reported at once', async () => {
+  test('reports all configuration errors together', async () => {
     const result = await runOperator({ DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!' }, 'delivery', 'list');
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toMatch(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/);
   });
 
-  test('migrate applies what is missing, once', async () => {
+  test('applies missing migrations once', async () => {
     const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const first = await runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');
     expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
@@ -199,20 +199,20 @@ describe('where the database is', () => {
   });
 });
 
-describe('wrong usage exits with 2 and shows help on standard error', () => {
+describe('the command line', () => {
   test.each([
-    ['no noun', []],
-    ['no verb', ['referral']],
+    ['a missing noun', []],
+    ['a missing verb', ['referral']],
     ['an unknown noun', ['referal', 'list']],
     ['an unknown verb', ['referral', 'lst']],
     ['a missing option', ['referral', 'list']],
     ['an unknown option', ['organization', 'create', '--name', 'x', '--colour', 'red']],
     ['a missing argument', ['referral', 'convert']],
-    ['one argument too many', ['referral', 'convert', 'gid://service/Referral/1', 'gid://service/Referral/2']],
-    ['nothing to change', ['member', 'update', 'gid://service/TeamMember/1']],
-    ['a value that is no choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
-    ['a limit that is no number', ['delivery', 'list', '--limit', 'many']],
-  ])('%s', async (_name, commandArguments) => {
+    ['an extra argument', ['referral', 'convert', 'gid://service/Referral/1', 'gid://service/Referral/2']],
+    ['an update without options', ['member', 'update', 'gid://service/TeamMember/1']],
+    ['an invalid choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
+    ['a limit that is not a number', ['delivery', 'list', '--limit', 'many']],
+  ])('exits 2 and prints help to standard error for %s', async (_name, commandArguments) => {
     const result = await runOperator(env, ...commandArguments);
     expect(result).toMatchObject({
       exitCode: 2,
@@ -221,7 +221,7 @@ describe('wrong usage exits with 2 and shows help on standard error', () => {
     });
   });
 
-  test('help that was asked for goes to standard output', async () => {
+  test('exits 0 and prints help to standard output for --help', async () => {
     const result = await runOperator(env, 'credential', 'issue', '--help');
     expect(result).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('--interface') });
   });

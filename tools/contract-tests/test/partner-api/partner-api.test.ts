@@ -19,7 +19,7 @@ afterAll(() => harness.close());
 
 const details = { clientEmail: null, externalReference: null, note: null };
 
-test('a partner reads itself', async () => {
+test('returns the account of the client', async () => {
   const { status, headers, body } = await send('{ partner { id name } }');
   expect([status, body]).toEqual([
     200,
@@ -28,14 +28,14 @@ test('a partner reads itself', async () => {
   expect(headers.get('x-service-schema-version')).toBe('2026-11-01');
 });
 
-test('credentials of the lender interface are refused', async () => {
+test('rejects credentials of the lender interface with 403', async () => {
   const { status, body } = await send('{ partner { id } }', {}, harness.accounts.lender);
   expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
 });
 
-test('a schema that is not what was promised is never served', async () => {
+test('does not serve a schema that differs from its contract', async () => {
   const schemas = new Map([['2026-11-01', schema20261101()]]);
-  const contract = serveContract({ versions, sdl: sdlOfTomorrow }, schemas);
+  const contract = serveContract({ versions, sdl: changedSdl }, schemas);
   const different = await harness.startPartnerApi({}, contract);
   const ready = async () => {
     const response = await fetch(`${different.url}/ready`);
@@ -53,7 +53,7 @@ describe('referrals', () => {
   const fields =
     'id status clientName clientEmail externalReference note createdAt closedAt matter { id reference openedAt }';
 
-  test('one is created, read, and shows what it was converted into', async () => {
+  test('creates a referral, and shows its matter after the conversion', async () => {
     const input = { clientName: 'Ada Lovelace', clientEmail: 'ada@example.com', externalReference: 'A-1' };
     const create = `mutation ($input: CreateReferralInput!) {
       createReferral(input: $input) { referral { ${fields} } userErrors { code message field } }
@@ -80,7 +80,7 @@ describe('referrals', () => {
     expect(body.data?.referral).toMatchObject({ status: 'CONVERTED', matter: { id: matterId } });
   });
 
-  test('a refusal is a user error', async () => {
+  test('returns a user error for each invalid field', async () => {
     const create =
       'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code field } } }';
     const { status, body } = await send(create, { input: { clientName: ' ', clientEmail: 'nobody' } });
@@ -94,7 +94,7 @@ describe('referrals', () => {
     });
   });
 
-  test('somebody else’s, one that is not there and one that cannot be are the same: null', async () => {
+  test('returns null for a referral of another partner, an unknown id and a malformed id', async () => {
     const { id: theirs } = await createReferralForPartner(harness.operator, {
       partnerId: harness.accounts.otherPartner.id,
       clientName: 'Theirs',
@@ -114,7 +114,7 @@ describe('referrals', () => {
     }
   });
 
-  test('pages follow each other, newest first', async () => {
+  test('lists referrals newest first over several pages', async () => {
     for (const clientName of ['B', 'C', 'D']) {
       await createReferralForPartner(harness.operator, {
         partnerId: harness.accounts.partner.id,
@@ -130,8 +130,8 @@ describe('referrals', () => {
     const names: string[] = [];
     let after: string | null = null;
     do {
-      const answer: GraphqlResponse<{ referrals: Page }> = await send(query, { after });
-      const page = answer.body.data?.referrals;
+      const response: GraphqlResponse<{ referrals: Page }> = await send(query, { after });
+      const page = response.body.data?.referrals;
       if (!page) break;
       names.push(...page.nodes.map(({ clientName }) => clientName));
       expect(page.edges.map(({ node }) => node)).toEqual(page.nodes);
@@ -142,7 +142,7 @@ describe('referrals', () => {
   });
 
   test.each([{ first: 0 }, { first: -1 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'x' }, { after: '' }])(
-    '%o is refused',
+    'rejects the page arguments %o',
     async (variables) => {
       const query = 'query ($first: Int, $after: String) { referrals(first: $first, after: $after) { nodes { id } } }';
       const { status, body } = await send(query, variables);
@@ -151,7 +151,7 @@ describe('referrals', () => {
   );
 });
 
-test('requests are counted, without anything that a client sent', async () => {
+test('counts requests in metrics that hold no client id', async () => {
   await send('{ partner { name } }');
   const text = await (await fetch(`${service.url}/metrics`)).text();
   expect(text).toContain(
@@ -161,7 +161,7 @@ test('requests are counted, without anything that a client sent', async () => {
   expect(text).not.toContain(harness.accounts.partner.credential.clientId);
 });
 
-const sdlOfTomorrow = (version: string) => sdl(version).replace('name: String!', 'name: String');
+const changedSdl = (version: string) => sdl(version).replace('name: String!', 'name: String');
 
 interface Page {
   nodes: { id: string; clientName: string }[];

@@ -27,7 +27,7 @@ const first = {
     timestamp: '2026-11-02T09:30:00.000Z',
   },
   nextAttemptAt: null,
-  // The latest 20 of 22, newest first.
+  // A response holds only the latest 20 attempts, newest first. 22 exist.
   attempts: Array.from({ length: 20 }, (_, index) => ({
     number: 22 - index,
     startedAt: '2026-11-02T09:30:01.000Z',
@@ -46,19 +46,19 @@ const second = {
   attempts: [{ ...first.attempts[0], number: 1, responseStatus: 503, error: null }],
 };
 
-test('deliveries are listed newest first, each with its own attempts', async () => {
+test('lists deliveries newest first, each with its attempts', async () => {
   expect(await read(`{ webhookDeliveries { nodes { ${fields} } } }`)).toEqual({
     webhookDeliveries: { nodes: [second, first] },
   });
 });
 
-test('they can be asked for by subscription and status', async () => {
+test('filters deliveries by subscription and status', async () => {
   expect(await list('status: FAILED')).toEqual(found(first));
   expect(await list('subscriptionId: "gid://service/WebhookSubscription/1", first: 1')).toEqual(found(second));
   expect(await list('subscriptionId: "gid://service/WebhookSubscription/2"')).toEqual(found());
 });
 
-test('one is read by its id, by its owner alone', async () => {
+test('returns a delivery by its id only to its owner', async () => {
   const query = `{ webhookDelivery(id: "${first.id}") { ${fields} } }`;
   expect(await read(query)).toEqual({ webhookDelivery: first });
   const theirs = await send(query, harness.accounts.otherPartner);
@@ -80,11 +80,11 @@ async function read(query: string): Promise<Record<string, unknown> | null | und
   return body.data;
 }
 
-/** As the webhook worker leaves them: one that failed for good, and one that is to be tried again. */
+/** Inserts a failed delivery and one that waits for a retry, as the webhook worker writes them. */
 async function insertDeliveries(): Promise<void> {
   const accountId = harness.accounts.partner.accountId;
   const statements = [
-    // The events of the seed: the ids start at 1 again.
+    // Removes the events of the seed, so that ids start at 1.
     'truncate outbox_event restart identity cascade',
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
      values (${accountId}, 'partner', 'https://receiver.example/', '')`,

@@ -28,7 +28,7 @@ const create = `mutation ($input: CreateWebhookSubscriptionInput!) {
 }`;
 const eventTypes = [{ type: 'referral.converted' }];
 
-test('the event types of the interface are listed', async () => {
+test('lists the event types of the interface', async () => {
   const { body } = await send('{ webhookEventTypes { type description versions { version status sunsetOn } } }');
   expect(body.data?.webhookEventTypes).toContainEqual({
     type: 'referral.converted',
@@ -41,7 +41,7 @@ test('the event types of the interface are listed', async () => {
   expect(JSON.stringify(body)).not.toContain('team_member');
 });
 
-test('a subscription is created after its URL was verified, read, changed and deleted', async () => {
+test('creates a subscription after a handshake, returns, updates and deletes it', async () => {
   const { body } = await send(create, { input: { callbackUrl: receiver.url, eventTypes } });
   const subscription = {
     id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
@@ -86,7 +86,7 @@ test('a subscription is created after its URL was verified, read, changed and de
   expect(again.body.data?.deleteWebhookSubscription).toEqual(notFound);
 });
 
-describe('is refused, and nothing is created, with', () => {
+describe('createWebhookSubscription', () => {
   beforeAll(() => {
     receiver.onHandshake = (response) => response.end('{"verification_token":"another"}');
   });
@@ -95,19 +95,19 @@ describe('is refused, and nothing is created, with', () => {
   });
 
   test.each([
-    ['a URL that is none', { callbackUrl: 'nowhere' }, 'CALLBACK_URL_INVALID', 'callbackUrl'],
-    ['a receiver that answers another token', {}, 'VERIFICATION_MISMATCH', 'callbackUrl'],
-    ['an event type that is none', { eventTypes: [{ type: 'referral.lost' }] }, 'EVENT_TYPE_UNKNOWN', 'eventTypes'],
+    ['an invalid URL', { callbackUrl: 'nowhere' }, 'CALLBACK_URL_INVALID', 'callbackUrl'],
+    ['a receiver that returns another token', {}, 'VERIFICATION_MISMATCH', 'callbackUrl'],
+    ['an unknown event type', { eventTypes: [{ type: 'referral.lost' }] }, 'EVENT_TYPE_UNKNOWN', 'eventTypes'],
     [
       'an event type of the other interface',
       { eventTypes: [{ type: 'lender.updated' }] },
       'EVENT_TYPE_UNKNOWN',
       'eventTypes',
     ],
-    ['no event type', { eventTypes: [] }, 'EVENT_TYPES_INVALID', 'eventTypes'],
-    ['a secret that is none', { webhookSecret: 'secret' }, 'WEBHOOK_SECRET_INVALID', 'webhookSecret'],
-  ])('%s', async (_, wrong, code, field) => {
-    const { status, body } = await send(create, { input: { callbackUrl: receiver.url, eventTypes, ...wrong } });
+    ['an empty list of event types', { eventTypes: [] }, 'EVENT_TYPES_INVALID', 'eventTypes'],
+    ['an invalid secret', { webhookSecret: 'secret' }, 'WEBHOOK_SECRET_INVALID', 'webhookSecret'],
+  ])('rejects %s and creates nothing', async (_, change, code, field) => {
+    const { status, body } = await send(create, { input: { callbackUrl: receiver.url, eventTypes, ...change } });
     expect(status).toBe(200);
     expect(body.data?.createWebhookSubscription).toMatchObject({
       webhookSubscription: null,
@@ -120,7 +120,7 @@ describe('is refused, and nothing is created, with', () => {
   });
 });
 
-test('deliveries of a subscription that is not there are none', async () => {
+test('returns no deliveries for an unknown subscription', async () => {
   const query = `{ webhookDeliveries(subscriptionId: "gid://service/WebhookSubscription/1", status: PENDING) {
     nodes { id sequence status event { id type version timestamp } nextAttemptAt
       attempts { number startedAt durationMs responseStatus error } } } }`;

@@ -2,20 +2,20 @@ import { execFile } from 'node:child_process';
 
 export interface CommandOptions {
   cwd: string;
-  /** Added to this process' own environment. */
+  /** Added to the environment of this process. */
   env?: Readonly<Record<string, string>>;
 }
 
-// Generous: a bound against hanging.
+// Only guards against hanging.
 const timeoutMs = 240_000;
 
-/** Runs a command and resolves with its standard output. Rejects, with all that it printed, unless it ends with 0. */
+/** Runs a command and resolves with its standard output. Rejects with its complete output if it does not exit with 0. */
 export function succeed(file: string, args: readonly string[], { cwd, env = {} }: CommandOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(
       file,
       args,
-      // oxlint-disable-next-line node/no-process-env -- what a command inherits
+      // oxlint-disable-next-line node/no-process-env -- the command inherits it
       { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 16 * 1024 * 1024 },
       (cause, stdout, stderr) => {
         if (cause === null) resolve(stdout);

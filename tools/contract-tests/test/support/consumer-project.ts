@@ -8,28 +8,28 @@ import { workspaceRoot } from './workspace-copy.ts';
 
 const sources = join(workspaceRoot, 'examples');
 
-/** A project outside the workspace that has installed what is published. */
+/** A project outside the workspace that uses the published packages. */
 export interface ConsumerProject {
   folder: string;
   npm(...args: string[]): Promise<string>;
-  /** Generates its types and compiles it. */
+  /** Generates the types of its operations and compiles it. */
   build(): Promise<void>;
-  /** Starts what was built. */
+  /** Starts the compiled project on a Node binary. */
   start(node: string, ...args: string[]): RunningConsumer;
   remove(): Promise<void>;
 }
 
 export interface RunningConsumer {
-  /** Resolves with the next line that it prints, parsed. */
+  /** Resolves with the next line that the consumer prints, parsed as JSON. */
   next(): Promise<unknown>;
   kill(): void;
 }
 
 /**
- * Makes a project of `examples/<name>` and installs it with npm.
+ * Creates a project from `examples/<name>` and installs its dependencies with npm.
  *
- * @param pins exact versions of our packages
- * @param npmConfig the project's `.npmrc`
+ * @param pins exact versions of the published packages
+ * @param npmConfig contents of the project's `.npmrc`
  */
 export async function createConsumer(
   name: string,
@@ -80,14 +80,14 @@ function start(node: string, folder: string, args: string[]): RunningConsumer {
   return {
     async next() {
       const { done, value } = await printed.next();
-      if (done === true) throw new Error(`The consumer has ended:\n${Buffer.concat(errors).toString()}`);
+      if (done === true) throw new Error(`The consumer ended unexpectedly:\n${Buffer.concat(errors).toString()}`);
       return JSON.parse(value);
     },
     kill: () => void child.kill('SIGKILL'),
   };
 }
 
-/** The versions that this workspace uses of what is not ours, and what it makes of others' dependencies. */
+/** Reads the versions of third-party packages, and the overrides of their dependencies, that this workspace uses. */
 async function readCatalog(): Promise<{ versions: Map<string, string>; overrides: Record<string, string> }> {
   const text = await readFile(join(workspaceRoot, 'pnpm-workspace.yaml'), 'utf8');
   const entries = (section: string): [string, string][] => {

@@ -4,79 +4,88 @@ import { type Client, type ReceivedRequest } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 
-/** Clients that are referred, a few at a time, one after the other. Each reports one event. */
+/** A load of requests that create referrals. Each accepted referral causes one event. */
 export interface Load {
-  /** No further ones. Resolves when each that was begun has been accepted. */
+  /** Starts no further referral. Resolves when all started ones are accepted. */
   stop(): Promise<LoadResult>;
 }
 
 export interface LoadResult {
   /** Ids of referrals. */
   accepted: ReadonlySet<string>;
-  /** What came instead of an acceptance, each once: `503 SERVICE_UNAVAILABLE`, `IDEMPOTENCY_IN_PROGRESS`, `no answer`. */
-  refusals: ReadonlySet<string>;
+  /** Distinct failures: `503 SERVICE_UNAVAILABLE`, `IDEMPOTENCY_IN_PROGRESS`, `no response`. */
+  failures: ReadonlySet<string>;
 }
 
-const atOnce = 6;
+const concurrency = 6;
 const pauseMs = 30;
 const acceptedWithinMs = 60_000;
 
-/** Whatever comes back, each is sent again with the same idempotency key until it is accepted: it must not exist twice. */
+/**
+ * Starts to create referrals. Retries each one with the same idempotency key until it is accepted, so a retry must not create
+ * a second referral.
+ */
 export function startLoad(client: Client): Load {
   const accepted = new Set<string>();
-  const refusals = new Set<string>();
+  const failures = new Set<string>();
   let isOver = false;
 
   async function tryOnce(idempotencyKey: string): Promise<boolean> {
-    const answer = await client
+    const response = await client
       .send(operations.ReferDocument, { input: { clientName: 'Ada', idempotencyKey } })
       .catch(() => null);
-    const result = answer?.data?.createReferral;
+    const result = response?.data?.createReferral;
     if (result?.referral) {
       accepted.add(result.referral.id);
       return true;
     }
-    const codes = answer?.errors.map(({ extensions }) => `${answer.status} ${extensions.code}`) ?? ['no answer'];
-    for (const code of [...codes, ...(result?.userErrors ?? []).map((error) => error.code)]) refusals.add(code);
+    const codes = response?.errors.map(({ extensions }) => `${response.status} ${extensions.code}`) ?? ['no response'];
+    for (const code of [...codes, ...(result?.userErrors ?? []).map((error) => error.code)]) failures.add(code);
     return false;
   }
 
   async function refer(): Promise<void> {
     while (!isOver) {
       const idempotencyKey = randomUUID();
-      const endMs = performance.now() + acceptedWithinMs;
+      const deadlineMs = performance.now() + acceptedWithinMs;
       while (!(await tryOnce(idempotencyKey))) {
-        if (performance.now() > endMs) throw new Error(`Never accepted: ${[...refusals].join(', ')}`);
+        if (performance.now() > deadlineMs)
+          throw new Error(`A referral was not accepted within ${acceptedWithinMs} ms: ${[...failures].join(', ')}`);
         await sleep(100);
       }
       await sleep(pauseMs);
     }
   }
 
-  const running = Promise.all(Array.from({ length: atOnce }, refer));
+  const running = Promise.all(Array.from({ length: concurrency }, refer));
   return {
     async stop() {
       isOver = true;
       await running;
-      return { accepted, refusals };
+      return { accepted, failures };
     },
   };
 }
 
-/** What a receiver got, held against what was accepted. */
-export interface Verdict {
-  /** Accepted and not delivered, and the other way round: ids of referrals. */
+/** Compares the deliveries that a receiver got with the accepted referrals. */
+export interface DeliveryReport {
+  /** Ids of referrals that were accepted but not delivered. */
   lost: string[];
+  /** Ids of referrals that were delivered but not accepted. */
   unexpected: string[];
-  /** Deliveries whose signature or time is not right. */
+  /** Number of deliveries with an invalid signature or timestamp. */
   unverified: number;
-  /** Repeated with other bytes, or under another id. */
+  /** Number of repeated deliveries that have another body or another id than the first. */
   changed: number;
-  /** Deliveries beyond the first of each. */
+  /** Number of repeated deliveries. */
   repeated: number;
 }
 
-export function judge(accepted: ReadonlySet<string>, deliveries: readonly ReceivedRequest[], secret: string): Verdict {
+export function compareDeliveries(
+  accepted: ReadonlySet<string>,
+  deliveries: readonly ReceivedRequest[],
+  secret: string,
+): DeliveryReport {
   const first = new Map<string, ReceivedRequest>();
   let unverified = 0;
   let changed = 0;

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runServer } from 'verdaccio';
 
-/** A package registry with nothing in it, for our scope alone, on a port of its own. */
+/** A package registry for the scope `@deedwire`, on a free port. It is empty at first. */
 export interface TestRegistry {
   url: string;
-  /** The configuration of npm for whoever may publish. */
+  /** Path of an npm configuration file with the right to publish. */
   publisherConfig: string;
-  /** The configuration of npm for everybody else: our packages come from here, all others from where they always do. */
+  /** Contents of an npm configuration file that takes `@deedwire` packages, and no others, from this registry. */
   consumerConfig: string;
-  /** From now on publishing this package never ends. Resolves when somebody has begun to. */
+  /** Makes requests to publish this package hang. Resolves when the first one arrives. */
   stallPublishing(name: string): Promise<void>;
-  /** Publishing works again, for those who begin now. */
+  /** Accepts new requests to publish. Requests that already hang stay so. */
   resumePublishing(): void;
-  /** Empty: nothing is published. */
+  /** Empty if the package is not published. */
   versionsOf(name: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -32,15 +32,15 @@ export async function startRegistry(): Promise<TestRegistry> {
     web: { enable: false },
     log: { type: 'file', path: join(folder, 'log'), level: 'warn', format: 'json' },
   });
-  let stalled: { path: string; begun: () => void } | null = null;
+  let stalled: { path: string; onRequest: () => void } | null = null;
   const [serve] = server.rawListeners('request');
   server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method === 'PUT' && request.url === stalled?.path) stalled?.begun();
+    if (request.method === 'PUT' && request.url === stalled?.path) stalled?.onRequest();
     else serve?.call(server, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The registry has no port.');
+  if (address === null || typeof address === 'string') throw new Error('The registry has no TCP port.');
   const host = `127.0.0.1:${address.port}`;
   const consumerConfig = `@deedwire:registry=http://${host}/\n`;
   const publisherConfig = join(folder, 'npmrc');
@@ -50,8 +50,8 @@ export async function startRegistry(): Promise<TestRegistry> {
     publisherConfig,
     consumerConfig,
     stallPublishing: (name) =>
-      new Promise((begun) => {
-        stalled = { path: pathOf(name), begun };
+      new Promise((onRequest) => {
+        stalled = { path: pathOf(name), onRequest };
       }),
     resumePublishing() {
       stalled = null;
@@ -70,12 +70,12 @@ export async function startRegistry(): Promise<TestRegistry> {
   };
 }
 
-/** As npm asks for a package. */
+/** The path that npm requests for a package. */
 function pathOf(name: string): string {
   return `/${name.replace('/', '%2f')}`;
 }
 
-/** Makes a user, as `npm adduser` does, and returns its token. */
+/** Creates a user as `npm adduser` does and returns its token. */
 async function signUp(host: string): Promise<string> {
   const response = await fetch(`http://${host}/-/user/org.couchdb.user:publisher`, {
     method: 'PUT',

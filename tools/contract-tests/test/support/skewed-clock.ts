@@ -1,10 +1,11 @@
-/** `node --import` this: the process's clock is wrong by CLOCK_SKEW_MS milliseconds, and otherwise like any other. */
+/** Shifts the clock of the process by CLOCK_SKEW_MS milliseconds. Load it with `node --import`. */
 const RealDate = Date;
-// oxlint-disable-next-line node/no-process-env -- a process's own clock is set by its environment
+// oxlint-disable-next-line node/no-process-env -- the environment sets the clock of this process
 const skewMs = Number(process.env['CLOCK_SKEW_MS']);
 const now = (): number => RealDate.now() + skewMs;
 
 globalThis.Date = new Proxy(RealDate, {
-  construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
+  construct: (target, dateArguments, newTarget) =>
+    Reflect.construct(target, dateArguments.length === 0 ? [now()] : dateArguments, newTarget),
   get: (target, name, receiver) => (name === 'now' ? now : Reflect.get(target, name, receiver)),
 });

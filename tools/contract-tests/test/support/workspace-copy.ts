@@ -6,18 +6,18 @@ import { succeed } from './command.ts';
 
 export const workspaceRoot = join(import.meta.dirname, '../../../..');
 
-/** A copy of this workspace, installed, in a git repository of its own. */
+/** An installed copy of this workspace, in a separate git repository. */
 export interface WorkspaceCopy {
   folder: string;
-  /** Runs pnpm in it; rejects, with all that it printed, unless it succeeds. */
+  /** Runs pnpm in the copy. Rejects with its complete output if it fails. */
   pnpm(...args: string[]): Promise<string>;
   git(...args: string[]): Promise<string>;
   commitAll(message: string): Promise<void>;
   edit(path: string, change: (text: string) => string): Promise<void>;
   writeChangeset(name: string, bump: 'patch' | 'minor' | 'major', packageName: string): Promise<void>;
-  /** Package name → version, of all packages. */
+  /** Returns the version of each package, by package name. */
   versions(): Promise<Map<string, string>>;
-  /** Makes an empty folder that goes with the workspace and that git does not see. */
+  /** Creates an empty folder in the copy. Git ignores it, and `remove` deletes it. */
   scratchFolder(): Promise<string>;
   remove(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
   await git('init', '--quiet', '--initial-branch=main');
   await git('config', 'user.name', 'Tester');
   await git('config', 'user.email', 'tester@example.com');
-  await commitAll('The workspace as it is');
+  await commitAll('Copy the workspace');
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
 
   return {
@@ -54,7 +54,7 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
       const file = join(folder, path);
       const text = await readFile(file, 'utf8');
       const changed = change(text);
-      if (changed === text) throw new Error(`${path} was not changed`);
+      if (changed === text) throw new Error(`The edit does not change ${path}.`);
       await writeFile(file, changed);
     },
     async writeChangeset(name, bump, packageName) {

@@ -15,7 +15,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
-test('it starts without its database, says so, becomes ready by itself, and outlives the next time', async () => {
+test('starts while the database is unavailable, becomes ready once it is reachable, and survives the next failure', async () => {
   await proxy.close();
   const service = await harness.startPartnerApi({ DATABASE_URL: proxy.url });
   const { partner, lender } = harness.accounts;
@@ -40,9 +40,9 @@ test('it starts without its database, says so, becomes ready by itself, and outl
   expect((await read()).body).toEqual({ data: { partner: { name: 'Keystone Estate Agents' } } });
 
   await proxy.close();
-  // At first the key is still known; the field finds the database gone.
+  // The key is still cached, so the resolver runs and finds the database unavailable.
   expect(await unavailable()).toEqual([503, '5', 'SERVICE_UNAVAILABLE', false]);
-  await sleep(1000); // now the key is not known any more
+  await sleep(1000); // until the key leaves the cache
   expect(await unavailable()).toEqual([503, '5', 'SERVICE_UNAVAILABLE', false]);
   expect((await readAs(lender)).status).toBe(403);
   expect(await ready()).toEqual([200, { ready: true, problems: [] }]);

@@ -19,17 +19,17 @@ const own = { lender: '{ lender { id } }', partner: '{ partner { id } }' };
 type InterfaceName = 'lender' | 'partner';
 type HeaderChange = Record<string, string | string[] | undefined>;
 
-interface RawAnswer {
+interface RawResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
 
-/** Sends exactly this, duplicated headers included. */
+/** Sends a request without changing its headers, so that a test can repeat a header. */
 async function send(
   interfaceName: InterfaceName,
   options: { method?: string; path?: string; headers?: HeaderChange; body?: string | Buffer } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const url = new URL(t.urls[interfaceName]);
   const headers: HeaderChange = {
     'Content-Type': 'application/json',
@@ -63,12 +63,12 @@ async function send(
   });
 }
 
-function codeOf({ body }: RawAnswer): string {
+function codeOf({ body }: RawResponse): string {
   return JSON.parse(body).errors[0].extensions.code;
 }
 
-/** What differs between two answers to the same request: nothing that tells why. */
-function withoutRequestId({ status, headers, body }: RawAnswer): object {
+/** Removes the date and the request id, which differ between two responses to the same request. */
+function withoutRequestId({ status, headers, body }: RawResponse): object {
   const { date: _date, 'x-request-id': requestId, ...kept } = headers;
   return { status, headers: kept, body: body.replaceAll(String(requestId), '') };
 }
@@ -77,27 +77,27 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
   const other = interfaceName === 'lender' ? 'partner' : 'lender';
   const otherTenant = interfaceName === 'lender' ? 'otherLender' : 'otherPartner';
 
-  test('answers its own credentials', async () => {
-    const answer = await send(interfaceName);
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.body)).toEqual({ data: { [interfaceName]: { id: t.accounts[interfaceName].id } } });
-    expect(answer.headers).toMatchObject({
+  test('accepts its own credentials', async () => {
+    const response = await send(interfaceName);
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body)).toEqual({ data: { [interfaceName]: { id: t.accounts[interfaceName].id } } });
+    expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'x-request-id': expect.any(String),
       'x-service-schema-version': '2026-11-01',
     });
   });
 
-  test("refuses the other interface's credentials with 403, without reading any store", async () => {
-    const answer = await send(interfaceName, { headers: credentialHeaders(t.accounts[other].credential) });
-    expect(answer.status).toBe(403);
-    expect(codeOf(answer)).toBe('WRONG_INTERFACE');
-    // A key that was never issued, but is well made, gets the same answer.
+  test('rejects credentials of the other interface with 403, without looking up the key', async () => {
+    const response = await send(interfaceName, { headers: credentialHeaders(t.accounts[other].credential) });
+    expect(response.status).toBe(403);
+    expect(codeOf(response)).toBe('WRONG_INTERFACE');
+    // The response is the same for a well-formed key that was never issued, so the key is not looked up.
     const neverIssued = interfaceName === 'lender' ? neverIssuedKeys.partner : neverIssuedKeys.lender;
     expect((await send(interfaceName, { headers: { 'X-Service-API-Key': neverIssued } })).status).toBe(403);
   });
 
-  test('has one and the same 401 for every credential that is not right', async () => {
+  test('returns an identical 401 for every invalid credential', async () => {
     const { apiKey, clientId, organizationId } = t.accounts[interfaceName].credential;
     const elsewhere: Credential = t.accounts[otherTenant].credential;
     const changes: [string, HeaderChange][] = [
@@ -105,9 +105,9 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
         'no credentials',
         { 'X-Service-Client-Id': undefined, 'X-Service-API-Key': undefined, 'X-Service-Organization-Id': undefined },
       ],
-      ['no client id', { 'X-Service-Client-Id': undefined }],
-      ['no key', { 'X-Service-API-Key': undefined }],
-      ['no organization', { 'X-Service-Organization-Id': undefined }],
+      ['a missing client id', { 'X-Service-Client-Id': undefined }],
+      ['a missing key', { 'X-Service-API-Key': undefined }],
+      ['a missing organization', { 'X-Service-Organization-Id': undefined }],
       ['an empty client id', { 'X-Service-Client-Id': '' }],
       ['an empty key', { 'X-Service-API-Key': '' }],
       ['an empty organization', { 'X-Service-Organization-Id': '' }],
@@ -122,24 +122,25 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
         "the other interface's prefix on this key",
         { 'X-Service-API-Key': apiKey.replace(`dw_${interfaceName}_`, `dw_${other}_`) },
       ],
-      ['a well-made key that was never issued', { 'X-Service-API-Key': neverIssuedKeys[interfaceName] }],
-      ['a key twice', { 'X-Service-API-Key': [apiKey, apiKey] }],
-      ['an organization twice', { 'X-Service-Organization-Id': [organizationId, organizationId] }],
+      ['a well-formed key that was never issued', { 'X-Service-API-Key': neverIssuedKeys[interfaceName] }],
+      ['a repeated key header', { 'X-Service-API-Key': [apiKey, apiKey] }],
+      ['a repeated organization header', { 'X-Service-Organization-Id': [organizationId, organizationId] }],
       ['a very long key', { 'X-Service-API-Key': 'x'.repeat(4_000) }],
     ];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       changes.map(async ([name, headers]) => ({
         name,
-        answer: withoutRequestId(await send(interfaceName, { headers })),
+        response: withoutRequestId(await send(interfaceName, { headers })),
       })),
     );
-    for (const { name, answer } of answers) expect({ name, answer }).toEqual({ name, answer: answers[0]?.answer });
-    expect(answers[0]?.answer).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.any(String) } });
+    for (const { name, response } of responses)
+      expect({ name, response }).toEqual({ name, response: responses[0]?.response });
+    expect(responses[0]?.response).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.any(String) } });
     const last = await send(interfaceName, { headers: { 'X-Service-API-Key': '' } });
     expect(codeOf(last)).toBe('UNAUTHENTICATED');
   });
 
-  test('a revoked key is refused within a second', async () => {
+  test('rejects a revoked key within a second', async () => {
     const { issueCredential } = await import('@deedwire/actions');
     const credential = await issueCredential(t.operator, {
       interfaceName,
@@ -164,15 +165,15 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
       'UNSUPPORTED_MEDIA_TYPE',
     ],
     ['multipart', { headers: { 'Content-Type': 'multipart/form-data; boundary=x' } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['no content type', { headers: { 'Content-Type': undefined } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['an Accept that cannot be met', { headers: { Accept: 'text/html' } }, 406, 'NOT_ACCEPTABLE'],
+    ['a missing content type', { headers: { 'Content-Type': undefined } }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['an unsupported Accept header', { headers: { Accept: 'text/html' } }, 406, 'NOT_ACCEPTABLE'],
     ['malformed JSON', { body: '{"query": "{ lender' }, 400, 'BAD_REQUEST'],
     ['an empty body', { body: '' }, 400, 'BAD_REQUEST'],
-    ['JSON that is no object', { body: '[]' }, 400, 'BAD_REQUEST'],
+    ['JSON that is not an object', { body: '[]' }, 400, 'BAD_REQUEST'],
     ['a batch', { body: '[{"query":"{ __typename }"}]' }, 400, 'BAD_REQUEST'],
-    ['no query', { body: '{"variables":{}}' }, 400, 'BAD_REQUEST'],
-    ['a query that is no string', { body: '{"query":1}' }, 400, 'BAD_REQUEST'],
-    ['variables that are no object', { body: '{"query":"{ __typename }","variables":"x"}' }, 400, 'BAD_REQUEST'],
+    ['a missing query', { body: '{"variables":{}}' }, 400, 'BAD_REQUEST'],
+    ['a query that is not a string', { body: '{"query":1}' }, 400, 'BAD_REQUEST'],
+    ['variables that are not an object', { body: '{"query":"{ __typename }","variables":"x"}' }, 400, 'BAD_REQUEST'],
     [
       'more than 100 kB',
       { body: JSON.stringify({ query: `{ __typename } #${'x'.repeat(100_000)}` }) },
@@ -185,11 +186,11 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
       400,
       'UNSUPPORTED_SCHEMA_VERSION',
     ],
-  ])('refuses %s', async (_, options, status, code) => {
+  ])('rejects %s', async (_, options, status, code) => {
     for (const accept of [undefined, modernMediaType]) {
       const headers = { Accept: accept, ...options?.headers };
-      const answer = await send(interfaceName, { ...options, headers });
-      expect([answer.status, codeOf(answer)]).toEqual([status, code]);
+      const response = await send(interfaceName, { ...options, headers });
+      expect([response.status, codeOf(response)]).toEqual([status, code]);
     }
   });
 
@@ -201,12 +202,8 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
       { query: 'query($id: ID!) { webhookSubscription(id: $id) { id } }', variables: { id: [1] } },
       'BAD_USER_INPUT',
     ],
-    [
-      'a variable that is missing',
-      { query: 'query($id: ID!) { webhookSubscription(id: $id) { id } }' },
-      'BAD_USER_INPUT',
-    ],
-  ])('answers %s with 400, and with 200 to clients of the older media type', async (_, body, code) => {
+    ['a missing variable', { query: 'query($id: ID!) { webhookSubscription(id: $id) { id } }' }, 'BAD_USER_INPUT'],
+  ])('returns 400 for %s, and 200 to clients of the older media type', async (_, body, code) => {
     const modern = await send(interfaceName, { headers: { Accept: modernMediaType }, body: JSON.stringify(body) });
     expect([modern.status, codeOf(modern), modern.headers['content-type']]).toEqual([
       400,
@@ -220,35 +217,38 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
     }
   });
 
-  test('every error names its request and where it is documented', async () => {
-    const answer = await send(interfaceName, { body: '{' });
-    const [error] = JSON.parse(answer.body).errors;
+  test('returns the request id and a documentation URL with every error', async () => {
+    const response = await send(interfaceName, { body: '{' });
+    const [error] = JSON.parse(response.body).errors;
     expect(error.extensions).toEqual({
       code: 'BAD_REQUEST',
-      requestId: answer.headers['x-request-id'],
+      requestId: response.headers['x-request-id'],
       documentationUrl: expect.stringMatching(/^https:\/\//),
     });
   });
 
-  test('two mutations in one operation are refused', async () => {
+  test('rejects two mutations in one operation', async () => {
     const query = `mutation { a: deleteWebhookSubscription(input: {id: "x"}) { deletedWebhookSubscriptionId } b: deleteWebhookSubscription(input: {id: "x"}) { deletedWebhookSubscriptionId } }`;
-    const answer = await send(interfaceName, { headers: { Accept: modernMediaType }, body: JSON.stringify({ query }) });
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body).data).toBeUndefined();
+    const response = await send(interfaceName, {
+      headers: { Accept: modernMediaType },
+      body: JSON.stringify({ query }),
+    });
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).data).toBeUndefined();
   });
 });
 
-test('an error is as docs/errors.md shows it', async () => {
+test('docs/errors.md shows an error as the server returns it', async () => {
   const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
   const [, shown = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
-  const answer = await send('lender', { body: JSON.stringify({ query: '{ lender { nickname } }' }) });
-  const requestId = answer.headers['x-request-id'];
+  const response = await send('lender', { body: JSON.stringify({ query: '{ lender { nickname } }' }) });
+  const requestId = response.headers['x-request-id'];
   const shownId = JSON.parse(shown).errors[0].extensions.requestId;
   expect(shownId).toHaveLength(String(requestId).length);
-  expect(JSON.parse(answer.body.replaceAll(String(requestId), shownId))).toEqual(JSON.parse(shown));
+  expect(JSON.parse(response.body.replaceAll(String(requestId), shownId))).toEqual(JSON.parse(shown));
 });
 
-// Well-made keys, right checksum included, that nobody was given.
+// Well-formed keys with a correct checksum that were never issued.
 const neverIssuedKeys = {
   lender: 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE',
   partner: 'dw_partner_Ns0YcvMp8BQI_2pwb6trmYfOTciGJ2tIg8twnGMJA5xURC07xEaBrfs8_1THbhT',
