@@ -1,4 +1,4 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { CallbackPolicy, WebhookSender } from '@deedwire/webhook-sender';
 
@@ -21,7 +21,7 @@ export interface WebhookActionContext extends ActionContext {
 /** The account on whose behalf an action runs, as authentication found it. */
 export interface Caller {
   interfaceName: InterfaceName;
-  accountId: RecordId;
+  accountId: AccountId;
   /** Of the request, for the logs of all that comes of it. Missing: there is none. */
   requestId?: string;
 }

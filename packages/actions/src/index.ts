@@ -5,7 +5,6 @@ export { readPartner } from './accounts/read-partner.ts';
 export type { Lender, Partner, TeamMember } from './accounts/records.ts';
 export type { ActionContext, Caller, WebhookActionContext } from './context.ts';
 export { InvalidArgumentError, RefusedError, type RefusalCode } from './errors.ts';
-export type { EventSnapshots } from './events/snapshots.ts';
 export { findApiKey, recordApiKeyUse } from './find-api-key.ts';
 export { addTeamMember, removeTeamMember, updateTeamMember } from './operator/change-team.ts';
 export { convertReferral, declineReferral } from './operator/close-referral.ts';
@@ -32,6 +31,7 @@ export {
 export { findReferral } from './referrals/find-referral.ts';
 export { listReferrals } from './referrals/list-referrals.ts';
 export type { Matter, Referral } from './referrals/records.ts';
+export { toCaller } from './to-caller.ts';
 export type { UserError } from './user-error.ts';
 export {
   createWebhookSubscription,
@@ -51,7 +51,6 @@ export { listWebhookDeliveries, type WebhookDeliveriesRequest } from './webhooks
 export { listWebhookEventTypes, type SubscribableEventType } from './webhooks/list-webhook-event-types.ts';
 export { listWebhookSubscriptions } from './webhooks/list-webhook-subscriptions.ts';
 export type { WebhookAttempt, WebhookDelivery, WebhookSubscription } from './webhooks/records.ts';
-export { secretAssociatedData } from './webhooks/secret-data.ts';
 export {
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionErrorCode,

@@ -1,8 +1,9 @@
+import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from './errors.ts';
 import { readPage, type PageRequest } from './page.ts';
 
-const ids = Array.from({ length: 45 }, (_, index) => String(45 - index));
+const ids = Array.from({ length: 45 }, (_, index) => toRecordId<never>(String(45 - index)));
 
 const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'referrals') =>
   readPage(

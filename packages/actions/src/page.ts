@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { RecordId } from '@deedwire/domain';
+import { parseRecordId, type RecordId } from '@deedwire/domain';
 import type { PageQuery } from '@deedwire/store';
 import { InvalidArgumentError } from './errors.ts';
 
@@ -19,8 +19,15 @@ export interface PageRequest {
   after?: string | null | undefined;
 }
 
-/** The lists that have cursors. A cursor of one is not accepted by another. */
-export type ListName = 'members' | 'referrals' | 'webhookDeliveries' | 'webhookSubscriptions';
+/** The lists that have cursors, and the type of their records. A cursor of one list is not accepted by another. */
+interface ListTypes {
+  members: 'TeamMember';
+  referrals: 'Referral';
+  webhookDeliveries: 'WebhookDelivery';
+  webhookSubscriptions: 'WebhookSubscription';
+}
+
+export type ListName = keyof ListTypes;
 
 const firstDefault = 20;
 const firstMax = 100;
@@ -31,10 +38,10 @@ const firstMax = 100;
  * @param select returns the records behind `behindId` in the order of the list, at most `limit`
  * @throws InvalidArgumentError for a `first` out of bounds, or an `after` that is not a cursor of this list
  */
-export async function readPage<Row extends { id: RecordId }, Node>(
-  list: ListName,
+export async function readPage<List extends ListName, Row extends { id: RecordId<ListTypes[List]> }, Node>(
+  list: List,
   request: PageRequest,
-  select: (query: PageQuery) => Promise<Row[]>,
+  select: (query: PageQuery<ListTypes[List]>) => Promise<Row[]>,
   toNode: (row: Row) => Node,
 ): Promise<Page<Node>> {
   const first = request.first ?? firstDefault;
@@ -47,15 +54,14 @@ export async function readPage<Row extends { id: RecordId }, Node>(
   return { edges, endCursor: edges.at(-1)?.cursor ?? null, hasNextPage: rows.length > first };
 }
 
-function formatCursor(list: ListName, id: RecordId): string {
+function formatCursor(list: ListName, id: RecordId<ListTypes[ListName]>): string {
   return Buffer.from(`${list}:${id}`).toString('base64url');
 }
 
-function readCursor(list: ListName, cursor: string): RecordId {
+function readCursor<List extends ListName>(list: List, cursor: string): RecordId<ListTypes[List]> {
   const text = cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString('latin1');
-  const id = text.slice(list.length + 1);
-  // Eighteen digits always fit a bigint.
-  if (!/^[1-9]\d{0,17}$/.test(id) || formatCursor(list, id) !== cursor) {
+  const id = parseRecordId<ListTypes[List]>(text.slice(list.length + 1));
+  if (id === null || formatCursor(list, id) !== cursor) {
     throw new InvalidArgumentError(`\`after\` is not a cursor of \`${list}\`.`);
   }
   return id;

@@ -1,9 +1,9 @@
+import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   createWebhookSubscription,
   deleteWebhookSubscription,
   listWebhookSubscriptions,
-  secretAssociatedData,
   updateWebhookSubscription,
   type CreateWebhookSubscriptionInput,
 } from '../src/index.ts';
@@ -60,7 +60,7 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
   const ciphertext = row?.['secret_ciphertext'];
   if (!Buffer.isBuffer(ciphertext)) throw new Error('No ciphertext.');
   expect(ciphertext.includes(webhookSecret ?? '')).toBe(false);
-  expect(world.partnerApi.secretKeys.decrypt(ciphertext, secretAssociatedData(String(row?.['id'])))).toBe(
+  expect(world.partnerApi.secretKeys.decrypt(ciphertext, secretAssociatedData(toRecordId(String(row?.['id']))))).toBe(
     webhookSecret,
   );
   expect(await world.sql('select active, due_at from webhook_lane')).toEqual([{ active: true, due_at: null }]);

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { formatGid, parseGid } from './gid.ts';
+import { toRecordId } from './record-id.ts';
 
 test('parses a formatted identifier to the same number', () => {
   for (const id of ['1', '42', '9223372036854775807']) {
-    expect(parseGid('service', 'Referral', formatGid('service', 'Referral', id))).toBe(id);
+    expect(parseGid('service', 'Referral', formatGid('service', 'Referral', toRecordId(id)))).toBe(id);
   }
 });
 

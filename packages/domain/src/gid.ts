@@ -1,37 +1,43 @@
+import type { InterfaceName } from './interface-name.ts';
+import { parseRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
+
 /** The types of records that have a global identifier. */
-export type GidTypeName =
-  | 'Lender'
-  | 'Matter'
-  | 'Organization'
-  | 'Partner'
-  | 'Referral'
-  | 'TeamMember'
-  | 'WebhookDelivery'
-  | 'WebhookEvent'
-  | 'WebhookSubscription';
-
-/** The number of a record: a positive PostgreSQL `bigint` in decimal, `'1'` to `'9223372036854775807'`. */
-export type RecordId = string;
-
-const largestBigint = 9_223_372_036_854_775_807n;
+export type GidTypeName = Exclude<RecordTypeName, 'ApiClient'>;
 
 /** The format of a namespace. All records of an installation have the same namespace. */
 export const gidNamespacePattern = /^[a-z][a-z0-9-]{0,62}$/;
 
 /** Returns `gid://<namespace>/<TypeName>/<number>`. */
-export function formatGid(namespace: string, typeName: GidTypeName, id: RecordId): string {
+export function formatGid<TypeName extends GidTypeName>(
+  namespace: string,
+  typeName: TypeName,
+  id: RecordId<NoInfer<TypeName>>,
+): string {
   return `gid://${namespace}/${typeName}/${id}`;
 }
 
 /**
- * Returns the number in a global identifier of exactly this namespace and type, or null for any other string: another
- * type or namespace, another format, leading zeros, or a number outside the range of a positive `bigint`. Callers treat
- * null like a record that does not exist, not as an error.
+ * Returns the id in a global identifier of exactly this namespace and type, or null for any other string: another type or
+ * namespace, another format, leading zeros, or a number outside the range of a positive `bigint`. Callers treat null like a
+ * record that does not exist, not as an error.
  */
-export function parseGid(namespace: string, typeName: GidTypeName, value: string): RecordId | null {
+export function parseGid<TypeName extends GidTypeName>(
+  namespace: string,
+  typeName: TypeName,
+  value: string,
+): RecordId<TypeName> | null {
   const prefix = `gid://${namespace}/${typeName}/`;
-  if (!value.startsWith(prefix)) return null;
-  const id = value.slice(prefix.length);
-  if (!/^[1-9]\d{0,18}$/.test(id) || BigInt(id) > largestBigint) return null;
-  return id;
+  return value.startsWith(prefix) ? parseRecordId<TypeName>(value.slice(prefix.length)) : null;
+}
+
+const accountTypeNames = { lender: 'Lender', partner: 'Partner' } as const;
+
+/** The global identifier of an account, which is a lender or a partner. */
+export function formatAccountGid(namespace: string, interfaceName: InterfaceName, id: AccountId): string {
+  return `gid://${namespace}/${accountTypeNames[interfaceName]}/${id}`;
+}
+
+/** As `parseGid`, for the accounts of one interface. */
+export function parseAccountGid(namespace: string, interfaceName: InterfaceName, value: string): AccountId | null {
+  return parseGid(namespace, accountTypeNames[interfaceName], value);
 }

@@ -1,5 +1,14 @@
-export { formatGid, gidNamespacePattern, parseGid, type GidTypeName, type RecordId } from './gid.ts';
+export type { EventSnapshots } from './event-snapshots.ts';
+export {
+  formatAccountGid,
+  formatGid,
+  gidNamespacePattern,
+  parseAccountGid,
+  parseGid,
+  type GidTypeName,
+} from './gid.ts';
 export type { InterfaceName } from './interface-name.ts';
+export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 export {
   canCloseReferral,
   findReferralProblems,
@@ -9,4 +18,5 @@ export {
   type ReferralProblem,
   type ReferralStatus,
 } from './referral.ts';
+export { secretAssociatedData } from './secret-associated-data.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';

@@ -1,31 +1,34 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A lender or a partner. */
 export interface AccountRow {
-  id: RecordId;
+  id: AccountId;
   interface: InterfaceName;
-  organization_id: RecordId;
+  organization_id: RecordId<'Organization'>;
   name: string;
 }
 
-export async function insertOrganization(database: Database, name: string): Promise<{ id: RecordId; name: string }> {
+export async function insertOrganization(
+  database: Database,
+  name: string,
+): Promise<{ id: RecordId<'Organization'>; name: string }> {
   const statement = {
     name: 'insert-organization',
     text: 'insert into organization (name) values ($1) returning id, name',
   };
-  return onlyRow(await database.query<{ id: RecordId; name: string }>(statement, [name]));
+  return onlyRow(await database.query<{ id: RecordId<'Organization'>; name: string }>(statement, [name]));
 }
 
 /** Served by organization_pkey. */
-export async function organizationExists(database: Database, id: RecordId): Promise<boolean> {
+export async function organizationExists(database: Database, id: RecordId<'Organization'>): Promise<boolean> {
   const statement = { name: 'organization-exists', text: 'select id from organization where id = $1' };
   return (await database.query(statement, [id])).length === 1;
 }
 
 export async function insertAccount(
   database: Database,
-  account: { interfaceName: InterfaceName; organizationId: RecordId; name: string },
+  account: { interfaceName: InterfaceName; organizationId: RecordId<'Organization'>; name: string },
 ): Promise<AccountRow> {
   const statement = {
     name: 'insert-account',
@@ -43,7 +46,7 @@ export async function insertAccount(
 export async function selectAccount(
   database: Database,
   interfaceName: InterfaceName,
-  id: RecordId,
+  id: AccountId,
 ): Promise<AccountRow | null> {
   const statement = {
     name: 'select-account',
@@ -56,7 +59,7 @@ export async function selectAccount(
 export async function lockAccount(
   database: Database,
   interfaceName: InterfaceName,
-  id: RecordId,
+  id: AccountId,
 ): Promise<AccountRow | null> {
   const statement = {
     name: 'lock-account',
@@ -70,7 +73,7 @@ export async function lockAccount(
 }
 
 /** Served by account_pkey. */
-export async function updateAccountName(database: Database, id: RecordId, name: string): Promise<void> {
+export async function updateAccountName(database: Database, id: AccountId, name: string): Promise<void> {
   const statement = {
     name: 'update-account-name',
     text: 'update account set name = $2 where id = $1',

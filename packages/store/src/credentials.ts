@@ -1,4 +1,4 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A key with the client and the account that it belongs to. */
@@ -10,8 +10,8 @@ export interface ApiKeyRow {
   revoked_at: Date | null;
   last_used_at: Date | null;
   client_id: string;
-  account_id: RecordId;
-  organization_id: RecordId;
+  account_id: AccountId;
+  organization_id: RecordId<'Organization'>;
   interface: InterfaceName;
   schema_version: string;
 }
@@ -35,7 +35,7 @@ export async function selectApiKey(database: Database, keyId: string): Promise<A
 }
 
 /** Oldest first. Served by api_client_by_account and api_key_by_client. */
-export async function selectApiKeys(database: Database, accountId: RecordId): Promise<ApiKeyRow[]> {
+export async function selectApiKeys(database: Database, accountId: AccountId): Promise<ApiKeyRow[]> {
   const statement = {
     name: 'select-api-keys',
     text: `
@@ -51,8 +51,8 @@ export async function selectApiKeys(database: Database, accountId: RecordId): Pr
 
 export async function insertApiClient(
   database: Database,
-  client: { accountId: RecordId; interfaceName: InterfaceName; clientId: string; schemaVersion: string },
-): Promise<{ id: RecordId }> {
+  client: { accountId: AccountId; interfaceName: InterfaceName; clientId: string; schemaVersion: string },
+): Promise<{ id: RecordId<'ApiClient'> }> {
   const statement = {
     name: 'insert-api-client',
     text: `
@@ -61,7 +61,7 @@ export async function insertApiClient(
       returning id`,
   };
   return onlyRow(
-    await database.query<{ id: RecordId }>(statement, [
+    await database.query<{ id: RecordId<'ApiClient'> }>(statement, [
       client.accountId,
       client.interfaceName,
       client.clientId,
@@ -71,8 +71,8 @@ export async function insertApiClient(
 }
 
 export interface ApiClientRow {
-  id: RecordId;
-  account_id: RecordId;
+  id: RecordId<'ApiClient'>;
+  account_id: AccountId;
   interface: InterfaceName;
   schema_version: string;
 }
@@ -87,7 +87,11 @@ export async function lockApiClient(database: Database, clientId: string): Promi
 }
 
 /** Moves the pin. Served by api_client_pkey. */
-export async function updateApiClientVersion(database: Database, id: RecordId, schemaVersion: string): Promise<void> {
+export async function updateApiClientVersion(
+  database: Database,
+  id: RecordId<'ApiClient'>,
+  schemaVersion: string,
+): Promise<void> {
   const statement = {
     name: 'update-api-client-version',
     text: 'update api_client set schema_version = $2 where id = $1',
@@ -96,7 +100,7 @@ export async function updateApiClientVersion(database: Database, id: RecordId, s
 }
 
 /** Keys that are neither revoked nor expired. Served by api_key_by_client. */
-export async function countLiveApiKeys(database: Database, apiClientId: RecordId): Promise<number> {
+export async function countLiveApiKeys(database: Database, apiClientId: RecordId<'ApiClient'>): Promise<number> {
   const statement = {
     name: 'count-live-api-keys',
     text: `
@@ -109,7 +113,7 @@ export async function countLiveApiKeys(database: Database, apiClientId: RecordId
 
 export async function insertApiKey(
   database: Database,
-  key: { keyId: string; apiClientId: RecordId; interfaceName: InterfaceName; keyHash: Buffer },
+  key: { keyId: string; apiClientId: RecordId<'ApiClient'>; interfaceName: InterfaceName; keyHash: Buffer },
 ): Promise<void> {
   const statement = {
     name: 'insert-api-key',

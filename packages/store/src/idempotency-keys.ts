@@ -1,9 +1,9 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { firstRow, type Database } from './store.ts';
 
 /** Which request an idempotency key stands for. */
 export interface IdempotencyKeyRef {
-  accountId: RecordId;
+  accountId: AccountId;
   mutation: string;
   key: string;
 }

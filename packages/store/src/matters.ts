@@ -2,21 +2,25 @@ import type { RecordId } from '@deedwire/domain';
 import { onlyRow, type Database } from './store.ts';
 
 export interface MatterRow {
-  id: RecordId;
+  id: RecordId<'Matter'>;
   reference: string;
   opened_at: Date;
 }
 
 /** The number and the moment of the next matter: its reference is made of both. */
-export async function reserveMatter(database: Database): Promise<{ id: RecordId; opened_at: Date }> {
+export async function reserveMatter(database: Database): Promise<{ id: RecordId<'Matter'>; opened_at: Date }> {
   const statement = {
     name: 'reserve-matter',
     text: `select nextval('matter_id_seq') as id, now()::timestamptz(3) as opened_at`,
   };
-  return onlyRow(await database.query<{ id: RecordId; opened_at: Date }>(statement, []));
+  return onlyRow(await database.query<{ id: RecordId<'Matter'>; opened_at: Date }>(statement, []));
 }
 
-export async function insertMatter(database: Database, referralId: RecordId, matter: MatterRow): Promise<void> {
+export async function insertMatter(
+  database: Database,
+  referralId: RecordId<'Referral'>,
+  matter: MatterRow,
+): Promise<void> {
   const statement = {
     name: 'insert-matter',
     text: 'insert into matter (id, referral_id, reference, opened_at) values ($1, $2, $3, $4)',

@@ -1,9 +1,9 @@
-import type { RecordId } from '@deedwire/domain';
+import type { RecordId, RecordTypeName } from '@deedwire/domain';
 
 /** A stretch of a list that is ordered by id: from the newest record to the oldest, unless the statement says otherwise. */
-export interface PageQuery {
+export interface PageQuery<TypeName extends RecordTypeName> {
   /** Only records that come behind this one in the list. Null: from its beginning. */
-  behindId: RecordId | null;
+  behindId: RecordId<TypeName> | null;
   /** At most so many. Ask for one more than is shown, to know whether there is more. */
   limit: number;
 }

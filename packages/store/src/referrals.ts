@@ -1,11 +1,11 @@
-import type { RecordId, ReferralDetails, ReferralStatus } from '@deedwire/domain';
+import type { AccountId, RecordId, ReferralDetails, ReferralStatus } from '@deedwire/domain';
 import { readsPage, type PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A referral with the matter that it was converted into. The matter's columns are null unless it was. */
 export interface ReferralRow {
-  id: RecordId;
-  account_id: RecordId;
+  id: RecordId<'Referral'>;
+  account_id: AccountId;
   status: ReferralStatus;
   client_name: string;
   client_email: string | null;
@@ -13,14 +13,14 @@ export interface ReferralRow {
   note: string | null;
   created_at: Date;
   closed_at: Date | null;
-  matter_id: RecordId | null;
+  matter_id: RecordId<'Matter'> | null;
   matter_reference: string | null;
   matter_opened_at: Date | null;
 }
 
 export async function insertReferral(
   database: Database,
-  accountId: RecordId,
+  accountId: AccountId,
   details: ReferralDetails,
 ): Promise<ReferralRow> {
   const statement = {
@@ -51,8 +51,8 @@ const selectFromReferrals = `
 /** A referral of this account. Served by referral_pkey and matter_referral_id_key. */
 export async function selectReferral(
   database: Database,
-  accountId: RecordId,
-  id: RecordId,
+  accountId: AccountId,
+  id: RecordId<'Referral'>,
 ): Promise<ReferralRow | null> {
   const statement = {
     name: 'select-referral',
@@ -66,8 +66,8 @@ export async function selectReferral(
 /** Newest first. Served by referral_by_account or, with a status, by referral_by_account_and_status. */
 export async function selectReferrals(
   database: Database,
-  filter: { accountId: RecordId; status: ReferralStatus | null },
-  page: PageQuery,
+  filter: { accountId: AccountId; status: ReferralStatus | null },
+  page: PageQuery<'Referral'>,
 ): Promise<ReferralRow[]> {
   const statement = {
     name: filter.status === null ? 'select-referrals' : 'select-referrals-by-status',
@@ -83,16 +83,21 @@ export async function selectReferrals(
 /** Holds a referral until the transaction ends. Served by referral_pkey. */
 export async function lockReferral(
   database: Database,
-  id: RecordId,
-): Promise<{ id: RecordId; account_id: RecordId; status: ReferralStatus; external_reference: string | null } | null> {
+  id: RecordId<'Referral'>,
+): Promise<{
+  id: RecordId<'Referral'>;
+  account_id: AccountId;
+  status: ReferralStatus;
+  external_reference: string | null;
+} | null> {
   const statement = {
     name: 'lock-referral',
     text: 'select id, account_id, status, external_reference from referral where id = $1 for update',
   };
   return firstRow(
     await database.query<{
-      id: RecordId;
-      account_id: RecordId;
+      id: RecordId<'Referral'>;
+      account_id: AccountId;
       status: ReferralStatus;
       external_reference: string | null;
     }>(statement, [id]),
@@ -102,7 +107,7 @@ export async function lockReferral(
 /** Served by referral_pkey. */
 export async function closeReferral(
   database: Database,
-  id: RecordId,
+  id: RecordId<'Referral'>,
   close: { status: 'CONVERTED' | 'DECLINED'; reason: string | null },
 ): Promise<{ closed_at: Date }> {
   const statement = {

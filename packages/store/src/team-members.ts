@@ -1,17 +1,17 @@
-import type { RecordId, TeamMemberDetails } from '@deedwire/domain';
+import type { AccountId, RecordId, TeamMemberDetails } from '@deedwire/domain';
 import type { PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 export interface TeamMemberRow {
-  id: RecordId;
-  account_id: RecordId;
+  id: RecordId<'TeamMember'>;
+  account_id: AccountId;
   first_name: string;
   last_name: string;
   email: string;
 }
 
 /** In the order in which they were added. Served by team_member_by_account. */
-export async function selectTeamMembers(database: Database, accountId: RecordId): Promise<TeamMemberRow[]> {
+export async function selectTeamMembers(database: Database, accountId: AccountId): Promise<TeamMemberRow[]> {
   const statement = {
     name: 'select-team-members',
     text: `
@@ -26,8 +26,8 @@ export async function selectTeamMembers(database: Database, accountId: RecordId)
 /** A page of them, in the order in which they were added. Served by team_member_by_account. */
 export async function selectTeamMembersPage(
   database: Database,
-  accountId: RecordId,
-  page: PageQuery,
+  accountId: AccountId,
+  page: PageQuery<'TeamMember'>,
 ): Promise<TeamMemberRow[]> {
   const statement = {
     name: 'select-team-members-page',
@@ -42,7 +42,7 @@ export async function selectTeamMembersPage(
 }
 
 /** Served by team_member_by_account. */
-export async function countTeamMembers(database: Database, accountId: RecordId): Promise<number> {
+export async function countTeamMembers(database: Database, accountId: AccountId): Promise<number> {
   const statement = {
     name: 'count-team-members',
     text: 'select count(*)::int as count from team_member where account_id = $1',
@@ -53,9 +53,9 @@ export async function countTeamMembers(database: Database, accountId: RecordId):
 /** Whether another team member of the account has this address, in any case. Served by team_member_email. */
 export async function isTeamMemberEmailTaken(
   database: Database,
-  accountId: RecordId,
+  accountId: AccountId,
   email: string,
-  exceptId: RecordId | null,
+  exceptId: RecordId<'TeamMember'> | null,
 ): Promise<boolean> {
   const statement = {
     name: 'is-team-member-email-taken',
@@ -69,7 +69,7 @@ export async function isTeamMemberEmailTaken(
 
 export async function insertTeamMember(
   database: Database,
-  accountId: RecordId,
+  accountId: AccountId,
   details: TeamMemberDetails,
 ): Promise<TeamMemberRow> {
   const statement = {
@@ -85,7 +85,7 @@ export async function insertTeamMember(
 }
 
 /** Holds the team member until the transaction ends. Served by team_member_pkey. */
-export async function lockTeamMember(database: Database, id: RecordId): Promise<TeamMemberRow | null> {
+export async function lockTeamMember(database: Database, id: RecordId<'TeamMember'>): Promise<TeamMemberRow | null> {
   const statement = {
     name: 'lock-team-member',
     text: 'select id, account_id, first_name, last_name, email from team_member where id = $1 for update',
@@ -96,7 +96,7 @@ export async function lockTeamMember(database: Database, id: RecordId): Promise<
 /** Served by team_member_pkey. */
 export async function updateTeamMember(
   database: Database,
-  id: RecordId,
+  id: RecordId<'TeamMember'>,
   details: TeamMemberDetails,
 ): Promise<TeamMemberRow> {
   const statement = {
@@ -113,6 +113,6 @@ export async function updateTeamMember(
 }
 
 /** Served by team_member_pkey. */
-export async function deleteTeamMember(database: Database, id: RecordId): Promise<void> {
+export async function deleteTeamMember(database: Database, id: RecordId<'TeamMember'>): Promise<void> {
   await database.query({ name: 'delete-team-member', text: 'delete from team_member where id = $1' }, [id]);
 }

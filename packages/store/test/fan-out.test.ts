@@ -1,5 +1,6 @@
+import type { AccountId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
+import { connect, missing, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   countOutboxAlarms,
@@ -38,7 +39,8 @@ afterAll(async () => {
 });
 
 const queued = () => selectQueuedEvents(store, known, account.id, 100);
-const accounts = (after = '0', limit = 50) => selectAccountsWithQueuedEvents(store, known, after, limit);
+const accounts = (after: AccountId | null = null, limit = 50) =>
+  selectAccountsWithQueuedEvents(store, known, after, limit);
 
 test('sequences have no gaps, however many fan out at the same time', async () => {
   const ids = [await seedSubscription(store, account), await seedSubscription(store, account)];
@@ -78,7 +80,7 @@ test('accounts come in turn, by id, each once, and only with something to do', a
   await seedAccount(store, 'partner');
   const ids = all.map(({ id }) => id);
   expect(await accounts()).toEqual(ids);
-  expect(await accounts('0', 2)).toEqual(ids.slice(0, 2));
+  expect(await accounts(null, 2)).toEqual(ids.slice(0, 2));
   expect(await accounts(ids[1])).toEqual(ids.slice(2));
   expect(await accounts(ids[2])).toEqual([]);
   await store.transaction((transaction) => fanOut(transaction, account));
@@ -148,7 +150,7 @@ test('whoever is gone and pins a retired version holds nothing up, once the reti
 test('an event that was set aside is not taken again, and counted', async () => {
   await seedEvents(store, account, 2);
   const [event] = await queued();
-  await markEventFailed(store, event?.id ?? '', 'why');
+  await markEventFailed(store, event?.id ?? missing(), 'why');
   expect(await queued()).toHaveLength(1);
   expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 0, failed: 1 });
 });

@@ -1,5 +1,6 @@
+import { toRecordId, type RecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection, untilBlocked } from '@deedwire/testing';
+import { connect, missing, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   createStore,
@@ -52,19 +53,19 @@ const lanes = () =>
   );
 
 /** Subscriptions, and deliveries that are due to each. */
-async function seed(subscriptions: number, events: number): Promise<string[]> {
-  const ids: string[] = [];
+async function seed(subscriptions: number, events: number): Promise<RecordId<'WebhookSubscription'>[]> {
+  const ids: RecordId<'WebhookSubscription'>[] = [];
   for (let index = 0; index < subscriptions; index += 1) ids.push(await seedSubscription(store, account));
   await seedEvents(store, account, events);
   if (events > 0) await store.transaction((transaction) => fanOut(transaction, account));
   return ids;
 }
 
-const take = (lease_: LaneLease | undefined, slots: number, inFlight: string[] = []) =>
-  selectDueDeliveries(store, [{ subscriptionId: lease_?.subscriptionId ?? '0', slots }], inFlight);
+const take = (lease_: LaneLease | undefined, slots: number, inFlight: RecordId<'WebhookDelivery'>[] = []) =>
+  selectDueDeliveries(store, [{ subscriptionId: lease_?.subscriptionId ?? missing(), slots }], inFlight);
 
 test('a lane is leased to one owner at a time, under a new token for each', async () => {
-  const [subscriptionId = ''] = await seed(1, 1);
+  const [subscriptionId = missing()] = await seed(1, 1);
   expect(await lease('a')).toEqual([{ subscriptionId, fencingToken: '1' }]);
   expect(await lease('b')).toEqual([]);
   await passTime(16);
@@ -72,7 +73,7 @@ test('a lane is leased to one owner at a time, under a new token for each', asyn
 });
 
 test('only lanes with something due are leased, the longest due first, at most so many', async () => {
-  const [first = '', second = '', third = '', paused = ''] = await seed(4, 1);
+  const [first = missing(), second = missing(), third = missing(), paused = missing()] = await seed(4, 1);
   await superuser.run(`update webhook_lane set due_at = now() - interval '2 minutes' where subscription_id = $1`, [
     second,
   ]);
@@ -177,7 +178,7 @@ test('what is in flight is not taken again, and no more than the slots', async (
 });
 
 test('each lane is asked for its own number', async () => {
-  const [a = '', b = ''] = await seed(2, 5);
+  const [a = missing(), b = missing()] = await seed(2, 5);
   const rows = await selectDueDeliveries(
     store,
     [
@@ -207,12 +208,12 @@ test('nothing is taken that is not due, or of a paused or deleted subscription',
 });
 
 test('a settled lane is due when its next delivery is, and free once it is given back', async () => {
-  const [subscriptionId = ''] = await seed(1, 2);
+  const [subscriptionId = missing()] = await seed(1, 2);
   const [held] = await lease('a');
   const [one, two] = await take(held, 2);
   await store.transaction(async (transaction) => {
-    await finishDeliveries(transaction, [{ id: one?.delivery_id ?? '', status: 'DELIVERED' }]);
-    await rescheduleDeliveries(transaction, [{ id: two?.delivery_id ?? '', attempts: 1, delayMs: 60_000 }]);
+    await finishDeliveries(transaction, [{ id: one?.delivery_id ?? missing(), status: 'DELIVERED' }]);
+    await rescheduleDeliveries(transaction, [{ id: two?.delivery_id ?? missing(), attempts: 1, delayMs: 60_000 }]);
     await refreshLanes(transaction, [subscriptionId], []);
   });
   expect(await lanes()).toMatchObject([{ owner: 'a', due: true }]);
@@ -228,7 +229,7 @@ test('a settled lane is due when its next delivery is, and free once it is given
   expect(dueInMs).toBeLessThanOrEqual(60_001);
 
   await store.transaction(async (transaction) => {
-    await finishDeliveries(transaction, [{ id: two?.delivery_id ?? '', status: 'FAILED' }]);
+    await finishDeliveries(transaction, [{ id: two?.delivery_id ?? missing(), status: 'FAILED' }]);
     await refreshLanes(transaction, [subscriptionId], []);
   });
   expect(await lanes()).toMatchObject([{ due: false }]);
@@ -248,10 +249,10 @@ test('a lane that somebody holds is next due when its lease ends', async () => {
 test('an attempt that is there already, because the answer to its commit was lost, is left as it is', async () => {
   await seed(1, 1);
   const attempt = { number: 1, startedAt: new Date(), durationMs: 7, responseStatus: 200, error: null };
-  await insertAttempts(store, [{ deliveryId: '1', ...attempt }]);
+  await insertAttempts(store, [{ deliveryId: toRecordId('1'), ...attempt }]);
   await insertAttempts(store, [
-    { deliveryId: '1', ...attempt, durationMs: 8 },
-    { deliveryId: '1', ...attempt, number: 2 },
+    { deliveryId: toRecordId('1'), ...attempt, durationMs: 8 },
+    { deliveryId: toRecordId('1'), ...attempt, number: 2 },
   ]);
   expect(await superuser.run('select number, duration_ms from webhook_attempt order by number')).toEqual([
     { number: 1, duration_ms: 7 },
@@ -260,7 +261,7 @@ test('an attempt that is there already, because the answer to its commit was los
 });
 
 test('no wake-up is lost when fan-out commits while settling waits for the lane', async () => {
-  const [subscriptionId = ''] = await seed(1, 1);
+  const [subscriptionId = missing()] = await seed(1, 1);
   const [held] = await lease('a');
   const [delivery] = await take(held, 1);
   if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');
@@ -293,7 +294,7 @@ test('no wake-up is lost when fan-out commits while settling waits for the lane'
 });
 
 test('no wake-up is lost when settling commits while fan-out waits for the lane', async () => {
-  const [subscriptionId = ''] = await seed(1, 1);
+  const [subscriptionId = missing()] = await seed(1, 1);
   const [held] = await lease('a');
   const [delivery] = await take(held, 1);
   if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');

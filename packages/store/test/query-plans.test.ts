@@ -1,3 +1,4 @@
+import { toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { escapeLiteral } from 'pg';
@@ -128,8 +129,17 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   });
 
   test('deliveries are taken by webhook_pending_delivery_due, no more than the slots', async () => {
-    const lanes = Array.from({ length: 64 }, (_, index) => ({ subscriptionId: String((index + 1) * 10), slots: 4 }));
-    const nodes = await explain(mode, (db) => selectDueDeliveries(db, lanes, ['1', '2', '3']));
+    const lanes = Array.from({ length: 64 }, (_, index) => ({
+      subscriptionId: toRecordId<'WebhookSubscription'>(String((index + 1) * 10)),
+      slots: 4,
+    }));
+    const nodes = await explain(mode, (db) =>
+      selectDueDeliveries(
+        db,
+        lanes,
+        ['1', '2', '3'].map((id) => toRecordId<'WebhookDelivery'>(id)),
+      ),
+    );
     expect(indexes(nodes)).toContain('webhook_pending_delivery_due');
     expect(scanned(nodes)).toEqual([]);
     expect(rowsRead(nodes, 'webhook_pending_delivery')).toBeLessThan(64 * 4);
@@ -137,13 +147,13 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   });
 
   test('the accounts of the queue are found by outbox_event_queued, one step each', async () => {
-    const nodes = await explain(mode, (db) => selectAccountsWithQueuedEvents(db, known, '0', 50));
+    const nodes = await explain(mode, (db) => selectAccountsWithQueuedEvents(db, known, null, 50));
     expect(indexes(nodes)).toContain('outbox_event_queued');
     expect(rowsRead(nodes, 'outbox_event')).toBeLessThan(50);
   });
 
   test('the queue of an account is read by outbox_event_queued', async () => {
-    const nodes = await explain(mode, (db) => selectQueuedEvents(db, known, '2', 10));
+    const nodes = await explain(mode, (db) => selectQueuedEvents(db, known, toRecordId('2'), 10));
     expect(indexes(nodes)).toContain('outbox_event_queued');
     expect(rowsRead(nodes, 'outbox_event')).toBeLessThanOrEqual(10);
   });
@@ -158,32 +168,28 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     ['the first page', null],
     ['a page far down', '1900'],
   ])('%s', (_, behindId) => {
-    const page = { behindId, limit: 21 };
+    const accountId = toRecordId<'Partner'>('1');
+    const page = { behindId: behindId === null ? null : toRecordId<never>(behindId), limit: 21 };
 
     test.each<[string, string, string, (database: Database) => Promise<unknown>]>([
-      [
-        'referrals',
-        'referral',
-        'referral_by_account',
-        (db) => selectReferrals(db, { accountId: '1', status: null }, page),
-      ],
+      ['referrals', 'referral', 'referral_by_account', (db) => selectReferrals(db, { accountId, status: null }, page)],
       [
         'referrals of a status',
         'referral',
         'referral_by_account_and_status',
-        (db) => selectReferrals(db, { accountId: '1', status: 'DECLINED' }, page),
+        (db) => selectReferrals(db, { accountId, status: 'DECLINED' }, page),
       ],
       [
         'subscriptions',
         'webhook_subscription',
         'webhook_subscription_by_account',
-        (db) => selectSubscriptions(db, '1', page),
+        (db) => selectSubscriptions(db, accountId, page),
       ],
       [
         'deliveries',
         'webhook_delivery',
         'webhook_delivery_by_account',
-        (db) => selectDeliveries(db, { accountId: '1', subscriptionId: null, status: null }, page),
+        (db) => selectDeliveries(db, { accountId, subscriptionId: null, status: null }, page),
       ],
       [
         "everybody's deliveries",

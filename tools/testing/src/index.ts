@@ -10,6 +10,7 @@ export {
   type GraphqlResult,
 } from './graphql-client.ts';
 export { listen, type Listening } from './listen.ts';
+export { missing } from './missing.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export {
   acknowledge,

@@ -1,5 +1,4 @@
-import { secretAssociatedData } from '@deedwire/actions';
-import { formatGid } from '@deedwire/domain';
+import { formatGid, secretAssociatedData } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import { SecretUnreadableError, type DueDeliveryRow, type LaneLease, type SecretKeyRing } from '@deedwire/store';
 import type { AttemptResult, WebhookSender } from '@deedwire/webhook-sender';

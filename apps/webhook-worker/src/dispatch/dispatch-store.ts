@@ -19,7 +19,7 @@ import {
 /** What became of a delivery, ready to be written. */
 export interface Settlement {
   lane: LaneLease;
-  deliveryId: RecordId;
+  deliveryId: RecordId<'WebhookDelivery'>;
   /** Null: no attempt was made, and none is counted. */
   attempt: AttemptInput | null;
   next: { kind: 'finished'; status: 'DELIVERED' | 'FAILED' } | { kind: 'due'; attempts: number; delayMs: number };
@@ -35,8 +35,8 @@ export interface DispatchStore {
   renew(lanes: readonly LaneLease[]): Promise<LaneLease[]>;
   /** What is due in held lanes and not in flight. */
   take(
-    lanes: readonly { subscriptionId: RecordId; slots: number }[],
-    inFlight: readonly RecordId[],
+    lanes: readonly { subscriptionId: RecordId<'WebhookSubscription'>; slots: number }[],
+    inFlight: readonly RecordId<'WebhookDelivery'>[],
   ): Promise<DueDeliveryRow[]>;
   /**
    * Writes what became of deliveries, and gives lanes back. What belongs to a lane that another has taken over since is left
@@ -44,7 +44,7 @@ export interface DispatchStore {
    *
    * @returns the deliveries that were left out
    */
-  settle(settlements: readonly Settlement[], released: readonly LaneLease[]): Promise<RecordId[]>;
+  settle(settlements: readonly Settlement[], released: readonly LaneLease[]): Promise<RecordId<'WebhookDelivery'>[]>;
   /** Milliseconds until a lane is due; null when none will be. */
   nextDueInMs(): Promise<number | null>;
 }
@@ -63,7 +63,7 @@ async function settle(
   store: Store,
   settlements: readonly Settlement[],
   released: readonly LaneLease[],
-): Promise<RecordId[]> {
+): Promise<RecordId<'WebhookDelivery'>[]> {
   return store.transaction(async (transaction) => {
     const lanes = new Map([...settlements.map(({ lane }) => lane), ...released].map((lane) => [laneKey(lane), lane]));
     const held = new Set((await lockHeldLanes(transaction, [...lanes.values()])).map(laneKey));
@@ -87,7 +87,7 @@ async function settle(
     );
     if (gone.length > 0) await pauseGoneSubscriptions(transaction, gone);
 
-    const ids = (leases: readonly LaneLease[]): RecordId[] =>
+    const ids = (leases: readonly LaneLease[]): RecordId<'WebhookSubscription'>[] =>
       leases.filter((lane) => held.has(laneKey(lane))).map(({ subscriptionId }) => subscriptionId);
     await refreshLanes(transaction, ids([...lanes.values()]), ids(released));
     return settlements.filter(({ lane }) => !held.has(laneKey(lane))).map(({ deliveryId }) => deliveryId);

@@ -1,3 +1,4 @@
+import type { RecordId } from '@deedwire/domain';
 import { createLogger } from '@deedwire/service-runtime';
 import { StoreUnavailableError, type DueDeliveryRow, type LaneLease } from '@deedwire/store';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -47,10 +48,16 @@ let takeWaitsFor: Promise<void>;
 
 const idsUnderWay = () => underWay.map(({ id }) => id);
 
+// The dispatcher only compares ids; names make a failure readable.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const laneId = (name: string) => name as RecordId<'WebhookSubscription'>;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const deliveryIdOf = (name: string) => name as RecordId<'WebhookDelivery'>;
+
 function row(subscriptionId: string, deliveryId: string): DueDeliveryRow {
   return {
-    subscription_id: subscriptionId,
-    delivery_id: deliveryId,
+    subscription_id: laneId(subscriptionId),
+    delivery_id: deliveryIdOf(deliveryId),
     attempts: 0,
     sequence: '1',
     event_type: 'referral.created',
@@ -79,7 +86,7 @@ function createFakeStore(): DispatchStore {
         .map(([subscriptionId]) => {
           const fencingToken = String((tokens += 1));
           held.set(subscriptionId, fencingToken);
-          return { subscriptionId, fencingToken };
+          return { subscriptionId: laneId(subscriptionId), fencingToken };
         });
     },
     async renew(lanes) {
@@ -91,7 +98,7 @@ function createFakeStore(): DispatchStore {
       check();
       const rows = lanes.flatMap(({ subscriptionId, slots }) =>
         (due.get(subscriptionId) ?? [])
-          .filter((id) => !inFlight.includes(id))
+          .filter((id) => !inFlight.includes(deliveryIdOf(id)))
           .slice(0, slots)
           .map((id) => row(subscriptionId, id)),
       );

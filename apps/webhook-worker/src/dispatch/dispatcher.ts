@@ -57,7 +57,7 @@ interface HeldLane {
   lease: LaneLease;
   leaseEndsAtMs: number;
   /** Under way or not written yet. */
-  inFlight: Set<RecordId>;
+  inFlight: Set<RecordId<'WebhookDelivery'>>;
   /** When it was last asked, nothing more was due than it had slots for. */
   isIdle: boolean;
 }
@@ -75,8 +75,8 @@ interface EndedAttempt {
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, attempt, concurrency, logger, now, monotonicMs = () => performance.now() } = options;
-  const lanes = new Map<RecordId, HeldLane>();
-  const inFlight = new Set<RecordId>();
+  const lanes = new Map<RecordId<'WebhookSubscription'>, HeldLane>();
+  const inFlight = new Set<RecordId<'WebhookDelivery'>>();
   const underWay = new Set<Promise<void>>();
   let ended: EndedAttempt[] = [];
   let givenBack: LaneLease[] = [];

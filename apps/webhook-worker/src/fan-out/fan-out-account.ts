@@ -1,4 +1,4 @@
-import type { RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/domain';
 import {
   insertDeliveries,
   insertPayloads,
@@ -19,7 +19,7 @@ export interface FanOutResult {
   events: number;
   deliveries: number;
   /** Events that could not be rendered. They are set aside, with the reason. */
-  failed: { eventId: RecordId; reason: string }[];
+  failed: { eventId: RecordId<'WebhookEvent'>; reason: string }[];
 }
 
 const eventsPerTransaction = 100;
@@ -29,7 +29,7 @@ const eventsPerTransaction = 100;
  *
  * @returns nothing done when another worker is at this account
  */
-export async function fanOutAccount(store: Store, gidNamespace: string, accountId: RecordId): Promise<FanOutResult> {
+export async function fanOutAccount(store: Store, gidNamespace: string, accountId: AccountId): Promise<FanOutResult> {
   return store.transaction(async (transaction) => {
     const result: FanOutResult = { events: 0, deliveries: 0, failed: [] };
     if (!(await tryLockFanOut(transaction, accountId))) return result;
@@ -83,7 +83,7 @@ function renderEach(gidNamespace: string, event: QueuedEventRow): PayloadInput[]
 /** Continues each subscription's count. One that is not in `sequences` was deleted meanwhile and receives nothing. */
 function numberDeliveries(
   events: readonly QueuedEventRow[],
-  sequences: ReadonlyMap<RecordId, bigint>,
+  sequences: ReadonlyMap<RecordId<'WebhookSubscription'>, bigint>,
 ): DeliveryInput[] {
   const counts = new Map(sequences);
   return events.flatMap((event) =>

@@ -1,4 +1,4 @@
-import type { RecordId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import { selectAccountsWithQueuedEvents, type Store } from '@deedwire/store';
 import { createLoop, type Loop } from '../loop.ts';
@@ -22,10 +22,10 @@ const accountsPerRound = 50;
  * backlog nor an account that cannot be worked on delays another.
  */
 export function createFanOut({ store, gidNamespace, logger, metrics, onDeliveries }: FanOutOptions): Loop {
-  let lastAccountId: RecordId = '0';
+  let lastAccountId: AccountId | null = null;
   let isWantedAgain = false;
 
-  async function fanOut(accountId: RecordId): Promise<void> {
+  async function fanOut(accountId: AccountId): Promise<void> {
     const { events, deliveries, failed } = await fanOutAccount(store, gidNamespace, accountId);
     // Nothing, when all of it is in the hands of another worker: that one looks again.
     if (events + failed.length > 0) isWantedAgain = true;
@@ -36,13 +36,13 @@ export function createFanOut({ store, gidNamespace, logger, metrics, onDeliverie
 
   // Once it has begun with the first account it comes to the last, and begins again if there was reason to meanwhile.
   const loop = createLoop('fan-out', logger, async () => {
-    if (lastAccountId === '0') isWantedAgain = false;
+    if (lastAccountId === null) isWantedAgain = false;
     const after = lastAccountId;
     const accountIds = await selectAccountsWithQueuedEvents(store, knownEventVersions, after, accountsPerRound);
-    lastAccountId = accountIds.length < accountsPerRound ? '0' : (accountIds.at(-1) ?? '0');
+    lastAccountId = accountIds.length < accountsPerRound ? null : (accountIds.at(-1) ?? null);
     const failures: unknown[] = [];
     for (const accountId of accountIds) await fanOut(accountId).catch((error: unknown) => failures.push(error));
-    if (lastAccountId !== '0' || isWantedAgain) loop.wake();
+    if (lastAccountId !== null || isWantedAgain) loop.wake();
     if (failures.length > 0) throw new AggregateError(failures, `The events of ${failures.length} accounts wait.`);
   });
 

@@ -1,4 +1,4 @@
-import type { EventSnapshots } from '@deedwire/actions';
+import { toRecordId, type EventSnapshots } from '@deedwire/domain';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
 import { knownEventVersions, RenderError, renderPayload } from './render-payload.ts';
@@ -24,7 +24,7 @@ const snapshots: EventSnapshots = {
 };
 
 const render = (type: string, snapshot: unknown, version = '2026-11-01') =>
-  renderPayload('service', { id: '5', type, occurredAt: new Date(occurredAt), snapshot }, version);
+  renderPayload('service', { id: toRecordId('5'), type, occurredAt: new Date(occurredAt), snapshot }, version);
 
 const known = knownEventVersions.types.map((type, index) => [type, knownEventVersions.versions[index] ?? ''] as const);
 

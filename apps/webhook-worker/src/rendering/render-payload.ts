@@ -5,7 +5,7 @@ import { renderers } from './renderers.ts';
 
 /** An event, as the outbox kept it. */
 export interface StoredEvent {
-  id: RecordId;
+  id: RecordId<'WebhookEvent'>;
   type: string;
   occurredAt: Date;
   snapshot: unknown;

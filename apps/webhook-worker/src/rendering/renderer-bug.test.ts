@@ -1,3 +1,4 @@
+import { toRecordId } from '@deedwire/domain';
 import { expect, test, vi } from 'vitest';
 import { RenderError, renderPayload } from './render-payload.ts';
 
@@ -7,7 +8,7 @@ vi.mock('./renderers.ts', () => ({
 }));
 
 test('a field that is not published is not sent', () => {
-  const event = { id: '5', type: 'webhook.test', occurredAt: new Date(), snapshot: {} };
+  const event = { id: toRecordId<'WebhookEvent'>('5'), type: 'webhook.test', occurredAt: new Date(), snapshot: {} };
   const render = () => renderPayload('service', event, '2026-11-01');
   expect(render).toThrow(RenderError);
   expect(render).toThrow('unrecognized_keys');

@@ -1,4 +1,4 @@
-import type { EventSnapshots } from '@deedwire/actions';
+import type { EventSnapshots } from '@deedwire/domain';
 import * as lenderUpdated20261101 from './lender.updated/2026-11-01.ts';
 import * as referralConverted20261101 from './referral.converted/2026-11-01.ts';
 import * as referralConverted20270201 from './referral.converted/2027-02-01.ts';

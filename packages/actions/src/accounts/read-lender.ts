@@ -1,4 +1,4 @@
-import { formatGid } from '@deedwire/domain';
+import { formatAccountGid } from '@deedwire/domain';
 import type { ActionContext, Caller } from '../context.ts';
 import { readOwnAccount } from './read-own-account.ts';
 import type { Lender } from './records.ts';
@@ -6,5 +6,5 @@ import type { Lender } from './records.ts';
 /** The caller's own lender organization. */
 export async function readLender(context: ActionContext, caller: Caller): Promise<Lender> {
   const account = await readOwnAccount(context, caller);
-  return { id: formatGid(context.gidNamespace, 'Lender', account.id), name: account.name };
+  return { id: formatAccountGid(context.gidNamespace, account.interface, account.id), name: account.name };
 }

@@ -1,4 +1,4 @@
-import { formatGid } from '@deedwire/domain';
+import { formatAccountGid } from '@deedwire/domain';
 import type { ActionContext, Caller } from '../context.ts';
 import { readOwnAccount } from './read-own-account.ts';
 import type { Partner } from './records.ts';
@@ -6,5 +6,5 @@ import type { Partner } from './records.ts';
 /** The caller's own partner organization. */
 export async function readPartner(context: ActionContext, caller: Caller): Promise<Partner> {
   const account = await readOwnAccount(context, caller);
-  return { id: formatGid(context.gidNamespace, 'Partner', account.id), name: account.name };
+  return { id: formatAccountGid(context.gidNamespace, account.interface, account.id), name: account.name };
 }

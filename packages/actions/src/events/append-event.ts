@@ -1,6 +1,5 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, EventSnapshots, InterfaceName } from '@deedwire/domain';
 import { insertOutboxEvent, type Database } from '@deedwire/store';
-import type { EventSnapshots } from './snapshots.ts';
 
 /**
  * Reports a change to an account, in the transaction of the change. Call `notify` after the commit.
@@ -9,7 +8,7 @@ import type { EventSnapshots } from './snapshots.ts';
  */
 export async function appendEvent<Type extends keyof EventSnapshots>(
   transaction: Database,
-  account: { id: RecordId; interfaceName: InterfaceName },
+  account: { id: AccountId; interfaceName: InterfaceName },
   type: Type,
   snapshot: EventSnapshots[Type],
   requestId?: string,

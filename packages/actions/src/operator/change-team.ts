@@ -1,4 +1,10 @@
-import { findTeamMemberProblems, formatGid, parseGid, teamMembersMax, type TeamMemberDetails } from '@deedwire/domain';
+import {
+  findTeamMemberProblems,
+  formatAccountGid,
+  parseGid,
+  teamMembersMax,
+  type TeamMemberDetails,
+} from '@deedwire/domain';
 import {
   countTeamMembers,
   deleteTeamMember,
@@ -95,7 +101,7 @@ async function changeTeam(
     const changed = toTeamMember(context.gidNamespace, row);
     if (!isUnchanged) {
       await appendEvent(transaction, { id: lender.id, interfaceName: 'lender' }, event, {
-        lender: { id: formatGid(context.gidNamespace, 'Lender', lender.id), name: lender.name },
+        lender: { id: formatAccountGid(context.gidNamespace, 'lender', lender.id), name: lender.name },
         teamMember: changed,
       });
     }

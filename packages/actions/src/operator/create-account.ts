@@ -1,9 +1,8 @@
-import { parseGid, type InterfaceName } from '@deedwire/domain';
+import { formatAccountGid, parseGid, type InterfaceName } from '@deedwire/domain';
 import { insertAccount, organizationExists } from '@deedwire/store';
 import type { Lender, Partner } from '../accounts/records.ts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
-import { formatAccountGid } from './account-gid.ts';
 import { checkAccountName } from './check-account-name.ts';
 
 /** @throws RefusedError `INVALID`, `NOT_FOUND` */

@@ -1,10 +1,9 @@
-import { findReferralProblems, type ReferralDetails } from '@deedwire/domain';
+import { findReferralProblems, parseAccountGid, type ReferralDetails } from '@deedwire/domain';
 import { selectAccount } from '@deedwire/store';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { insertReferralWithEvent } from '../referrals/insert-referral-with-event.ts';
 import type { Referral } from '../referrals/records.ts';
-import { parseAccountGid } from './account-gid.ts';
 
 /**
  * Enters a referral that a partner made by other means than its interface. Reports `referral.created`.

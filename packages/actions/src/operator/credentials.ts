@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@deedwire/auth';
-import { formatGid, type InterfaceName } from '@deedwire/domain';
+import { formatGid, parseAccountGid, type AccountId, type InterfaceName, type RecordId } from '@deedwire/domain';
 import {
   countLiveApiKeys,
   insertApiClient,
@@ -15,7 +15,6 @@ import {
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { checkInterfaceVersion, currentInterfaceVersion } from '../interface-versions.ts';
-import { parseAccountGid } from './account-gid.ts';
 
 /** What a client sends with each request. The key is shown this once. */
 export interface IssuedCredential {
@@ -89,7 +88,11 @@ function chooseVersion(input: {
   return schemaVersion;
 }
 
-async function findClientForAnotherKey(transaction: Database, accountId: string, clientId: string): Promise<string> {
+async function findClientForAnotherKey(
+  transaction: Database,
+  accountId: AccountId,
+  clientId: string,
+): Promise<RecordId<'ApiClient'>> {
   const client = await lockApiClient(transaction, clientId);
   if (client === null || client.account_id !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);

@@ -1,4 +1,4 @@
-import { parseGid, type ReferralStatus } from '@deedwire/domain';
+import { parseAccountGid, parseGid, type ReferralStatus } from '@deedwire/domain';
 import {
   selectAccount,
   selectDeliveries,
@@ -13,7 +13,6 @@ import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toReferral, type Referral } from '../referrals/records.ts';
 import { listWebhookAttempts } from '../webhooks/list-webhook-attempts.ts';
 import { toWebhookDelivery, type WebhookAttempt, type WebhookDelivery } from '../webhooks/records.ts';
-import { parseAccountGid } from './account-gid.ts';
 
 /**
  * The referrals of a partner, newest first.

@@ -1,4 +1,4 @@
-import type { RecordId, ReferralDetails } from '@deedwire/domain';
+import type { AccountId, ReferralDetails } from '@deedwire/domain';
 import { insertReferral, type Database } from '@deedwire/store';
 import { appendEvent } from '../events/append-event.ts';
 import { toReferral, type Referral } from './records.ts';
@@ -7,7 +7,7 @@ import { toReferral, type Referral } from './records.ts';
 export async function insertReferralWithEvent(
   transaction: Database,
   gidNamespace: string,
-  accountId: RecordId,
+  accountId: AccountId,
   details: ReferralDetails,
   requestId?: string,
 ): Promise<Referral> {

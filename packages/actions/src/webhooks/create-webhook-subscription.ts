@@ -1,4 +1,4 @@
-import { parseGid } from '@deedwire/domain';
+import { parseGid, secretAssociatedData } from '@deedwire/domain';
 import {
   countSubscriptions,
   insertSubscription,
@@ -15,7 +15,6 @@ import { withIdempotencyKey, type IdempotencyErrorCode, type KeepAnswer, type Ke
 import { inputError, type UserError } from '../user-error.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './records.ts';
-import { secretAssociatedData } from './secret-data.ts';
 import { verifyCallbackUrl, type VerificationErrorCode } from './verify-callback-url.ts';
 
 /** The user errors of `createWebhookSubscription`. */

@@ -1,4 +1,4 @@
-import { parseGid } from '@deedwire/domain';
+import { parseGid, type RecordId } from '@deedwire/domain';
 import { selectAttempts } from '@deedwire/store';
 import type { ActionContext } from '../context.ts';
 import { toWebhookAttempt, type WebhookAttempt, type WebhookDelivery } from './records.ts';
@@ -15,8 +15,12 @@ export async function listWebhookAttempts(
   context: ActionContext,
   deliveries: readonly WebhookDelivery[],
 ): Promise<WebhookAttempt[][]> {
-  const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id) ?? '0');
-  const rows = await selectAttempts(context.store, ids, attemptsShown);
-  const byDelivery = Map.groupBy(rows, (row) => row.delivery_id);
+  const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id));
+  const rows = await selectAttempts(
+    context.store,
+    ids.filter((id) => id !== null),
+    attemptsShown,
+  );
+  const byDelivery = Map.groupBy(rows, (row): RecordId<'WebhookDelivery'> | null => row.delivery_id);
   return ids.map((id) => (byDelivery.get(id) ?? []).map(toWebhookAttempt));
 }

@@ -1,8 +1,9 @@
+import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import { toWebhookAttempt } from './records.ts';
 
 const row = {
-  delivery_id: '1',
+  delivery_id: toRecordId<'WebhookDelivery'>('1'),
   number: 1,
   started_at: new Date(0),
   duration_ms: 5,

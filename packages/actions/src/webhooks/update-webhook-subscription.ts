@@ -1,4 +1,4 @@
-import { parseGid, type RecordId } from '@deedwire/domain';
+import { parseGid, secretAssociatedData, type RecordId } from '@deedwire/domain';
 import {
   deleteSubscriptionEventTypes,
   insertSubscriptionEventTypes,
@@ -15,7 +15,6 @@ import { inputError, type UserError } from '../user-error.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import { pinnableEventVersions } from './event-versions.ts';
 import { toWebhookSubscription, type SubscribedEventType, type WebhookSubscription } from './records.ts';
-import { secretAssociatedData } from './secret-data.ts';
 import { verifyCallbackUrl, type VerificationErrorCode } from './verify-callback-url.ts';
 
 /** The user errors of `updateWebhookSubscription`. */
@@ -93,7 +92,7 @@ function readChange(
 async function save(
   context: WebhookActionContext,
   caller: Caller,
-  id: RecordId,
+  id: RecordId<'WebhookSubscription'>,
   change: Change,
 ): Promise<SubscriptionRow | null> {
   return context.store.transaction(async (transaction) => {

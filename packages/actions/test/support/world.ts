@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { toRecordId } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
 import type { HandshakeResult, WebhookSender } from '@deedwire/webhook-sender';
@@ -85,9 +86,9 @@ export async function createWorld(): Promise<World> {
   const account = async (interfaceName: 'lender' | 'partner', name: string): Promise<Account> => {
     const create = interfaceName === 'lender' ? createLender : createPartner;
     const { id } = await create(operator, { organizationId: world.organizationId, name });
-    return { interfaceName, accountId: id.split('/').at(-1) ?? '', gid: id };
+    return { interfaceName, accountId: toRecordId(id.split('/').at(-1) ?? ''), gid: id };
   };
-  const nobody: Account = { interfaceName: 'lender', accountId: '0', gid: '' };
+  const nobody: Account = { interfaceName: 'lender', accountId: toRecordId('1'), gid: '' };
 
   const world: World = {
     lenderApi,

@@ -1,6 +1,7 @@
 import {
   type Caller,
   listWebhookAttempts,
+  toCaller,
   type WebhookActionContext,
   type WebhookAttempt,
   type WebhookDelivery,
@@ -22,7 +23,7 @@ export function createOperationContext(
   { client, requestId }: { client: AuthenticatedClient; requestId: string },
 ): OperationContext {
   return {
-    caller: { interfaceName: client.interfaceName, accountId: client.accountId, requestId },
+    caller: toCaller(client, requestId),
     actions,
     loaders: {
       webhookAttempts: new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {

@@ -1,15 +1,15 @@
-import type { RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/domain';
 import { readsPage, type PageQuery } from '../page-query.ts';
 import { firstRow, type Database } from '../store.ts';
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
 
 export interface DeliveryRow {
-  id: RecordId;
-  subscription_id: RecordId;
+  id: RecordId<'WebhookDelivery'>;
+  subscription_id: RecordId<'WebhookSubscription'>;
   sequence: string;
   status: DeliveryStatus;
-  event_id: RecordId;
+  event_id: RecordId<'WebhookEvent'>;
   event_type: string;
   event_version: string;
   occurred_at: Date;
@@ -27,8 +27,8 @@ const selectFromDeliveries = `
 /** Served by webhook_delivery_pkey. */
 export async function selectDelivery(
   database: Database,
-  accountId: RecordId,
-  id: RecordId,
+  accountId: AccountId,
+  id: RecordId<'WebhookDelivery'>,
 ): Promise<DeliveryRow | null> {
   const statement = { name: 'select-delivery', text: `${selectFromDeliveries} where d.id = $2 and d.account_id = $1` };
   return firstRow(await database.query<DeliveryRow>(statement, [accountId, id]));
@@ -41,8 +41,12 @@ export async function selectDelivery(
  */
 export async function selectDeliveries(
   database: Database,
-  filter: { accountId: RecordId | null; subscriptionId: RecordId | null; status: DeliveryStatus | null },
-  page: PageQuery,
+  filter: {
+    accountId: AccountId | null;
+    subscriptionId: RecordId<'WebhookSubscription'> | null;
+    status: DeliveryStatus | null;
+  },
+  page: PageQuery<'WebhookDelivery'>,
 ): Promise<DeliveryRow[]> {
   const values: unknown[] = [page.behindId, page.limit];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -65,13 +69,16 @@ export async function selectDeliveries(
 }
 
 /** Whoever asks: for the operator. Served by webhook_delivery_pkey. */
-export async function selectDeliveryOfAnyAccount(database: Database, id: RecordId): Promise<DeliveryRow | null> {
+export async function selectDeliveryOfAnyAccount(
+  database: Database,
+  id: RecordId<'WebhookDelivery'>,
+): Promise<DeliveryRow | null> {
   const statement = { name: 'select-delivery-of-any-account', text: `${selectFromDeliveries} where d.id = $1` };
   return firstRow(await database.query<DeliveryRow>(statement, [id]));
 }
 
 export interface AttemptRow {
-  delivery_id: RecordId;
+  delivery_id: RecordId<'WebhookDelivery'>;
   number: number;
   started_at: Date;
   duration_ms: number;
@@ -82,7 +89,7 @@ export interface AttemptRow {
 /** The latest attempts of each delivery, newest first. Served by webhook_attempt_pkey. */
 export async function selectAttempts(
   database: Database,
-  deliveryIds: readonly RecordId[],
+  deliveryIds: readonly RecordId<'WebhookDelivery'>[],
   limitPerDelivery: number,
 ): Promise<AttemptRow[]> {
   const statement = {

@@ -1,8 +1,8 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import type { Database } from '../store.ts';
 
 export interface PayloadInput {
-  eventId: RecordId;
+  eventId: RecordId<'WebhookEvent'>;
   version: string;
   interfaceName: InterfaceName;
   body: Buffer;
@@ -33,8 +33,8 @@ export async function insertPayloads(database: Database, payloads: readonly Payl
  */
 export async function lockLanes(
   database: Database,
-  subscriptionIds: readonly RecordId[],
-): Promise<Map<RecordId, bigint>> {
+  subscriptionIds: readonly RecordId<'WebhookSubscription'>[],
+): Promise<Map<RecordId<'WebhookSubscription'>, bigint>> {
   const statement = {
     name: 'lock-lanes',
     text: `
@@ -44,13 +44,16 @@ export async function lockLanes(
       order by subscription_id
       for no key update`,
   };
-  const rows = await database.query<{ subscription_id: RecordId; last_sequence: string }>(statement, [subscriptionIds]);
+  const rows = await database.query<{ subscription_id: RecordId<'WebhookSubscription'>; last_sequence: string }>(
+    statement,
+    [subscriptionIds],
+  );
   return new Map(rows.map((row) => [row.subscription_id, BigInt(row.last_sequence)]));
 }
 
 export interface DeliveryInput {
-  subscriptionId: RecordId;
-  eventId: RecordId;
+  subscriptionId: RecordId<'WebhookSubscription'>;
+  eventId: RecordId<'WebhookEvent'>;
   version: string;
   sequence: bigint;
 }
@@ -58,7 +61,7 @@ export interface DeliveryInput {
 /** Makes deliveries that are due at once, and counts their lanes up. The lanes must be locked. */
 export async function insertDeliveries(
   database: Database,
-  account: { id: RecordId; interfaceName: InterfaceName },
+  account: { id: AccountId; interfaceName: InterfaceName },
   deliveries: readonly DeliveryInput[],
 ): Promise<void> {
   const statement = {

@@ -3,12 +3,12 @@ import type { Database } from '../store.ts';
 
 /** A lane that its owner holds for as long as its lease lasts, under a token that no other owner has. */
 export interface LaneLease {
-  subscriptionId: RecordId;
+  subscriptionId: RecordId<'WebhookSubscription'>;
   fencingToken: string;
 }
 
 export interface LaneRow {
-  subscription_id: RecordId;
+  subscription_id: RecordId<'WebhookSubscription'>;
   fencing_token: string;
 }
 
@@ -96,8 +96,8 @@ export async function selectNextLaneDue(database: Database): Promise<number | nu
 }
 
 export interface DueDeliveryRow {
-  subscription_id: RecordId;
-  delivery_id: RecordId;
+  subscription_id: RecordId<'WebhookSubscription'>;
+  delivery_id: RecordId<'WebhookDelivery'>;
   /** How many attempts have been made. */
   attempts: number;
   sequence: string;
@@ -117,8 +117,8 @@ export interface DueDeliveryRow {
  */
 export async function selectDueDeliveries(
   database: Database,
-  lanes: readonly { subscriptionId: RecordId; slots: number }[],
-  inFlight: readonly RecordId[],
+  lanes: readonly { subscriptionId: RecordId<'WebhookSubscription'>; slots: number }[],
+  inFlight: readonly RecordId<'WebhookDelivery'>[],
 ): Promise<DueDeliveryRow[]> {
   const statement = {
     name: 'select-due-deliveries',
@@ -147,13 +147,16 @@ export async function selectDueDeliveries(
 }
 
 /** Deletes the lane of a deleted subscription: who held it can settle nothing any more. Served by webhook_lane_pkey. */
-export async function deleteLane(database: Database, subscriptionId: RecordId): Promise<void> {
+export async function deleteLane(database: Database, subscriptionId: RecordId<'WebhookSubscription'>): Promise<void> {
   const statement = { name: 'delete-lane', text: 'delete from webhook_lane where subscription_id = $1' };
   await database.query(statement, [subscriptionId]);
 }
 
 /** Served by webhook_pending_delivery_due. */
-export async function deletePendingDeliveries(database: Database, subscriptionId: RecordId): Promise<void> {
+export async function deletePendingDeliveries(
+  database: Database,
+  subscriptionId: RecordId<'WebhookSubscription'>,
+): Promise<void> {
   const statement = {
     name: 'delete-pending-deliveries',
     text: 'delete from webhook_pending_delivery where subscription_id = $1',

@@ -1,11 +1,11 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import type { Database } from '../store.ts';
 
 /** Reports a change, in the transaction of the change itself. */
 export async function insertOutboxEvent(
   database: Database,
   event: {
-    accountId: RecordId;
+    accountId: AccountId;
     interfaceName: InterfaceName;
     type: string;
     snapshot: object;
@@ -58,19 +58,19 @@ const isKnown = `
  * The next accounts with events to fan out, by id. Steps from account to account, because `distinct` would read the whole
  * queue of each. Served by outbox_event_queued.
  *
- * @param afterId only accounts with a larger id
+ * @param afterId only accounts with a larger id; null for the first accounts
  */
 export async function selectAccountsWithQueuedEvents(
   database: Database,
   known: KnownEventVersions,
-  afterId: RecordId,
+  afterId: AccountId | null,
   limit: number,
-): Promise<RecordId[]> {
+): Promise<AccountId[]> {
   const statement = {
     name: 'select-accounts-with-queued-events',
     text: `
       with recursive queued (account_id) as (
-        select $3::bigint
+        select coalesce($3::bigint, 0)
         union all
         select (
           select e.account_id
@@ -84,19 +84,24 @@ export async function selectAccountsWithQueuedEvents(
       )
       select q.account_id
       from queued q
-      where q.account_id > $3 and exists (
+      where q.account_id > coalesce($3::bigint, 0) and exists (
         select
         from outbox_event e
         where e.account_id = q.account_id and e.fanned_out_at is null and e.fan_out_failed_at is null and ${isKnown}
       )
       limit $4`,
   };
-  const rows = await database.query<{ account_id: RecordId }>(statement, [known.types, known.versions, afterId, limit]);
+  const rows = await database.query<{ account_id: AccountId }>(statement, [
+    known.types,
+    known.versions,
+    afterId,
+    limit,
+  ]);
   return rows.map(({ account_id }) => account_id);
 }
 
 /** Lets one worker at a time fan out the events of an account, until its transaction ends. */
-export async function tryLockFanOut(database: Database, accountId: RecordId): Promise<boolean> {
+export async function tryLockFanOut(database: Database, accountId: AccountId): Promise<boolean> {
   const statement = {
     name: 'try-lock-fan-out',
     text: `select pg_try_advisory_xact_lock(hashtextextended('fan-out:' || $1::text, 0)) as locked`,
@@ -106,20 +111,20 @@ export async function tryLockFanOut(database: Database, accountId: RecordId): Pr
 }
 
 export interface QueuedEventRow {
-  id: RecordId;
+  id: RecordId<'WebhookEvent'>;
   interface: InterfaceName;
   event_type: string;
   snapshot: unknown;
   occurred_at: Date;
   /** The subscriptions that list the event type, each with the version that it pins, by subscription id. */
-  subscriptions: { id: RecordId; version: string }[];
+  subscriptions: { id: RecordId<'WebhookSubscription'>; version: string }[];
 }
 
 /** The oldest events of an account that are not fanned out yet, with who receives them. Served by outbox_event_queued. */
 export async function selectQueuedEvents(
   database: Database,
   known: KnownEventVersions,
-  accountId: RecordId,
+  accountId: AccountId,
   limit: number,
 ): Promise<QueuedEventRow[]> {
   const statement = {
@@ -143,7 +148,7 @@ export async function selectQueuedEvents(
 }
 
 /** Served by outbox_event_pkey. */
-export async function markEventsFannedOut(database: Database, ids: readonly RecordId[]): Promise<void> {
+export async function markEventsFannedOut(database: Database, ids: readonly RecordId<'WebhookEvent'>[]): Promise<void> {
   const statement = {
     name: 'mark-events-fanned-out',
     text: 'update outbox_event set fanned_out_at = now() where id = any ($1)',
@@ -152,7 +157,7 @@ export async function markEventsFannedOut(database: Database, ids: readonly Reco
 }
 
 /** Sets aside an event that cannot be rendered. Served by outbox_event_pkey. */
-export async function markEventFailed(database: Database, id: RecordId, error: string): Promise<void> {
+export async function markEventFailed(database: Database, id: RecordId<'WebhookEvent'>, error: string): Promise<void> {
   const statement = {
     name: 'mark-event-failed',
     text: 'update outbox_event set fan_out_failed_at = now(), fan_out_error = $2 where id = $1',

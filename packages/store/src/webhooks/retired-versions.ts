@@ -14,7 +14,7 @@ const canBeRetired = `s.deleted_at is null and (s.paused_reason is null or s.pau
 export async function selectSubscriptionsPinning(
   database: Database,
   versions: readonly EventVersionRef[],
-): Promise<RecordId[]> {
+): Promise<RecordId<'WebhookSubscription'>[]> {
   const statement = {
     name: 'select-subscriptions-pinning',
     text: `
@@ -24,7 +24,7 @@ export async function selectSubscriptionsPinning(
       join webhook_subscription s on s.id = t.subscription_id
       where ${canBeRetired}`,
   };
-  const rows = await database.query<{ id: RecordId }>(statement, [
+  const rows = await database.query<{ id: RecordId<'WebhookSubscription'> }>(statement, [
     versions.map(({ type }) => type),
     versions.map(({ version }) => version),
   ]);
@@ -35,7 +35,10 @@ export async function selectSubscriptionsPinning(
  * Pauses subscriptions that pin a version which has come to its end, and their lanes with them, which must be locked. Served
  * by webhook_subscription_pkey and webhook_lane_pkey.
  */
-export async function pauseRetiredSubscriptions(database: Database, ids: readonly RecordId[]): Promise<void> {
+export async function pauseRetiredSubscriptions(
+  database: Database,
+  ids: readonly RecordId<'WebhookSubscription'>[],
+): Promise<void> {
   const statement = {
     name: 'pause-retired-subscriptions',
     text: `

@@ -25,7 +25,7 @@ export async function lockHeldLanes(database: Database, lanes: readonly LaneLeas
 }
 
 export interface AttemptInput {
-  deliveryId: RecordId;
+  deliveryId: RecordId<'WebhookDelivery'>;
   number: number;
   startedAt: Date;
   durationMs: number;
@@ -58,7 +58,7 @@ export async function insertAttempts(database: Database, attempts: readonly Atte
 /** Ends deliveries: nothing is pending for them any more. Served by webhook_delivery_pkey, webhook_pending_delivery_pkey. */
 export async function finishDeliveries(
   database: Database,
-  deliveries: readonly { id: RecordId; status: 'DELIVERED' | 'FAILED' }[],
+  deliveries: readonly { id: RecordId<'WebhookDelivery'>; status: 'DELIVERED' | 'FAILED' }[],
 ): Promise<void> {
   const statement = {
     name: 'finish-deliveries',
@@ -80,7 +80,7 @@ export async function finishDeliveries(
 /** Plans the next attempts, counted from the database's clock. Served by webhook_pending_delivery_pkey. */
 export async function rescheduleDeliveries(
   database: Database,
-  deliveries: readonly { id: RecordId; attempts: number; delayMs: number }[],
+  deliveries: readonly { id: RecordId<'WebhookDelivery'>; attempts: number; delayMs: number }[],
 ): Promise<void> {
   const statement = {
     name: 'reschedule-deliveries',
@@ -103,8 +103,8 @@ export async function rescheduleDeliveries(
  */
 export async function refreshLanes(
   database: Database,
-  lanes: readonly RecordId[],
-  released: readonly RecordId[],
+  lanes: readonly RecordId<'WebhookSubscription'>[],
+  released: readonly RecordId<'WebhookSubscription'>[],
 ): Promise<void> {
   const statement = {
     name: 'refresh-lanes',

@@ -1,4 +1,4 @@
-import type { InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { readsPage, type PageQuery } from '../page-query.ts';
 import { firstRow, onlyRow, type Database } from '../store.ts';
 
@@ -10,7 +10,7 @@ export interface SubscriptionEventTypeRow {
 }
 
 export interface SubscriptionRow {
-  id: RecordId;
+  id: RecordId<'WebhookSubscription'>;
   callback_url: string;
   secret_ciphertext: Buffer;
   paused_reason: PausedReason | null;
@@ -31,8 +31,8 @@ const columns = `
 /** Served by webhook_subscription_pkey. Deleted ones do not exist. */
 export async function selectSubscription(
   database: Database,
-  accountId: RecordId,
-  id: RecordId,
+  accountId: AccountId,
+  id: RecordId<'WebhookSubscription'>,
 ): Promise<SubscriptionRow | null> {
   const statement = {
     name: 'select-subscription',
@@ -47,8 +47,8 @@ export async function selectSubscription(
 /** Newest first. Served by webhook_subscription_by_account. */
 export async function selectSubscriptions(
   database: Database,
-  accountId: RecordId,
-  page: PageQuery,
+  accountId: AccountId,
+  page: PageQuery<'WebhookSubscription'>,
 ): Promise<SubscriptionRow[]> {
   const statement = {
     name: 'select-subscriptions',
@@ -62,7 +62,7 @@ export async function selectSubscriptions(
 }
 
 /** Whoever asks: for the operator. Served by webhook_subscription_pkey. Deleted ones do not exist. */
-export async function subscriptionExists(database: Database, id: RecordId): Promise<boolean> {
+export async function subscriptionExists(database: Database, id: RecordId<'WebhookSubscription'>): Promise<boolean> {
   const statement = {
     name: 'subscription-exists',
     text: 'select id from webhook_subscription where id = $1 and deleted_at is null',
@@ -71,7 +71,7 @@ export async function subscriptionExists(database: Database, id: RecordId): Prom
 }
 
 /** Served by webhook_subscription_by_account. */
-export async function countSubscriptions(database: Database, accountId: RecordId): Promise<number> {
+export async function countSubscriptions(database: Database, accountId: AccountId): Promise<number> {
   const statement = {
     name: 'count-subscriptions',
     text: 'select count(*)::int as count from webhook_subscription where account_id = $1 and deleted_at is null',
@@ -83,7 +83,7 @@ export async function countSubscriptions(database: Database, accountId: RecordId
  * Lets one transaction at a time create subscriptions for an account, so that the limit holds. An advisory lock, because an
  * API may not write accounts.
  */
-export async function lockSubscriptionsOfAccount(database: Database, accountId: RecordId): Promise<void> {
+export async function lockSubscriptionsOfAccount(database: Database, accountId: AccountId): Promise<void> {
   const statement = {
     name: 'lock-subscriptions-of-account',
     text: `select pg_advisory_xact_lock(hashtextextended('webhook-subscriptions:' || $1::text, 0))`,
@@ -92,19 +92,19 @@ export async function lockSubscriptionsOfAccount(database: Database, accountId: 
 }
 
 /** The number of the next subscription: its secret is encrypted under it. */
-export async function reserveSubscriptionId(database: Database): Promise<RecordId> {
+export async function reserveSubscriptionId(database: Database): Promise<RecordId<'WebhookSubscription'>> {
   const statement = {
     name: 'reserve-subscription-id',
     text: `select nextval('webhook_subscription_id_seq') as id`,
   };
-  return onlyRow(await database.query<{ id: RecordId }>(statement, [])).id;
+  return onlyRow(await database.query<{ id: RecordId<'WebhookSubscription'> }>(statement, [])).id;
 }
 
 export async function insertSubscription(
   database: Database,
   subscription: {
-    id: RecordId;
-    accountId: RecordId;
+    id: RecordId<'WebhookSubscription'>;
+    accountId: AccountId;
     interfaceName: InterfaceName;
     callbackUrl: string;
     secretCiphertext: Buffer;
@@ -132,7 +132,10 @@ export async function insertSubscription(
 }
 
 /** Served by webhook_subscription_event_type_pkey. */
-export async function deleteSubscriptionEventTypes(database: Database, subscriptionId: RecordId): Promise<void> {
+export async function deleteSubscriptionEventTypes(
+  database: Database,
+  subscriptionId: RecordId<'WebhookSubscription'>,
+): Promise<void> {
   const statement = {
     name: 'delete-subscription-event-types',
     text: 'delete from webhook_subscription_event_type where subscription_id = $1',
@@ -142,7 +145,7 @@ export async function deleteSubscriptionEventTypes(database: Database, subscript
 
 export async function insertSubscriptionEventTypes(
   database: Database,
-  subscription: { id: RecordId; interfaceName: InterfaceName },
+  subscription: { id: RecordId<'WebhookSubscription'>; interfaceName: InterfaceName },
   eventTypes: readonly SubscriptionEventTypeRow[],
 ): Promise<void> {
   const statement = {
@@ -163,9 +166,9 @@ export async function insertSubscriptionEventTypes(
 /** Holds a subscription until the transaction ends. Served by webhook_subscription_pkey. */
 export async function lockSubscription(
   database: Database,
-  accountId: RecordId,
-  id: RecordId,
-): Promise<{ id: RecordId; paused_reason: PausedReason | null } | null> {
+  accountId: AccountId,
+  id: RecordId<'WebhookSubscription'>,
+): Promise<{ id: RecordId<'WebhookSubscription'>; paused_reason: PausedReason | null } | null> {
   const statement = {
     name: 'lock-subscription',
     text: `
@@ -175,12 +178,19 @@ export async function lockSubscription(
       for no key update`,
   };
   return firstRow(
-    await database.query<{ id: RecordId; paused_reason: PausedReason | null }>(statement, [accountId, id]),
+    await database.query<{ id: RecordId<'WebhookSubscription'>; paused_reason: PausedReason | null }>(statement, [
+      accountId,
+      id,
+    ]),
   );
 }
 
 /** Served by webhook_subscription_pkey. */
-export async function updateSubscriptionUrl(database: Database, id: RecordId, callbackUrl: string): Promise<void> {
+export async function updateSubscriptionUrl(
+  database: Database,
+  id: RecordId<'WebhookSubscription'>,
+  callbackUrl: string,
+): Promise<void> {
   const statement = {
     name: 'update-subscription-url',
     text: 'update webhook_subscription set callback_url = $2 where id = $1',
@@ -189,7 +199,7 @@ export async function updateSubscriptionUrl(database: Database, id: RecordId, ca
 }
 
 /** Makes a paused subscription active again, and its lane with it. Served by webhook_subscription_pkey, webhook_lane_pkey. */
-export async function resumeSubscription(database: Database, id: RecordId): Promise<void> {
+export async function resumeSubscription(database: Database, id: RecordId<'WebhookSubscription'>): Promise<void> {
   const statement = {
     name: 'resume-subscription',
     text: `
@@ -213,7 +223,7 @@ export async function resumeSubscription(database: Database, id: RecordId): Prom
  */
 export async function pauseGoneSubscriptions(
   database: Database,
-  gone: readonly { id: RecordId; callbackUrl: string }[],
+  gone: readonly { id: RecordId<'WebhookSubscription'>; callbackUrl: string }[],
 ): Promise<void> {
   const statement = {
     name: 'pause-gone-subscriptions',
@@ -234,7 +244,7 @@ export async function pauseGoneSubscriptions(
 }
 
 /** Takes a subscription out of everybody's sight and forgets its secret. Served by webhook_subscription_pkey. */
-export async function markSubscriptionDeleted(database: Database, id: RecordId): Promise<void> {
+export async function markSubscriptionDeleted(database: Database, id: RecordId<'WebhookSubscription'>): Promise<void> {
   const statement = {
     name: 'mark-subscription-deleted',
     text: `update webhook_subscription set deleted_at = now(), secret_ciphertext = '' where id = $1`,
@@ -249,7 +259,7 @@ export async function markSubscriptionDeleted(database: Database, id: RecordId):
  */
 export async function countHandshake(
   database: Database,
-  accountId: RecordId,
+  accountId: AccountId,
   interfaceName: InterfaceName,
 ): Promise<number> {
   const statement = {
@@ -264,7 +274,7 @@ export async function countHandshake(
 }
 
 /** Forgets the counts of former minutes. Served by webhook_handshake_count_pkey. */
-export async function deleteOldHandshakeCounts(database: Database, accountId: RecordId): Promise<void> {
+export async function deleteOldHandshakeCounts(database: Database, accountId: AccountId): Promise<void> {
   const statement = {
     name: 'delete-old-handshake-counts',
     text: `delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`,

@@ -1,3 +1,4 @@
+import type { AccountId, RecordId } from '@deedwire/domain';
 import {
   insertAccount,
   insertDeliveries,
@@ -17,7 +18,7 @@ export const sampleEvent = { type: 'referral.created', version: '2026-11-01' };
 export const known = { types: [sampleEvent.type], versions: [sampleEvent.version] };
 
 export interface Account {
-  id: string;
+  id: AccountId;
   interfaceName: 'lender' | 'partner';
 }
 
@@ -27,7 +28,7 @@ export async function seedAccount(database: Database, interfaceName: 'lender' | 
   return { id, interfaceName };
 }
 
-export async function seedSubscription(database: Database, account: Account): Promise<string> {
+export async function seedSubscription(database: Database, account: Account): Promise<RecordId<'WebhookSubscription'>> {
   const id = await reserveSubscriptionId(database);
   const { id: accountId, interfaceName } = account;
   const secretCiphertext = Buffer.from('not one');

@@ -2,7 +2,9 @@
 /* oxlint-disable vitest/no-standalone-expect */
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import type { Harness } from '@deedwire/dev-environment/harness';
+import type { RecordId } from '@deedwire/domain';
 import { createStore, type LaneLease, type Store } from '@deedwire/store';
+import { missing } from '@deedwire/testing';
 import {
   createDispatchStore,
   type DispatchStore,
@@ -43,7 +45,7 @@ async function leaseOne(store: DispatchStore): Promise<LaneLease> {
 
 const taken = (store: DispatchStore, { subscriptionId }: LaneLease) => store.take([{ subscriptionId, slots: 16 }], []);
 
-const attempt = (deliveryId: string, responseStatus: number) => ({
+const attempt = (deliveryId: RecordId<'WebhookDelivery'>, responseStatus: number) => ({
   deliveryId,
   number: 1,
   startedAt: new Date(),
@@ -52,7 +54,7 @@ const attempt = (deliveryId: string, responseStatus: number) => ({
   error: null,
 });
 
-const delivered = (lane: LaneLease, deliveryId: string): Settlement => ({
+const delivered = (lane: LaneLease, deliveryId: RecordId<'WebhookDelivery'>): Settlement => ({
   lane,
   deliveryId,
   attempt: attempt(deliveryId, 204),
@@ -60,7 +62,7 @@ const delivered = (lane: LaneLease, deliveryId: string): Settlement => ({
   goneUrl: null,
 });
 
-const gone = (lane: LaneLease, deliveryId: string, goneUrl: string): Settlement => ({
+const gone = (lane: LaneLease, deliveryId: RecordId<'WebhookDelivery'>, goneUrl: string): Settlement => ({
   lane,
   deliveryId,
   attempt: attempt(deliveryId, 410),
@@ -85,12 +87,15 @@ describe('settling', () => {
     await expireLeases(harness);
     const current = await leaseOne(second);
     const before = await state(harness);
-    const late = [delivered(old, one?.delivery_id ?? ''), gone(old, two?.delivery_id ?? '', receiver.url)];
+    const late = [
+      delivered(old, one?.delivery_id ?? missing()),
+      gone(old, two?.delivery_id ?? missing(), receiver.url),
+    ];
     expect(await first.settle(late, [old])).toEqual([one?.delivery_id, two?.delivery_id]);
     expect(await state(harness)).toEqual(before);
     expect(await first.renew([old])).toEqual([]);
     // Mixed with what is current, only that is written.
-    expect(await second.settle([...late, delivered(current, one?.delivery_id ?? '')], [])).toHaveLength(2);
+    expect(await second.settle([...late, delivered(current, one?.delivery_id ?? missing())], [])).toHaveLength(2);
     expect((await state(harness)).attempts).toHaveLength(1);
   });
 
@@ -119,7 +124,7 @@ describe('settling', () => {
     await seed(harness, store, receiver.url, 2);
     const lane = await leaseOne(first);
     const [one] = await taken(first, lane);
-    await first.settle([delivered(lane, one?.delivery_id ?? '')], [lane]);
+    await first.settle([delivered(lane, one?.delivery_id ?? missing())], [lane]);
     const next = await leaseOne(second);
     expect(next).toEqual({ subscriptionId: lane.subscriptionId, fencingToken: '2' });
     expect(await taken(second, next)).toHaveLength(1);
@@ -132,7 +137,10 @@ describe('a receiver that is gone', () => {
     await seed(harness, store, url, 3);
     const lane = await leaseOne(first);
     const [one, two] = await taken(first, lane);
-    await first.settle([gone(lane, one?.delivery_id ?? '', url), gone(lane, two?.delivery_id ?? '', url)], [lane]);
+    await first.settle(
+      [gone(lane, one?.delivery_id ?? missing(), url), gone(lane, two?.delivery_id ?? missing(), url)],
+      [lane],
+    );
     expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, subscription)).toMatchObject({
       pausedReason: 'GONE',
     });
@@ -151,7 +159,7 @@ describe('a receiver that is gone', () => {
       callbackUrl,
     });
     expect(userErrors).toEqual([]);
-    await first.settle([gone(lane, one?.delivery_id ?? '', receiver.url)], [lane]);
+    await first.settle([gone(lane, one?.delivery_id ?? missing(), receiver.url)], [lane]);
     expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, subscription)).toMatchObject({
       status: 'ACTIVE',
       callbackUrl,

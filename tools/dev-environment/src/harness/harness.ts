@@ -10,6 +10,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
+import { toRecordId } from '@deedwire/domain';
 import type { PostgresServer, TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import type { DevAccount, DevSeed } from '../dev-state.ts';
@@ -118,5 +119,5 @@ function withAccountIds({ lender, partner, otherLender, otherPartner }: DevSeed)
 }
 
 function withAccountId(account: DevAccount): TestAccount {
-  return { ...account, accountId: account.id.split('/').at(-1) ?? '' };
+  return { ...account, accountId: toRecordId(account.id.split('/').at(-1) ?? '') };
 }

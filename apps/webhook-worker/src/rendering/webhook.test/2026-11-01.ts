@@ -1,4 +1,4 @@
-import type { EventSnapshots } from '@deedwire/actions';
+import type { EventSnapshots } from '@deedwire/domain';
 
 export function render({ message }: EventSnapshots['webhook.test']) {
   return { message };

@@ -1,5 +1,5 @@
-// What the outbox keeps of each event: all that any version of its payload is made of. Ids are global identifiers, times
-// are RFC 3339 in UTC. A snapshot is written by one build and read by another, newer or older: only ever add to it.
+// The content that the outbox stores for each event, from which every version of its payload is rendered. Ids are global
+// identifiers, times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
 
 interface ReferralSnapshot {
   id: string;

@@ -1,0 +1,44 @@
+/** The types of records that have an id. */
+export type RecordTypeName =
+  | 'ApiClient'
+  | 'Lender'
+  | 'Matter'
+  | 'Organization'
+  | 'Partner'
+  | 'Referral'
+  | 'TeamMember'
+  | 'WebhookDelivery'
+  | 'WebhookEvent'
+  | 'WebhookSubscription';
+
+// Exists for the compiler only: no value has this property.
+declare const recordType: unique symbol;
+
+/**
+ * The id of a record of one type, as PostgreSQL's `bigint` in decimal: `'1'` to `'9223372036854775807'`. The ids of two types
+ * are not assignable to each other.
+ */
+export type RecordId<TypeName extends RecordTypeName> = string & { readonly [recordType]: TypeName };
+
+/** The id of an account: of a lender or of a partner. */
+export type AccountId = RecordId<'Lender' | 'Partner'>;
+
+const largestBigint = 9_223_372_036_854_775_807n;
+
+/** Returns null for anything but the decimal form of a positive `bigint`, for example for a number with a leading zero. */
+export function parseRecordId<TypeName extends RecordTypeName>(text: string): RecordId<TypeName> | null {
+  if (!/^[1-9]\d{0,18}$/.test(text) || BigInt(text) > largestBigint) return null;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only place where an id gets its type, beside SQL rows
+  return text as RecordId<TypeName>;
+}
+
+/**
+ * The same for a text that is known to be an id.
+ *
+ * @throws {TypeError} when it is none
+ */
+export function toRecordId<TypeName extends RecordTypeName>(text: string): RecordId<TypeName> {
+  const id = parseRecordId<TypeName>(text);
+  if (id === null) throw new TypeError(`${JSON.stringify(text)} is not the id of a record.`);
+  return id;
+}

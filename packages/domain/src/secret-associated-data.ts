@@ -1,0 +1,9 @@
+import type { RecordId } from './record-id.ts';
+
+/**
+ * The associated data under which the webhook secret of a subscription is encrypted: the ciphertext cannot be decrypted as
+ * the secret of another subscription. Stored ciphertexts depend on it, so it must never change.
+ */
+export function secretAssociatedData(subscriptionId: RecordId<'WebhookSubscription'>): string {
+  return `webhook-subscription:${subscriptionId}`;
+}
