@@ -8,15 +8,15 @@ export async function findApiKey(context: ActionContext, keyId: string): Promise
   const row = await selectApiKey(context.store, keyId);
   if (row === null) return null;
   return {
-    keyId: row.key_id,
-    keyHash: row.key_hash,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    clientId: row.client_id,
-    accountId: row.account_id,
-    organizationId: formatGid(context.gidNamespace, 'Organization', row.organization_id),
-    interfaceName: row.interface,
-    schemaVersion: row.schema_version,
+    keyId: row.keyId,
+    keyHash: row.keyHash,
+    expiresAt: row.expiresAt,
+    revokedAt: row.revokedAt,
+    clientId: row.clientId,
+    accountId: row.accountId,
+    organizationId: formatGid(context.gidNamespace, 'Organization', row.organizationId),
+    interfaceName: row.interfaceName,
+    schemaVersion: row.schemaVersion,
   };
 }
 

@@ -67,7 +67,7 @@ export async function withIdempotencyKey<Payload extends object, Result>(
   });
   if (!claimed) {
     const known = await selectIdempotencyKey(context.store, ref);
-    if (known !== null && !known.input_hash.equals(inputHash)) {
+    if (known !== null && !known.inputHash.equals(inputHash)) {
       return refused('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
     }
     if (known === null || known.payload === null) {
@@ -76,7 +76,7 @@ export async function withIdempotencyKey<Payload extends object, Result>(
     // The same mutation of the same account kept it: it is what `work` keeps.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const payload = reviveTimes(known.payload) as Payload;
-    return { outcome: 'repeated', answer: { payload, secretCiphertext: known.secret_ciphertext } };
+    return { outcome: 'repeated', answer: { payload, secretCiphertext: known.secretCiphertext } };
   }
 
   let kept = false;

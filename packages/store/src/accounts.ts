@@ -4,10 +4,12 @@ import { firstRow, onlyRow, type Database } from './store.ts';
 /** A lender or a partner. */
 export interface AccountRow {
   id: AccountId;
-  interface: InterfaceName;
-  organization_id: RecordId<'Organization'>;
+  interfaceName: InterfaceName;
+  organizationId: RecordId<'Organization'>;
   name: string;
 }
+
+const columns = `id, interface as "interfaceName", organization_id as "organizationId", name`;
 
 export async function insertOrganization(
   database: Database,
@@ -35,7 +37,7 @@ export async function insertAccount(
     text: `
       insert into account (interface, organization_id, name)
       values ($1, $2, $3)
-      returning id, interface, organization_id, name`,
+      returning ${columns}`,
   };
   return onlyRow(
     await database.query<AccountRow>(statement, [account.interfaceName, account.organizationId, account.name]),
@@ -50,7 +52,7 @@ export async function selectAccount(
 ): Promise<AccountRow | null> {
   const statement = {
     name: 'select-account',
-    text: 'select id, interface, organization_id, name from account where id = $1 and interface = $2',
+    text: `select ${columns} from account where id = $1 and interface = $2`,
   };
   return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
 }
@@ -64,7 +66,7 @@ export async function lockAccount(
   const statement = {
     name: 'lock-account',
     text: `
-      select id, interface, organization_id, name
+      select ${columns}
       from account
       where id = $1 and interface = $2
       for no key update`,

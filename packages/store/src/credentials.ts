@@ -3,22 +3,23 @@ import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A key with the client and the account that it belongs to. */
 export interface ApiKeyRow {
-  key_id: string;
-  key_hash: Buffer;
-  created_at: Date;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
-  client_id: string;
-  account_id: AccountId;
-  organization_id: RecordId<'Organization'>;
-  interface: InterfaceName;
-  schema_version: string;
+  keyId: string;
+  keyHash: Buffer;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  clientId: string;
+  accountId: AccountId;
+  organizationId: RecordId<'Organization'>;
+  interfaceName: InterfaceName;
+  schemaVersion: string;
 }
 
 const apiKeyColumns = `
-  k.key_id, k.key_hash, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
-  c.client_id, c.account_id, a.organization_id, c.interface, c.schema_version`;
+  k.key_id as "keyId", k.key_hash as "keyHash", k.created_at as "createdAt", k.expires_at as "expiresAt",
+  k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", c.client_id as "clientId", c.account_id as "accountId",
+  a.organization_id as "organizationId", c.interface as "interfaceName", c.schema_version as "schemaVersion"`;
 
 /** Served by api_key_pkey. Row-level security lets an API see its own interface's keys only. */
 export async function selectApiKey(database: Database, keyId: string): Promise<ApiKeyRow | null> {
@@ -72,16 +73,20 @@ export async function insertApiClient(
 
 export interface ApiClientRow {
   id: RecordId<'ApiClient'>;
-  account_id: AccountId;
-  interface: InterfaceName;
-  schema_version: string;
+  accountId: AccountId;
+  interfaceName: InterfaceName;
+  schemaVersion: string;
 }
 
 /** Holds a client until the transaction ends, so that its keys can be counted. Served by api_client_client_id_key. */
 export async function lockApiClient(database: Database, clientId: string): Promise<ApiClientRow | null> {
   const statement = {
     name: 'lock-api-client',
-    text: 'select id, account_id, interface, schema_version from api_client where client_id = $1 for no key update',
+    text: `
+      select id, account_id as "accountId", interface as "interfaceName", schema_version as "schemaVersion"
+      from api_client
+      where client_id = $1
+      for no key update`,
   };
   return firstRow(await database.query<ApiClientRow>(statement, [clientId]));
 }
@@ -123,16 +128,16 @@ export async function insertApiKey(
 }
 
 /** A key that is revoked already keeps its time. Served by api_key_pkey. */
-export async function revokeApiKey(database: Database, keyId: string): Promise<{ revoked_at: Date } | null> {
+export async function revokeApiKey(database: Database, keyId: string): Promise<{ revokedAt: Date } | null> {
   const statement = {
     name: 'revoke-api-key',
     text: `
       update api_key
       set revoked_at = coalesce(revoked_at, now())
       where key_id = $1
-      returning revoked_at`,
+      returning revoked_at as "revokedAt"`,
   };
-  return firstRow(await database.query<{ revoked_at: Date }>(statement, [keyId]));
+  return firstRow(await database.query<{ revokedAt: Date }>(statement, [keyId]));
 }
 
 /** Served by api_key_pkey. */

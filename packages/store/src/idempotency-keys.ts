@@ -9,10 +9,10 @@ export interface IdempotencyKeyRef {
 }
 
 export interface IdempotencyKeyRow {
-  input_hash: Buffer;
+  inputHash: Buffer;
   /** Null: still being worked on. */
   payload: object | null;
-  secret_ciphertext: Buffer | null;
+  secretCiphertext: Buffer | null;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function selectIdempotencyKey(
   const statement = {
     name: 'select-idempotency-key',
     text: `
-      select input_hash, payload, secret_ciphertext
+      select input_hash as "inputHash", payload, secret_ciphertext as "secretCiphertext"
       from idempotency_key
       where account_id = $1 and mutation = $2 and key = $3`,
   };

@@ -4,16 +4,16 @@ import { onlyRow, type Database } from './store.ts';
 export interface MatterRow {
   id: RecordId<'Matter'>;
   reference: string;
-  opened_at: Date;
+  openedAt: Date;
 }
 
 /** The number and the moment of the next matter: its reference is made of both. */
-export async function reserveMatter(database: Database): Promise<{ id: RecordId<'Matter'>; opened_at: Date }> {
+export async function reserveMatter(database: Database): Promise<{ id: RecordId<'Matter'>; openedAt: Date }> {
   const statement = {
     name: 'reserve-matter',
-    text: `select nextval('matter_id_seq') as id, now()::timestamptz(3) as opened_at`,
+    text: `select nextval('matter_id_seq') as id, now()::timestamptz(3) as "openedAt"`,
   };
-  return onlyRow(await database.query<{ id: RecordId<'Matter'>; opened_at: Date }>(statement, []));
+  return onlyRow(await database.query<{ id: RecordId<'Matter'>; openedAt: Date }>(statement, []));
 }
 
 export async function insertMatter(
@@ -25,5 +25,5 @@ export async function insertMatter(
     name: 'insert-matter',
     text: 'insert into matter (id, referral_id, reference, opened_at) values ($1, $2, $3, $4)',
   };
-  await database.query(statement, [matter.id, referralId, matter.reference, matter.opened_at]);
+  await database.query(statement, [matter.id, referralId, matter.reference, matter.openedAt]);
 }

@@ -5,18 +5,23 @@ import { firstRow, onlyRow, type Database } from './store.ts';
 /** A referral with the matter that it was converted into. The matter's columns are null unless it was. */
 export interface ReferralRow {
   id: RecordId<'Referral'>;
-  account_id: AccountId;
+  accountId: AccountId;
   status: ReferralStatus;
-  client_name: string;
-  client_email: string | null;
-  external_reference: string | null;
+  clientName: string;
+  clientEmail: string | null;
+  externalReference: string | null;
   note: string | null;
-  created_at: Date;
-  closed_at: Date | null;
-  matter_id: RecordId<'Matter'> | null;
-  matter_reference: string | null;
-  matter_opened_at: Date | null;
+  createdAt: Date;
+  closedAt: Date | null;
+  matterId: RecordId<'Matter'> | null;
+  matterReference: string | null;
+  matterOpenedAt: Date | null;
 }
+
+const referralColumns = (table: string): string => `
+  ${table}.id, ${table}.account_id as "accountId", ${table}.status, ${table}.client_name as "clientName",
+  ${table}.client_email as "clientEmail", ${table}.external_reference as "externalReference", ${table}.note,
+  ${table}.created_at as "createdAt", ${table}.closed_at as "closedAt"`;
 
 export async function insertReferral(
   database: Database,
@@ -28,8 +33,8 @@ export async function insertReferral(
     text: `
       insert into referral (account_id, client_name, client_email, external_reference, note)
       values ($1, $2, $3, $4, $5)
-      returning id, account_id, status, client_name, client_email, external_reference, note, created_at, closed_at,
-        null::bigint as matter_id, null::text as matter_reference, null::timestamptz as matter_opened_at`,
+      returning ${referralColumns('referral')},
+        null::bigint as "matterId", null::text as "matterReference", null::timestamptz as "matterOpenedAt"`,
   };
   return onlyRow(
     await database.query<ReferralRow>(statement, [
@@ -43,8 +48,8 @@ export async function insertReferral(
 }
 
 const selectFromReferrals = `
-  select r.id, r.account_id, r.status, r.client_name, r.client_email, r.external_reference, r.note, r.created_at,
-    r.closed_at, m.id as matter_id, m.reference as matter_reference, m.opened_at as matter_opened_at
+  select ${referralColumns('r')},
+    m.id as "matterId", m.reference as "matterReference", m.opened_at as "matterOpenedAt"
   from referral r
   left join matter m on m.referral_id = r.id`;
 
@@ -80,28 +85,19 @@ export async function selectReferrals(
   return database.query<ReferralRow>(statement, filter.status === null ? values : [...values, filter.status]);
 }
 
+export type LockedReferralRow = Pick<ReferralRow, 'id' | 'accountId' | 'status' | 'externalReference'>;
+
 /** Holds a referral until the transaction ends. Served by referral_pkey. */
-export async function lockReferral(
-  database: Database,
-  id: RecordId<'Referral'>,
-): Promise<{
-  id: RecordId<'Referral'>;
-  account_id: AccountId;
-  status: ReferralStatus;
-  external_reference: string | null;
-} | null> {
+export async function lockReferral(database: Database, id: RecordId<'Referral'>): Promise<LockedReferralRow | null> {
   const statement = {
     name: 'lock-referral',
-    text: 'select id, account_id, status, external_reference from referral where id = $1 for update',
+    text: `
+      select id, account_id as "accountId", status, external_reference as "externalReference"
+      from referral
+      where id = $1
+      for update`,
   };
-  return firstRow(
-    await database.query<{
-      id: RecordId<'Referral'>;
-      account_id: AccountId;
-      status: ReferralStatus;
-      external_reference: string | null;
-    }>(statement, [id]),
-  );
+  return firstRow(await database.query<LockedReferralRow>(statement, [id]));
 }
 
 /** Served by referral_pkey. */
@@ -109,14 +105,14 @@ export async function closeReferral(
   database: Database,
   id: RecordId<'Referral'>,
   close: { status: 'CONVERTED' | 'DECLINED'; reason: string | null },
-): Promise<{ closed_at: Date }> {
+): Promise<{ closedAt: Date }> {
   const statement = {
     name: 'close-referral',
     text: `
       update referral
       set status = $2, decline_reason = $3, closed_at = now()
       where id = $1
-      returning closed_at`,
+      returning closed_at as "closedAt"`,
   };
-  return onlyRow(await database.query<{ closed_at: Date }>(statement, [id, close.status, close.reason]));
+  return onlyRow(await database.query<{ closedAt: Date }>(statement, [id, close.status, close.reason]));
 }

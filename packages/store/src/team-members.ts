@@ -4,18 +4,20 @@ import { firstRow, onlyRow, type Database } from './store.ts';
 
 export interface TeamMemberRow {
   id: RecordId<'TeamMember'>;
-  account_id: AccountId;
-  first_name: string;
-  last_name: string;
+  accountId: AccountId;
+  firstName: string;
+  lastName: string;
   email: string;
 }
+
+const columns = `id, account_id as "accountId", first_name as "firstName", last_name as "lastName", email`;
 
 /** In the order in which they were added. Served by team_member_by_account. */
 export async function selectTeamMembers(database: Database, accountId: AccountId): Promise<TeamMemberRow[]> {
   const statement = {
     name: 'select-team-members',
     text: `
-      select id, account_id, first_name, last_name, email
+      select ${columns}
       from team_member
       where account_id = $1
       order by id`,
@@ -32,7 +34,7 @@ export async function selectTeamMembersPage(
   const statement = {
     name: 'select-team-members-page',
     text: `
-      select id, account_id, first_name, last_name, email
+      select ${columns}
       from team_member
       where account_id = $1 and id > coalesce($2::bigint, 0)
       order by id
@@ -77,7 +79,7 @@ export async function insertTeamMember(
     text: `
       insert into team_member (account_id, first_name, last_name, email)
       values ($1, $2, $3, $4)
-      returning id, account_id, first_name, last_name, email`,
+      returning ${columns}`,
   };
   return onlyRow(
     await database.query<TeamMemberRow>(statement, [accountId, details.firstName, details.lastName, details.email]),
@@ -88,7 +90,7 @@ export async function insertTeamMember(
 export async function lockTeamMember(database: Database, id: RecordId<'TeamMember'>): Promise<TeamMemberRow | null> {
   const statement = {
     name: 'lock-team-member',
-    text: 'select id, account_id, first_name, last_name, email from team_member where id = $1 for update',
+    text: `select ${columns} from team_member where id = $1 for update`,
   };
   return firstRow(await database.query<TeamMemberRow>(statement, [id]));
 }
@@ -105,7 +107,7 @@ export async function updateTeamMember(
       update team_member
       set first_name = $2, last_name = $3, email = $4
       where id = $1
-      returning id, account_id, first_name, last_name, email`,
+      returning ${columns}`,
   };
   return onlyRow(
     await database.query<TeamMemberRow>(statement, [id, details.firstName, details.lastName, details.email]),

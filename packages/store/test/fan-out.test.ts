@@ -94,10 +94,10 @@ test('an event of an unknown type stays queued, is counted, and does not hold up
   expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 1, failed: 0 });
   await seedEvents(store, account, 1);
   expect(await accounts()).toEqual([account.id]);
-  expect(await queued()).toMatchObject([{ event_type: 'referral.created' }]);
+  expect(await queued()).toMatchObject([{ eventType: 'referral.created' }]);
   expect(
     await selectQueuedEvents(store, { types: ['referral.vanished'], versions: ['2026-11-01'] }, account.id, 100),
-  ).toMatchObject([{ event_type: 'referral.vanished' }]);
+  ).toMatchObject([{ eventType: 'referral.vanished' }]);
 });
 
 test('an event of which somebody pins an unknown version stays queued as a whole', async () => {

@@ -165,14 +165,14 @@ test('what is in flight is not taken again, and no more than the slots', async (
   const second = await take(
     held,
     2,
-    first.map(({ delivery_id }) => delivery_id),
+    first.map(({ deliveryId }) => deliveryId),
   );
   expect(second.map(({ sequence }) => sequence)).toEqual(['3', '4']);
   expect(
     await take(
       held,
       16,
-      [...first, ...second].map(({ delivery_id }) => delivery_id),
+      [...first, ...second].map(({ deliveryId }) => deliveryId),
     ),
   ).toHaveLength(1);
 });
@@ -187,8 +187,8 @@ test('each lane is asked for its own number', async () => {
     ],
     [],
   );
-  expect(rows.filter((row) => row.subscription_id === a)).toHaveLength(1);
-  expect(rows.filter((row) => row.subscription_id === b)).toHaveLength(4);
+  expect(rows.filter((row) => row.subscriptionId === a)).toHaveLength(1);
+  expect(rows.filter((row) => row.subscriptionId === b)).toHaveLength(4);
 });
 
 test('nothing is taken that is not due, or of a paused or deleted subscription', async () => {
@@ -212,13 +212,13 @@ test('a settled lane is due when its next delivery is, and free once it is given
   const [held] = await lease('a');
   const [one, two] = await take(held, 2);
   await store.transaction(async (transaction) => {
-    await finishDeliveries(transaction, [{ id: one?.delivery_id ?? missing(), status: 'DELIVERED' }]);
-    await rescheduleDeliveries(transaction, [{ id: two?.delivery_id ?? missing(), attempts: 1, delayMs: 60_000 }]);
+    await finishDeliveries(transaction, [{ id: one?.deliveryId ?? missing(), status: 'DELIVERED' }]);
+    await rescheduleDeliveries(transaction, [{ id: two?.deliveryId ?? missing(), attempts: 1, delayMs: 60_000 }]);
     await refreshLanes(transaction, [subscriptionId], []);
   });
   expect(await lanes()).toMatchObject([{ owner: 'a', due: true }]);
   expect(await superuser.run('select delivery_id, attempts from webhook_pending_delivery')).toEqual([
-    { delivery_id: two?.delivery_id, attempts: 1 },
+    { delivery_id: two?.deliveryId, attempts: 1 },
   ]);
   await store.transaction((transaction) => refreshLanes(transaction, [subscriptionId], [subscriptionId]));
   expect(await lanes()).toMatchObject([{ owner: null, due: true, fencing_token: '1' }]);
@@ -229,7 +229,7 @@ test('a settled lane is due when its next delivery is, and free once it is given
   expect(dueInMs).toBeLessThanOrEqual(60_001);
 
   await store.transaction(async (transaction) => {
-    await finishDeliveries(transaction, [{ id: two?.delivery_id ?? missing(), status: 'FAILED' }]);
+    await finishDeliveries(transaction, [{ id: two?.deliveryId ?? missing(), status: 'FAILED' }]);
     await refreshLanes(transaction, [subscriptionId], []);
   });
   expect(await lanes()).toMatchObject([{ due: false }]);
@@ -280,7 +280,7 @@ test('no wake-up is lost when fan-out commits while settling waits for the lane'
   // Settling ends the lane's only other delivery and gives the lane back. It waits for fan-out.
   const settling = store.transaction(async (transaction) => {
     const locked = await lockHeldLanes(transaction, [held]);
-    await finishDeliveries(transaction, [{ id: delivery.delivery_id, status: 'DELIVERED' }]);
+    await finishDeliveries(transaction, [{ id: delivery.deliveryId, status: 'DELIVERED' }]);
     await refreshLanes(transaction, [subscriptionId], [subscriptionId]);
     return locked;
   });
@@ -303,7 +303,7 @@ test('no wake-up is lost when settling commits while fan-out waits for the lane'
   const hasRefreshed = Promise.withResolvers<void>();
   const settling = store.transaction(async (transaction) => {
     await lockHeldLanes(transaction, [held]);
-    await finishDeliveries(transaction, [{ id: delivery.delivery_id, status: 'DELIVERED' }]);
+    await finishDeliveries(transaction, [{ id: delivery.deliveryId, status: 'DELIVERED' }]);
     await refreshLanes(transaction, [subscriptionId], [subscriptionId]);
     hasRefreshed.resolve();
     await mayCommit.promise;

@@ -24,10 +24,10 @@ export async function attemptDelivery(
   lane: LaneLease,
   delivery: DueDeliveryRow,
 ): Promise<Settlement> {
-  const deliveryId = delivery.delivery_id;
+  const deliveryId = delivery.deliveryId;
   const number = delivery.attempts + 1;
   const webhookId = formatGid(context.gidNamespace, 'WebhookDelivery', deliveryId);
-  const logger = context.logger.child({ requestId: delivery.request_id, deliveryId: webhookId, attempt: number });
+  const logger = context.logger.child({ requestId: delivery.requestId, deliveryId: webhookId, attempt: number });
 
   const secret = readSecret(context, delivery);
   if (secret === null) {
@@ -37,19 +37,19 @@ export async function attemptDelivery(
   }
 
   if (number === 1)
-    context.metrics.deliveryLag.observe((context.now().getTime() - delivery.occurred_at.getTime()) / 1_000);
+    context.metrics.deliveryLag.observe((context.now().getTime() - delivery.occurredAt.getTime()) / 1_000);
   const outcome = await context.sender.deliver({
-    url: delivery.callback_url,
+    url: delivery.callbackUrl,
     webhookId,
     body: delivery.body,
     secret,
     headers: {
-      'X-Service-Webhook-Event': delivery.event_type,
-      'X-Service-Webhook-Event-Version': delivery.event_version,
+      'X-Service-Webhook-Event': delivery.eventType,
+      'X-Service-Webhook-Event-Version': delivery.eventVersion,
       'X-Service-Webhook-Subscription-Id': formatGid(
         context.gidNamespace,
         'WebhookSubscription',
-        delivery.subscription_id,
+        delivery.subscriptionId,
       ),
       'X-Service-Webhook-Attempt': String(number),
       'X-Service-Webhook-Sequence': delivery.sequence,
@@ -75,11 +75,11 @@ function settleOutcome(
   outcome: AttemptResult,
   now: Date,
 ): { verdict: Verdict; settlement: Settlement } {
-  const deliveryId = delivery.delivery_id;
+  const deliveryId = delivery.deliveryId;
   const number = delivery.attempts + 1;
   const verdict = judge(outcome, number, now, Math.random());
   const { startedAt, durationMs, responseStatus, error } = outcome;
-  const goneUrl = verdict.kind !== 'delivered' && verdict.pause === 'GONE' ? delivery.callback_url : null;
+  const goneUrl = verdict.kind !== 'delivered' && verdict.pause === 'GONE' ? delivery.callbackUrl : null;
   const settlement: Settlement = {
     lane,
     deliveryId,
@@ -104,7 +104,7 @@ function nextStep(verdict: Verdict, attempts: number): Settlement['next'] {
 /** Null when it cannot be decrypted: the key ring lacks a key, or the row was tampered with. */
 function readSecret({ secretKeys }: AttemptContext, delivery: DueDeliveryRow): string | null {
   try {
-    return secretKeys.decrypt(delivery.secret_ciphertext, secretAssociatedData(delivery.subscription_id));
+    return secretKeys.decrypt(delivery.secretCiphertext, secretAssociatedData(delivery.subscriptionId));
   } catch (error) {
     if (error instanceof SecretUnreadableError) return null;
     throw error;

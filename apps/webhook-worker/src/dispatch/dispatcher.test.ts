@@ -56,17 +56,17 @@ const deliveryIdOf = (name: string) => name as RecordId<'WebhookDelivery'>;
 
 function row(subscriptionId: string, deliveryId: string): DueDeliveryRow {
   return {
-    subscription_id: laneId(subscriptionId),
-    delivery_id: deliveryIdOf(deliveryId),
+    subscriptionId: laneId(subscriptionId),
+    deliveryId: deliveryIdOf(deliveryId),
     attempts: 0,
     sequence: '1',
-    event_type: 'referral.created',
-    event_version: '2026-11-01',
-    occurred_at: new Date(),
-    request_id: null,
+    eventType: 'referral.created',
+    eventVersion: '2026-11-01',
+    occurredAt: new Date(),
+    requestId: null,
     body: Buffer.from('{}'),
-    callback_url: 'https://receiver.example/',
-    secret_ciphertext: Buffer.alloc(0),
+    callbackUrl: 'https://receiver.example/',
+    secretCiphertext: Buffer.alloc(0),
   };
 }
 
@@ -154,7 +154,7 @@ function start(lanes: Record<string, number>, concurrency = 100): void {
     now: () => new Date(),
     monotonicMs: () => Date.now(),
     attempt(lane, delivery) {
-      const id = delivery.delivery_id;
+      const id = delivery.deliveryId;
       started.push(id);
       maxInFlight = Math.max(maxInFlight, underWay.length + 1);
       return new Promise((resolve, reject) => {

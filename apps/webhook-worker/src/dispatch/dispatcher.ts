@@ -107,7 +107,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const request = asked.map(({ lane, slots }) => ({ subscriptionId: lane.lease.subscriptionId, slots }));
     const rows = await store.take(request, [...inFlight]);
     if (!isTaking) return 0;
-    const due = Map.groupBy(rows, (row) => row.subscription_id);
+    const due = Map.groupBy(rows, (row) => row.subscriptionId);
     let started = 0;
     for (const { lane, slots } of asked) {
       // It may have been given back, lost, or held for too long while the store answered: then these are not ours to send.
@@ -145,7 +145,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function start(lane: HeldLane, delivery: DueDeliveryRow): void {
-    const deliveryId = delivery.delivery_id;
+    const deliveryId = delivery.deliveryId;
     lane.inFlight.add(deliveryId);
     inFlight.add(deliveryId);
     const work = send(lane, delivery);
@@ -159,7 +159,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       settlement = await attempt(lane.lease, delivery);
     } catch (error) {
       // A bug. It counts like any other failure: the delivery fails alone, after its attempts, and keeps no slot.
-      logger.error({ err: error, deliveryId: delivery.delivery_id, alarm: 'attempt-broken' }, 'attempt not made');
+      logger.error({ err: error, deliveryId: delivery.deliveryId, alarm: 'attempt-broken' }, 'attempt not made');
       settlement = brokenAttempt(lane.lease, delivery, now());
     }
     ended.push({ lane, settlement });

@@ -55,7 +55,7 @@ export async function fanOutAccount(store: Store, gidNamespace: string, accountI
     const deliveries = numberDeliveries(rendered, sequences);
     if (payloads.length > 0) await insertPayloads(transaction, payloads);
     if (deliveries.length > 0) {
-      await insertDeliveries(transaction, { id: accountId, interfaceName: first.interface }, deliveries);
+      await insertDeliveries(transaction, { id: accountId, interfaceName: first.interfaceName }, deliveries);
     }
     await markEventsFannedOut(
       transaction,
@@ -71,10 +71,10 @@ function renderEach(gidNamespace: string, event: QueuedEventRow): PayloadInput[]
   return Array.from(versions, (version) => ({
     eventId: event.id,
     version,
-    interfaceName: event.interface,
+    interfaceName: event.interfaceName,
     body: renderPayload(
       gidNamespace,
-      { id: event.id, type: event.event_type, occurredAt: event.occurred_at, snapshot: event.snapshot },
+      { id: event.id, type: event.eventType, occurredAt: event.occurredAt, snapshot: event.snapshot },
       version,
     ),
   }));

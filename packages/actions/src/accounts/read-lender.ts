@@ -6,5 +6,5 @@ import type { Lender } from './records.ts';
 /** The caller's own lender organization. */
 export async function readLender(context: ActionContext, caller: Caller): Promise<Lender> {
   const account = await readOwnAccount(context, caller);
-  return { id: formatAccountGid(context.gidNamespace, account.interface, account.id), name: account.name };
+  return { id: formatAccountGid(context.gidNamespace, account.interfaceName, account.id), name: account.name };
 }

@@ -6,5 +6,5 @@ import type { Partner } from './records.ts';
 /** The caller's own partner organization. */
 export async function readPartner(context: ActionContext, caller: Caller): Promise<Partner> {
   const account = await readOwnAccount(context, caller);
-  return { id: formatAccountGid(context.gidNamespace, account.interface, account.id), name: account.name };
+  return { id: formatAccountGid(context.gidNamespace, account.interfaceName, account.id), name: account.name };
 }

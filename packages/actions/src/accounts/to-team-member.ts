@@ -5,8 +5,8 @@ import type { TeamMember } from './records.ts';
 export function toTeamMember(gidNamespace: string, row: TeamMemberRow): TeamMember {
   return {
     id: formatGid(gidNamespace, 'TeamMember', row.id),
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
     email: row.email,
   };
 }

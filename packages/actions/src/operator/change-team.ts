@@ -58,12 +58,12 @@ export async function updateTeamMember(
   return changeTeam(context, 'team_member.updated', async (transaction) => {
     const { lender, row } = await lockMember(context, transaction, input.teamMemberId);
     const details = {
-      firstName: input.firstName ?? row.first_name,
-      lastName: input.lastName ?? row.last_name,
+      firstName: input.firstName ?? row.firstName,
+      lastName: input.lastName ?? row.lastName,
       email: input.email ?? row.email,
     };
     checkDetails(details);
-    if (details.firstName === row.first_name && details.lastName === row.last_name && details.email === row.email) {
+    if (details.firstName === row.firstName && details.lastName === row.lastName && details.email === row.email) {
       return { lender, row, isUnchanged: true };
     }
     await checkEmail(transaction, lender, details.email, row);
@@ -114,7 +114,7 @@ async function changeTeam(
 async function lockMember(context: ActionContext, transaction: Database, gid: string): Promise<MemberOfLender> {
   const id = parseGid(context.gidNamespace, 'TeamMember', gid);
   const row = id === null ? null : await lockTeamMember(transaction, id);
-  const lender = row === null ? null : await lockAccount(transaction, 'lender', row.account_id);
+  const lender = row === null ? null : await lockAccount(transaction, 'lender', row.accountId);
   if (row === null || lender === null) throw new RefusedError('NOT_FOUND', `There is no team member ${gid}.`);
   return { lender, row };
 }

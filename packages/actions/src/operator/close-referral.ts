@@ -15,15 +15,15 @@ export async function convertReferral(
 ): Promise<{ referralId: string; matterId: string }> {
   const matterId = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);
-    const { closed_at } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
+    const { closedAt } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
     const reserved = await reserveMatter(transaction);
-    const matter = { ...reserved, reference: formatMatterReference(reserved.id, reserved.opened_at) };
+    const matter = { ...reserved, reference: formatMatterReference(reserved.id, reserved.openedAt) };
     await insertMatter(transaction, referral.id, matter);
     const matterGid = formatGid(context.gidNamespace, 'Matter', matter.id);
-    await appendEvent(transaction, { id: referral.account_id, interfaceName: 'partner' }, 'referral.converted', {
-      referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.external_reference },
-      matter: { id: matterGid, reference: matter.reference, openedAt: matter.opened_at.toISOString() },
-      convertedAt: closed_at.toISOString(),
+    await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.converted', {
+      referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
+      matter: { id: matterGid, reference: matter.reference, openedAt: matter.openedAt.toISOString() },
+      convertedAt: closedAt.toISOString(),
     });
     return matterGid;
   });
@@ -47,13 +47,13 @@ export async function declineReferral(
   }
   const declinedAt = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);
-    const { closed_at } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
-    await appendEvent(transaction, { id: referral.account_id, interfaceName: 'partner' }, 'referral.declined', {
-      referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.external_reference },
-      declinedAt: closed_at.toISOString(),
+    const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
+    await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.declined', {
+      referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
+      declinedAt: closedAt.toISOString(),
       reason,
     });
-    return closed_at;
+    return closedAt;
   });
   context.notify();
   return { referralId: input.referralId, declinedAt };

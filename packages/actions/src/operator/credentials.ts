@@ -70,7 +70,7 @@ export async function issueCredential(
   return {
     clientId,
     apiKey,
-    organizationId: formatGid(context.gidNamespace, 'Organization', account.organization_id),
+    organizationId: formatGid(context.gidNamespace, 'Organization', account.organizationId),
   };
 }
 
@@ -94,7 +94,7 @@ async function findClientForAnotherKey(
   clientId: string,
 ): Promise<RecordId<'ApiClient'>> {
   const client = await lockApiClient(transaction, clientId);
-  if (client === null || client.account_id !== accountId) {
+  if (client === null || client.accountId !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
   }
   if ((await countLiveApiKeys(transaction, client.id)) >= liveKeysPerClient) {
@@ -129,17 +129,17 @@ export async function revokeCredential(
 ): Promise<{ keyId: string; revokedAt: Date }> {
   const row = await revokeApiKey(context.store, input.keyId);
   if (row === null) throw new RefusedError('NOT_FOUND', `There is no key ${input.keyId}.`);
-  return { keyId: input.keyId, revokedAt: row.revoked_at };
+  return { keyId: input.keyId, revokedAt: row.revokedAt };
 }
 
 function toCredential(row: ApiKeyRow): Credential {
   return {
-    clientId: row.client_id,
-    schemaVersion: row.schema_version,
-    keyId: row.key_id,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
+    clientId: row.clientId,
+    schemaVersion: row.schemaVersion,
+    keyId: row.keyId,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    revokedAt: row.revokedAt,
+    lastUsedAt: row.lastUsedAt,
   };
 }

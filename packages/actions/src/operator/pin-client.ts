@@ -15,9 +15,9 @@ export async function pinClient(
   const previousSchemaVersion = await context.store.transaction(async (transaction) => {
     const client = await lockApiClient(transaction, input.clientId);
     if (client === null) throw new RefusedError('NOT_FOUND', `There is no client ${input.clientId}.`);
-    checkInterfaceVersion(client.interface, input.schemaVersion, new Date());
+    checkInterfaceVersion(client.interfaceName, input.schemaVersion, new Date());
     await updateApiClientVersion(transaction, client.id, input.schemaVersion);
-    return client.schema_version;
+    return client.schemaVersion;
   });
   return { ...input, previousSchemaVersion };
 }

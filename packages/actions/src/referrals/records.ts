@@ -27,19 +27,19 @@ export function toReferral(gidNamespace: string, row: ReferralRow): Referral {
   return {
     id: formatGid(gidNamespace, 'Referral', row.id),
     status: row.status,
-    clientName: row.client_name,
-    clientEmail: row.client_email,
-    externalReference: row.external_reference,
+    clientName: row.clientName,
+    clientEmail: row.clientEmail,
+    externalReference: row.externalReference,
     note: row.note,
-    createdAt: row.created_at,
-    closedAt: row.closed_at,
+    createdAt: row.createdAt,
+    closedAt: row.closedAt,
     matter:
-      row.matter_id === null || row.matter_reference === null || row.matter_opened_at === null
+      row.matterId === null || row.matterReference === null || row.matterOpenedAt === null
         ? null
         : {
-            id: formatGid(gidNamespace, 'Matter', row.matter_id),
-            reference: row.matter_reference,
-            openedAt: row.matter_opened_at,
+            id: formatGid(gidNamespace, 'Matter', row.matterId),
+            reference: row.matterReference,
+            openedAt: row.matterOpenedAt,
           },
   };
 }

@@ -21,6 +21,6 @@ export async function listWebhookAttempts(
     ids.filter((id) => id !== null),
     attemptsShown,
   );
-  const byDelivery = Map.groupBy(rows, (row): RecordId<'WebhookDelivery'> | null => row.delivery_id);
+  const byDelivery = Map.groupBy(rows, (row): RecordId<'WebhookDelivery'> | null => row.deliveryId);
   return ids.map((id) => (byDelivery.get(id) ?? []).map(toWebhookAttempt));
 }

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { toWebhookAttempt } from './records.ts';
 
 const row = {
-  delivery_id: toRecordId<'WebhookDelivery'>('1'),
+  deliveryId: toRecordId<'WebhookDelivery'>('1'),
   number: 1,
-  started_at: new Date(0),
-  duration_ms: 5,
-  response_status: null,
+  startedAt: new Date(0),
+  durationMs: 5,
+  responseStatus: null,
 };
 
 test.each([

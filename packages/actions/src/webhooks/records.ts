@@ -47,37 +47,37 @@ export interface WebhookAttempt {
 export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow): WebhookSubscription {
   return {
     id: formatGid(gidNamespace, 'WebhookSubscription', row.id),
-    callbackUrl: row.callback_url,
-    status: row.paused_at === null ? 'ACTIVE' : 'PAUSED',
-    pausedReason: row.paused_reason,
-    pausedAt: row.paused_at,
-    eventTypes: row.event_types,
-    createdAt: row.created_at,
+    callbackUrl: row.callbackUrl,
+    status: row.pausedAt === null ? 'ACTIVE' : 'PAUSED',
+    pausedReason: row.pausedReason,
+    pausedAt: row.pausedAt,
+    eventTypes: row.eventTypes,
+    createdAt: row.createdAt,
   };
 }
 
 export function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDelivery {
   return {
     id: formatGid(gidNamespace, 'WebhookDelivery', row.id),
-    subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscription_id),
+    subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),
     sequence: Number(row.sequence),
     status: row.status,
     event: {
-      id: formatGid(gidNamespace, 'WebhookEvent', row.event_id),
-      type: row.event_type,
-      version: row.event_version,
-      timestamp: row.occurred_at,
+      id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
+      type: row.eventType,
+      version: row.eventVersion,
+      timestamp: row.occurredAt,
     },
-    nextAttemptAt: row.due_at,
+    nextAttemptAt: row.dueAt,
   };
 }
 
 export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
   return {
     number: row.number,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    responseStatus: row.response_status,
+    startedAt: row.startedAt,
+    durationMs: row.durationMs,
+    responseStatus: row.responseStatus,
     error: row.error === null ? null : readErrorClass(row.error),
   };
 }

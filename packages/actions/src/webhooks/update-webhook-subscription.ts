@@ -54,7 +54,7 @@ export async function updateWebhookSubscription(
   if (userErrors.length > 0) return refuse(userErrors);
 
   if (change.callbackUrl !== null) {
-    const secret = context.secretKeys.decrypt(current.secret_ciphertext, secretAssociatedData(id));
+    const secret = context.secretKeys.decrypt(current.secretCiphertext, secretAssociatedData(id));
     const verificationError = await verifyCallbackUrl(context, caller, { url: change.callbackUrl, secret });
     if (verificationError !== null) return refuse([verificationError]);
   }
@@ -77,11 +77,11 @@ function readChange(
     const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
     // The same URL proves nothing new, unless it was gone. Only one that is verified takes a subscription up again.
     if (url.ok)
-      change.callbackUrl = url.href === current.callback_url && current.paused_reason !== 'GONE' ? null : url.href;
+      change.callbackUrl = url.href === current.callbackUrl && current.pausedReason !== 'GONE' ? null : url.href;
     else userErrors.push(inputError(url.code, 'callbackUrl', url.message));
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {
-    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.event_types, new Date());
+    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.eventTypes, new Date());
     change.eventTypes = choice.eventTypes;
     userErrors.push(...choice.userErrors);
   }
@@ -102,12 +102,12 @@ async function save(
     if (locked === null) return null;
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
-      if (locked.paused_reason === 'GONE') await resumeSubscription(transaction, id);
+      if (locked.pausedReason === 'GONE') await resumeSubscription(transaction, id);
     }
     if (change.eventTypes !== null) {
       await deleteSubscriptionEventTypes(transaction, id);
       await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
-      if (locked.paused_reason === 'VERSION_RETIRED' && areServed(change.eventTypes)) {
+      if (locked.pausedReason === 'VERSION_RETIRED' && areServed(change.eventTypes)) {
         await resumeSubscription(transaction, id);
       }
     }

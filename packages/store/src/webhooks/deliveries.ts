@@ -6,19 +6,20 @@ export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
 
 export interface DeliveryRow {
   id: RecordId<'WebhookDelivery'>;
-  subscription_id: RecordId<'WebhookSubscription'>;
+  subscriptionId: RecordId<'WebhookSubscription'>;
   sequence: string;
   status: DeliveryStatus;
-  event_id: RecordId<'WebhookEvent'>;
-  event_type: string;
-  event_version: string;
-  occurred_at: Date;
+  eventId: RecordId<'WebhookEvent'>;
+  eventType: string;
+  eventVersion: string;
+  occurredAt: Date;
   /** When the next attempt is due. Null: none is planned. */
-  due_at: Date | null;
+  dueAt: Date | null;
 }
 
 const selectFromDeliveries = `
-  select d.id, d.subscription_id, d.sequence, d.status, d.event_id, e.event_type, d.event_version, e.occurred_at, p.due_at
+  select d.id, d.subscription_id as "subscriptionId", d.sequence, d.status, d.event_id as "eventId",
+    e.event_type as "eventType", d.event_version as "eventVersion", e.occurred_at as "occurredAt", p.due_at as "dueAt"
   from webhook_delivery d
   join webhook_subscription s on s.id = d.subscription_id and s.deleted_at is null
   join outbox_event e on e.id = d.event_id
@@ -78,11 +79,11 @@ export async function selectDeliveryOfAnyAccount(
 }
 
 export interface AttemptRow {
-  delivery_id: RecordId<'WebhookDelivery'>;
+  deliveryId: RecordId<'WebhookDelivery'>;
   number: number;
-  started_at: Date;
-  duration_ms: number;
-  response_status: number | null;
+  startedAt: Date;
+  durationMs: number;
+  responseStatus: number | null;
   error: string | null;
 }
 
@@ -95,7 +96,8 @@ export async function selectAttempts(
   const statement = {
     name: 'select-attempts',
     text: `
-      select a.delivery_id, a.number, a.started_at, a.duration_ms, a.response_status, a.error
+      select a.delivery_id as "deliveryId", a.number, a.started_at as "startedAt", a.duration_ms as "durationMs",
+        a.response_status as "responseStatus", a.error
       from unnest($1::bigint[]) as d (id)
       cross join lateral (
         select *

@@ -38,17 +38,17 @@ export async function lockLanes(
   const statement = {
     name: 'lock-lanes',
     text: `
-      select subscription_id, last_sequence
+      select subscription_id as "subscriptionId", last_sequence as "lastSequence"
       from webhook_lane
       where subscription_id = any ($1)
       order by subscription_id
       for no key update`,
   };
-  const rows = await database.query<{ subscription_id: RecordId<'WebhookSubscription'>; last_sequence: string }>(
+  const rows = await database.query<{ subscriptionId: RecordId<'WebhookSubscription'>; lastSequence: string }>(
     statement,
     [subscriptionIds],
   );
-  return new Map(rows.map((row) => [row.subscription_id, BigInt(row.last_sequence)]));
+  return new Map(rows.map((row) => [row.subscriptionId, BigInt(row.lastSequence)]));
 }
 
 export interface DeliveryInput {

@@ -7,15 +7,6 @@ export interface LaneLease {
   fencingToken: string;
 }
 
-export interface LaneRow {
-  subscription_id: RecordId<'WebhookSubscription'>;
-  fencing_token: string;
-}
-
-export function toLease(row: LaneRow): LaneLease {
-  return { subscriptionId: row.subscription_id, fencingToken: row.fencing_token };
-}
-
 /**
  * Takes free lanes with something due, the longest due first. Materialized: as a subquery it could run again for each row,
  * and lock more than `limit`. An array, because a join would read every lane once the plan is a generic one. Served by
@@ -39,10 +30,9 @@ export async function leaseLanes(
       update webhook_lane l
       set owner = $1, leased_until = now() + make_interval(secs => $2), fencing_token = l.fencing_token + 1
       where l.subscription_id = any (array(select subscription_id from due))
-      returning l.subscription_id, l.fencing_token`,
+      returning l.subscription_id as "subscriptionId", l.fencing_token as "fencingToken"`,
   };
-  const rows = await database.query<LaneRow>(statement, [lease.owner, lease.forSeconds, lease.limit]);
-  return rows.map(toLease);
+  return database.query<LaneLease>(statement, [lease.owner, lease.forSeconds, lease.limit]);
 }
 
 /**
@@ -72,14 +62,13 @@ export async function renewLanes(
       set leased_until = now() + make_interval(secs => $3)
       from held
       where l.subscription_id = held.subscription_id
-      returning l.subscription_id, l.fencing_token`,
+      returning l.subscription_id as "subscriptionId", l.fencing_token as "fencingToken"`,
   };
-  const rows = await database.query<LaneRow>(statement, [
+  return database.query<LaneLease>(statement, [
     lanes.map(({ subscriptionId }) => subscriptionId),
     lanes.map(({ fencingToken }) => fencingToken),
     forSeconds,
   ]);
-  return rows.map(toLease);
 }
 
 /** How long until a lane that nobody holds is due, in milliseconds; null when none will be. Served by webhook_lane_due. */
@@ -87,28 +76,28 @@ export async function selectNextLaneDue(database: Database): Promise<number | nu
   const statement = {
     name: 'select-next-lane-due',
     text: `
-      select ceil(1000 * extract(epoch from min(greatest(due_at, leased_until)) - now()))::float8 as due_in_ms
+      select ceil(1000 * extract(epoch from min(greatest(due_at, leased_until)) - now()))::float8 as "dueInMs"
       from webhook_lane
       where active and due_at is not null`,
   };
-  const [row] = await database.query<{ due_in_ms: number | null }>(statement, []);
-  return row?.due_in_ms ?? null;
+  const [row] = await database.query<{ dueInMs: number | null }>(statement, []);
+  return row?.dueInMs ?? null;
 }
 
 export interface DueDeliveryRow {
-  subscription_id: RecordId<'WebhookSubscription'>;
-  delivery_id: RecordId<'WebhookDelivery'>;
+  subscriptionId: RecordId<'WebhookSubscription'>;
+  deliveryId: RecordId<'WebhookDelivery'>;
   /** How many attempts have been made. */
   attempts: number;
   sequence: string;
-  event_type: string;
-  event_version: string;
-  occurred_at: Date;
+  eventType: string;
+  eventVersion: string;
+  occurredAt: Date;
   /** The request that made the change which the event reports. Null: it was none to an interface. */
-  request_id: string | null;
+  requestId: string | null;
   body: Buffer;
-  callback_url: string;
-  secret_ciphertext: Buffer;
+  callbackUrl: string;
+  secretCiphertext: Buffer;
 }
 
 /**
@@ -123,9 +112,9 @@ export async function selectDueDeliveries(
   const statement = {
     name: 'select-due-deliveries',
     text: `
-      select due.subscription_id, due.delivery_id, due.attempts, d.sequence, e.event_type, d.event_version,
-        e.occurred_at, e.request_id, p.body,
-        s.callback_url, s.secret_ciphertext
+      select due.subscription_id as "subscriptionId", due.delivery_id as "deliveryId", due.attempts, d.sequence,
+        e.event_type as "eventType", d.event_version as "eventVersion", e.occurred_at as "occurredAt",
+        e.request_id as "requestId", p.body, s.callback_url as "callbackUrl", s.secret_ciphertext as "secretCiphertext"
       from unnest($1::bigint[], $2::int[]) as lane (subscription_id, slots)
       cross join lateral (
         select w.subscription_id, w.delivery_id, w.attempts

@@ -82,7 +82,7 @@ export async function selectAccountsWithQueuedEvents(
         from queued q
         where q.account_id is not null
       )
-      select q.account_id
+      select q.account_id as "accountId"
       from queued q
       where q.account_id > coalesce($3::bigint, 0) and exists (
         select
@@ -91,13 +91,8 @@ export async function selectAccountsWithQueuedEvents(
       )
       limit $4`,
   };
-  const rows = await database.query<{ account_id: AccountId }>(statement, [
-    known.types,
-    known.versions,
-    afterId,
-    limit,
-  ]);
-  return rows.map(({ account_id }) => account_id);
+  const rows = await database.query<{ accountId: AccountId }>(statement, [known.types, known.versions, afterId, limit]);
+  return rows.map(({ accountId }) => accountId);
 }
 
 /** Lets one worker at a time fan out the events of an account, until its transaction ends. */
@@ -112,10 +107,10 @@ export async function tryLockFanOut(database: Database, accountId: AccountId): P
 
 export interface QueuedEventRow {
   id: RecordId<'WebhookEvent'>;
-  interface: InterfaceName;
-  event_type: string;
+  interfaceName: InterfaceName;
+  eventType: string;
   snapshot: unknown;
-  occurred_at: Date;
+  occurredAt: Date;
   /** The subscriptions that list the event type, each with the version that it pins, by subscription id. */
   subscriptions: { id: RecordId<'WebhookSubscription'>; version: string }[];
 }
@@ -131,7 +126,7 @@ export async function selectQueuedEvents(
     name: 'select-queued-events',
     // Ids as text: JSON numbers lose digits beyond 2^53. Only known versions: what is left unknown is retired and paused.
     text: `
-      select e.id, e.interface, e.event_type, e.snapshot, e.occurred_at,
+      select e.id, e.interface as "interfaceName", e.event_type as "eventType", e.snapshot, e.occurred_at as "occurredAt",
         (
           select coalesce(json_agg(json_build_object('id', s.id::text, 'version', t.event_version) order by s.id), '[]')
           from webhook_subscription s

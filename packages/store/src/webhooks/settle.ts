@@ -1,6 +1,6 @@
 import type { RecordId } from '@deedwire/domain';
 import type { Database } from '../store.ts';
-import { toLease, type LaneLease, type LaneRow } from './lanes.ts';
+import type { LaneLease } from './lanes.ts';
 
 /**
  * Holds those lanes that are still held under these tokens until the transaction ends. What is settled in another lane
@@ -10,18 +10,17 @@ export async function lockHeldLanes(database: Database, lanes: readonly LaneLeas
   const statement = {
     name: 'lock-held-lanes',
     text: `
-      select l.subscription_id, l.fencing_token
+      select l.subscription_id as "subscriptionId", l.fencing_token as "fencingToken"
       from webhook_lane l
       join unnest($1::bigint[], $2::bigint[]) as held (subscription_id, fencing_token)
         on l.subscription_id = held.subscription_id and l.fencing_token = held.fencing_token
       order by l.subscription_id
       for no key update of l`,
   };
-  const rows = await database.query<LaneRow>(statement, [
+  return database.query<LaneLease>(statement, [
     lanes.map(({ subscriptionId }) => subscriptionId),
     lanes.map(({ fencingToken }) => fencingToken),
   ]);
-  return rows.map(toLease);
 }
 
 export interface AttemptInput {

@@ -11,22 +11,23 @@ export interface SubscriptionEventTypeRow {
 
 export interface SubscriptionRow {
   id: RecordId<'WebhookSubscription'>;
-  callback_url: string;
-  secret_ciphertext: Buffer;
-  paused_reason: PausedReason | null;
-  paused_at: Date | null;
-  created_at: Date;
+  callbackUrl: string;
+  secretCiphertext: Buffer;
+  pausedReason: PausedReason | null;
+  pausedAt: Date | null;
+  createdAt: Date;
   /** Ordered by type. */
-  event_types: SubscriptionEventTypeRow[];
+  eventTypes: SubscriptionEventTypeRow[];
 }
 
 const columns = `
-  s.id, s.callback_url, s.secret_ciphertext, s.paused_reason, s.paused_at, s.created_at,
+  s.id, s.callback_url as "callbackUrl", s.secret_ciphertext as "secretCiphertext", s.paused_reason as "pausedReason",
+  s.paused_at as "pausedAt", s.created_at as "createdAt",
   (
     select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
     from webhook_subscription_event_type t
     where t.subscription_id = s.id
-  ) as event_types`;
+  ) as "eventTypes"`;
 
 /** Served by webhook_subscription_pkey. Deleted ones do not exist. */
 export async function selectSubscription(
@@ -168,17 +169,17 @@ export async function lockSubscription(
   database: Database,
   accountId: AccountId,
   id: RecordId<'WebhookSubscription'>,
-): Promise<{ id: RecordId<'WebhookSubscription'>; paused_reason: PausedReason | null } | null> {
+): Promise<{ id: RecordId<'WebhookSubscription'>; pausedReason: PausedReason | null } | null> {
   const statement = {
     name: 'lock-subscription',
     text: `
-      select id, paused_reason
+      select id, paused_reason as "pausedReason"
       from webhook_subscription
       where id = $2 and account_id = $1 and deleted_at is null
       for no key update`,
   };
   return firstRow(
-    await database.query<{ id: RecordId<'WebhookSubscription'>; paused_reason: PausedReason | null }>(statement, [
+    await database.query<{ id: RecordId<'WebhookSubscription'>; pausedReason: PausedReason | null }>(statement, [
       accountId,
       id,
     ]),

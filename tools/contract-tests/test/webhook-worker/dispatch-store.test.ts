@@ -87,15 +87,12 @@ describe('settling', () => {
     await expireLeases(harness);
     const current = await leaseOne(second);
     const before = await state(harness);
-    const late = [
-      delivered(old, one?.delivery_id ?? missing()),
-      gone(old, two?.delivery_id ?? missing(), receiver.url),
-    ];
-    expect(await first.settle(late, [old])).toEqual([one?.delivery_id, two?.delivery_id]);
+    const late = [delivered(old, one?.deliveryId ?? missing()), gone(old, two?.deliveryId ?? missing(), receiver.url)];
+    expect(await first.settle(late, [old])).toEqual([one?.deliveryId, two?.deliveryId]);
     expect(await state(harness)).toEqual(before);
     expect(await first.renew([old])).toEqual([]);
     // Mixed with what is current, only that is written.
-    expect(await second.settle([...late, delivered(current, one?.delivery_id ?? missing())], [])).toHaveLength(2);
+    expect(await second.settle([...late, delivered(current, one?.deliveryId ?? missing())], [])).toHaveLength(2);
     expect((await state(harness)).attempts).toHaveLength(1);
   });
 
@@ -107,7 +104,7 @@ describe('settling', () => {
     await seed(harness, store, receiver.url, 2);
     const lane = await leaseOne(first);
     const rows = await taken(first, lane);
-    const settlements = rows.map(({ delivery_id }) => delivered(lane, delivery_id));
+    const settlements = rows.map(({ deliveryId }) => delivered(lane, deliveryId));
     expect(await first.settle(settlements, [lane])).toEqual([]);
     expect(await first.settle(settlements, [lane])).toEqual([]);
     expect((await state(harness)).attempts).toHaveLength(2);
@@ -124,7 +121,7 @@ describe('settling', () => {
     await seed(harness, store, receiver.url, 2);
     const lane = await leaseOne(first);
     const [one] = await taken(first, lane);
-    await first.settle([delivered(lane, one?.delivery_id ?? missing())], [lane]);
+    await first.settle([delivered(lane, one?.deliveryId ?? missing())], [lane]);
     const next = await leaseOne(second);
     expect(next).toEqual({ subscriptionId: lane.subscriptionId, fencingToken: '2' });
     expect(await taken(second, next)).toHaveLength(1);
@@ -138,7 +135,7 @@ describe('a receiver that is gone', () => {
     const lane = await leaseOne(first);
     const [one, two] = await taken(first, lane);
     await first.settle(
-      [gone(lane, one?.delivery_id ?? missing(), url), gone(lane, two?.delivery_id ?? missing(), url)],
+      [gone(lane, one?.deliveryId ?? missing(), url), gone(lane, two?.deliveryId ?? missing(), url)],
       [lane],
     );
     expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, subscription)).toMatchObject({
@@ -159,7 +156,7 @@ describe('a receiver that is gone', () => {
       callbackUrl,
     });
     expect(userErrors).toEqual([]);
-    await first.settle([gone(lane, one?.delivery_id ?? missing(), receiver.url)], [lane]);
+    await first.settle([gone(lane, one?.deliveryId ?? missing(), receiver.url)], [lane]);
     expect(await findWebhookSubscription(harness.partnerApi, harness.accounts.partner, subscription)).toMatchObject({
       status: 'ACTIVE',
       callbackUrl,
