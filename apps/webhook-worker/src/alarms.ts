@@ -1,5 +1,6 @@
 import type { Logger } from '@deedwire/service-runtime';
-import { countOutboxAlarms, type Store } from '@deedwire/store';
+import type { Store } from '@deedwire/store';
+import { countOutboxAlarms } from '@deedwire/store/webhook-fan-out';
 import { createLoop, type Loop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { knownEventVersions } from './rendering/render-payload.ts';

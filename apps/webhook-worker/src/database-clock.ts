@@ -1,5 +1,6 @@
 import type { Logger } from '@deedwire/service-runtime';
-import { selectTime, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
+import { selectTime } from '@deedwire/store/time';
 
 /**
  * The time of the database, by which leases and due times are counted, too. What this machine's own clock says does not

@@ -1,11 +1,11 @@
 import type { Logger } from '@deedwire/service-runtime';
+import type { Store } from '@deedwire/store';
 import {
   lockLanes,
   pauseRetiredSubscriptions,
   selectSubscriptionsPinning,
   type EventVersionRef,
-  type Store,
-} from '@deedwire/store';
+} from '@deedwire/store/webhook-fan-out';
 import { createLoop, type Loop } from './loop.ts';
 
 /** Pauses the subscriptions that pin a version of an event which has come to its end. */

@@ -1,6 +1,6 @@
 import type { StoredApiKey } from '@deedwire/auth';
 import { formatGid } from '@deedwire/domain';
-import { selectApiKey, updateApiKeyLastUse } from '@deedwire/store';
+import { selectApiKey, updateApiKeyLastUse } from '@deedwire/store/credentials';
 import type { ActionContext } from './context.ts';
 
 /** The key with this id, for authentication. Null when there is none on the interface that asks. */

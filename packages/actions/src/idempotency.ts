@@ -1,15 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailableError, type Database, type Store } from '@deedwire/store';
 import {
   claimIdempotencyKey,
   completeIdempotencyKey,
   releaseIdempotencyKey,
   selectIdempotencyKey,
-  StoreUnavailableError,
-  type Database,
   type IdempotencyKeyRef,
-  type Store,
-} from '@deedwire/store';
+} from '@deedwire/store/idempotency';
 import type { ActionContext, Caller } from './context.ts';
 import { inputError, type UserError } from './user-error.ts';
 

@@ -2,18 +2,17 @@ import type { AccountId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, missing, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createStore, type Store } from '../src/index.ts';
 import {
   countOutboxAlarms,
-  createStore,
-  insertOutboxEvent,
   markEventFailed,
   pauseRetiredSubscriptions,
   selectAccountsWithQueuedEvents,
   selectQueuedEvents,
   selectSubscriptionsPinning,
   tryLockFanOut,
-  type Store,
-} from '../src/index.ts';
+} from '../src/webhook-fan-out.ts';
+import { insertOutboxEvent } from '../src/webhook-outbox.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { sampleEvent, fanOut, known, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 

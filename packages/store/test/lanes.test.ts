@@ -2,8 +2,8 @@ import { toRecordId, type RecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, missing, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createStore, type Store } from '../src/index.ts';
 import {
-  createStore,
   finishDeliveries,
   insertAttempts,
   leaseLanes,
@@ -14,8 +14,7 @@ import {
   selectDueDeliveries,
   selectNextLaneDue,
   type LaneLease,
-  type Store,
-} from '../src/index.ts';
+} from '../src/webhook-dispatch.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 

@@ -3,17 +3,13 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { escapeLiteral } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  leaseLanes,
-  selectAccountsWithQueuedEvents,
-  selectApiKey,
-  selectDeliveries,
-  selectDueDeliveries,
-  selectQueuedEvents,
-  selectReferrals,
-  selectSubscriptions,
-  type Database,
-} from '../src/index.ts';
+import { selectApiKey } from '../src/credentials.ts';
+import type { Database } from '../src/index.ts';
+import { selectReferrals } from '../src/referrals.ts';
+import { selectDeliveries } from '../src/webhook-deliveries.ts';
+import { leaseLanes, selectDueDeliveries } from '../src/webhook-dispatch.ts';
+import { selectAccountsWithQueuedEvents, selectQueuedEvents } from '../src/webhook-fan-out.ts';
+import { selectSubscriptions } from '../src/webhook-subscriptions.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { known } from './support/seed.ts';
 

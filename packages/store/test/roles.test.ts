@@ -1,7 +1,8 @@
 import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, insertApiClient, insertApiKey, type Database, type Store } from '../src/index.ts';
+import { insertApiClient, insertApiKey } from '../src/credentials.ts';
+import { createStore, type Database, type Store } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 

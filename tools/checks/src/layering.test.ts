@@ -56,6 +56,29 @@ const mayImport: Record<string, readonly string[]> = {
   release: everything,
 };
 
+/**
+ * The parts of `store` that each package imports, as subpaths; '.' is the connection itself. A package holds the statements of
+ * its own work only: no API can fan out events, and the worker cannot read credentials or referrals.
+ */
+const storeParts: Record<string, readonly string[]> = {
+  actions: [
+    '.',
+    'accounts',
+    'credentials',
+    'idempotency',
+    'matters',
+    'referrals',
+    'team-members',
+    'webhook-deliveries',
+    'webhook-outbox',
+    'webhook-subscriptions',
+  ],
+  'graphql-server': ['.'],
+  'operator-cli': ['.'],
+  'webhook-worker': ['.', 'time', 'webhook-dispatch', 'webhook-fan-out'],
+  'dev-environment': ['.'],
+};
+
 interface WorkspacePackage {
   name: string;
   path: string;
@@ -95,6 +118,16 @@ function sourcesOf(path: string): string[] {
   return globSync('src/**/*.ts', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
 }
 
+/** The subpaths of `store` that the sources import. */
+function storePartsOf(path: string): string[] {
+  const parts = sourcesOf(path).flatMap((file) =>
+    [...readFileSync(join(path, file), 'utf8').matchAll(/['"]@deedwire\/store(?:\/([a-z/-]+))?['"]/g)].map(
+      (match) => match[1] ?? '.',
+    ),
+  );
+  return [...new Set(parts)].toSorted();
+}
+
 function testsOf(path: string): string[] {
   return globSync(['src/**/*.test.ts', 'test/**/*.ts'], { cwd: path });
 }
@@ -118,5 +151,19 @@ describe.each(packages)('$name', ({ name, path, manifest }) => {
   test('its tests import only declared packages', () => {
     const declared = [name, ...runtime, ...oursAmong(manifest.devDependencies)];
     expect(importsOf(path, testsOf(path)).filter((dependency) => !declared.includes(dependency))).toEqual([]);
+  });
+});
+
+describe('the parts of store', () => {
+  const storePackage = packages.find(({ name }) => name === 'store');
+
+  test.each(packages)('$name imports exactly the parts that the table lists', ({ name, path }) => {
+    expect(storePartsOf(path)).toEqual(storeParts[name] ?? []);
+  });
+
+  test('the table lists every part', () => {
+    const { exports } = JSON.parse(readFileSync(join(storePackage?.path ?? '', 'package.json'), 'utf8'));
+    const exported = Object.keys(exports).map((part) => part.replace('./', ''));
+    expect([...new Set(Object.values(storeParts).flat())].toSorted()).toEqual(exported.toSorted());
   });
 });

@@ -1,6 +1,7 @@
 import { formatGid, secretAssociatedData } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
-import { SecretUnreadableError, type DueDeliveryRow, type LaneLease, type SecretKeyRing } from '@deedwire/store';
+import { SecretUnreadableError, type SecretKeyRing } from '@deedwire/store';
+import type { DueDeliveryRow, LaneLease } from '@deedwire/store/webhook-dispatch';
 import type { AttemptResult, WebhookSender } from '@deedwire/webhook-sender';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Settlement } from './dispatch-store.ts';

@@ -1,4 +1,5 @@
 import type { RecordId } from '@deedwire/domain';
+import type { Store } from '@deedwire/store';
 import {
   finishDeliveries,
   insertAttempts,
@@ -13,8 +14,7 @@ import {
   type AttemptInput,
   type DueDeliveryRow,
   type LaneLease,
-  type Store,
-} from '@deedwire/store';
+} from '@deedwire/store/webhook-dispatch';
 
 /** What became of a delivery, ready to be written. */
 export interface Settlement {

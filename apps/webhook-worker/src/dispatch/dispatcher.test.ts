@@ -1,6 +1,7 @@
 import type { RecordId } from '@deedwire/domain';
 import { createLogger } from '@deedwire/service-runtime';
-import { StoreUnavailableError, type DueDeliveryRow, type LaneLease } from '@deedwire/store';
+import { StoreUnavailableError } from '@deedwire/store';
+import type { DueDeliveryRow, LaneLease } from '@deedwire/store/webhook-dispatch';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { DispatchStore, Settlement } from './dispatch-store.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';

@@ -1,6 +1,6 @@
 import type { RecordId } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
-import type { DueDeliveryRow, LaneLease } from '@deedwire/store';
+import type { DueDeliveryRow, LaneLease } from '@deedwire/store/webhook-dispatch';
 import { createLoop } from '../loop.ts';
 import { allotSlots } from './allot-slots.ts';
 import { brokenAttempt } from './attempt.ts';

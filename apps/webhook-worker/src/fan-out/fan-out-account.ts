@@ -1,4 +1,5 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
+import type { Store } from '@deedwire/store';
 import {
   insertDeliveries,
   insertPayloads,
@@ -10,8 +11,7 @@ import {
   type DeliveryInput,
   type PayloadInput,
   type QueuedEventRow,
-  type Store,
-} from '@deedwire/store';
+} from '@deedwire/store/webhook-fan-out';
 import { knownEventVersions, RenderError, renderPayload } from '../rendering/render-payload.ts';
 
 /** What one round of an account did. */

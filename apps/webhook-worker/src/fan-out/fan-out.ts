@@ -1,6 +1,7 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
-import { selectAccountsWithQueuedEvents, type Store } from '@deedwire/store';
+import type { Store } from '@deedwire/store';
+import { selectAccountsWithQueuedEvents } from '@deedwire/store/webhook-fan-out';
 import { createLoop, type Loop } from '../loop.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { knownEventVersions } from '../rendering/render-payload.ts';

@@ -1,5 +1,5 @@
 import { formatGid, type RecordId } from '@deedwire/domain';
-import type { KnownEventVersions } from '@deedwire/store';
+import type { KnownEventVersions } from '@deedwire/store/webhook-fan-out';
 import { findEventVersion } from '@deedwire/webhook-events';
 import { renderers } from './renderers.ts';
 

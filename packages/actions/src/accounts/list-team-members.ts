@@ -1,4 +1,4 @@
-import { selectTeamMembers } from '@deedwire/store';
+import { selectTeamMembers } from '@deedwire/store/team-members';
 import type { ActionContext, Caller } from '../context.ts';
 import type { TeamMember } from './records.ts';
 import { toTeamMember } from './to-team-member.ts';

@@ -1,4 +1,4 @@
-import { selectTeamMembersPage } from '@deedwire/store';
+import { selectTeamMembersPage } from '@deedwire/store/team-members';
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import type { TeamMember } from './records.ts';

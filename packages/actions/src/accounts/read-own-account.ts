@@ -1,4 +1,4 @@
-import { selectAccount, type AccountRow } from '@deedwire/store';
+import { selectAccount, type AccountRow } from '@deedwire/store/accounts';
 import type { ActionContext, Caller } from '../context.ts';
 
 /** The account of the caller. It exists: accounts are never deleted. */

@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import type { TeamMemberRow } from '@deedwire/store';
+import type { TeamMemberRow } from '@deedwire/store/team-members';
 import type { TeamMember } from './records.ts';
 
 export function toTeamMember(gidNamespace: string, row: TeamMemberRow): TeamMember {

@@ -1,5 +1,6 @@
 import type { AccountId, EventSnapshots, InterfaceName } from '@deedwire/domain';
-import { insertOutboxEvent, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
+import { insertOutboxEvent } from '@deedwire/store/webhook-outbox';
 
 /**
  * Reports a change to an account, in the transaction of the change. Call `notify` after the commit.

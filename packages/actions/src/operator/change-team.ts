@@ -5,18 +5,17 @@ import {
   teamMembersMax,
   type TeamMemberDetails,
 } from '@deedwire/domain';
+import type { Database } from '@deedwire/store';
+import { lockAccount, type AccountRow } from '@deedwire/store/accounts';
 import {
   countTeamMembers,
   deleteTeamMember,
   insertTeamMember,
   isTeamMemberEmailTaken,
-  lockAccount,
   lockTeamMember,
   updateTeamMember as updateTeamMemberRow,
-  type AccountRow,
-  type Database,
   type TeamMemberRow,
-} from '@deedwire/store';
+} from '@deedwire/store/team-members';
 import type { TeamMember } from '../accounts/records.ts';
 import { toTeamMember } from '../accounts/to-team-member.ts';
 import type { ActionContext } from '../context.ts';

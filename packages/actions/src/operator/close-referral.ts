@@ -1,5 +1,7 @@
 import { canCloseReferral, formatGid, formatMatterReference, isDeclineReason, parseGid } from '@deedwire/domain';
-import { closeReferral, insertMatter, lockReferral, reserveMatter, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
+import { insertMatter, reserveMatter } from '@deedwire/store/matters';
+import { closeReferral, lockReferral } from '@deedwire/store/referrals';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { appendEvent } from '../events/append-event.ts';

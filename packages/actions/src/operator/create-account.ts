@@ -1,5 +1,5 @@
 import { formatAccountGid, parseGid, type InterfaceName } from '@deedwire/domain';
-import { insertAccount, organizationExists } from '@deedwire/store';
+import { insertAccount, organizationExists } from '@deedwire/store/accounts';
 import type { Lender, Partner } from '../accounts/records.ts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';

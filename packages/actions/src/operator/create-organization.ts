@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import { insertOrganization } from '@deedwire/store';
+import { insertOrganization } from '@deedwire/store/accounts';
 import type { ActionContext } from '../context.ts';
 import { checkAccountName } from './check-account-name.ts';
 

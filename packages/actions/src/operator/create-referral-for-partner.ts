@@ -1,5 +1,5 @@
 import { findReferralProblems, parseAccountGid, type ReferralDetails } from '@deedwire/domain';
-import { selectAccount } from '@deedwire/store';
+import { selectAccount } from '@deedwire/store/accounts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { insertReferralWithEvent } from '../referrals/insert-referral-with-event.ts';

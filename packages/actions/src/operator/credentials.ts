@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@deedwire/auth';
 import { formatGid, parseAccountGid, type AccountId, type InterfaceName, type RecordId } from '@deedwire/domain';
+import type { Database } from '@deedwire/store';
+import { selectAccount } from '@deedwire/store/accounts';
 import {
   countLiveApiKeys,
   insertApiClient,
   insertApiKey,
   lockApiClient,
   revokeApiKey,
-  selectAccount,
   selectApiKeys,
   type ApiKeyRow,
-  type Database,
-} from '@deedwire/store';
+} from '@deedwire/store/credentials';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { checkInterfaceVersion, currentInterfaceVersion } from '../interface-versions.ts';

@@ -1,12 +1,8 @@
 import { parseAccountGid, parseGid, type ReferralStatus } from '@deedwire/domain';
-import {
-  selectAccount,
-  selectDeliveries,
-  selectDeliveryOfAnyAccount,
-  selectReferrals,
-  subscriptionExists,
-  type DeliveryStatus,
-} from '@deedwire/store';
+import { selectAccount } from '@deedwire/store/accounts';
+import { selectReferrals } from '@deedwire/store/referrals';
+import { selectDeliveries, selectDeliveryOfAnyAccount, type DeliveryStatus } from '@deedwire/store/webhook-deliveries';
+import { subscriptionExists } from '@deedwire/store/webhook-subscriptions';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';

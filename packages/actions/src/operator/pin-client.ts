@@ -1,4 +1,4 @@
-import { lockApiClient, updateApiClientVersion } from '@deedwire/store';
+import { lockApiClient, updateApiClientVersion } from '@deedwire/store/credentials';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { checkInterfaceVersion } from '../interface-versions.ts';

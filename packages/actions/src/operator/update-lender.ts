@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { lockAccount, updateAccountName } from '@deedwire/store';
+import { lockAccount, updateAccountName } from '@deedwire/store/accounts';
 import type { Lender } from '../accounts/records.ts';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { selectReferral } from '@deedwire/store';
+import { selectReferral } from '@deedwire/store/referrals';
 import type { ActionContext, Caller } from '../context.ts';
 import { toReferral, type Referral } from './records.ts';
 

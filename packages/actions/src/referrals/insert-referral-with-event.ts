@@ -1,5 +1,6 @@
 import type { AccountId, ReferralDetails } from '@deedwire/domain';
-import { insertReferral, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
+import { insertReferral } from '@deedwire/store/referrals';
 import { appendEvent } from '../events/append-event.ts';
 import { toReferral, type Referral } from './records.ts';
 

@@ -1,5 +1,5 @@
 import type { ReferralStatus } from '@deedwire/domain';
-import { selectReferrals } from '@deedwire/store';
+import { selectReferrals } from '@deedwire/store/referrals';
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toReferral, type Referral } from './records.ts';

@@ -1,5 +1,5 @@
 import { formatGid, type ReferralStatus } from '@deedwire/domain';
-import type { ReferralRow } from '@deedwire/store';
+import type { ReferralRow } from '@deedwire/store/referrals';
 
 /** Mirrors `Matter` of the partner interface. */
 export interface Matter {

@@ -1,4 +1,5 @@
 import { parseGid, secretAssociatedData } from '@deedwire/domain';
+import type { SecretKeyRing } from '@deedwire/store';
 import {
   countSubscriptions,
   insertSubscription,
@@ -6,8 +7,7 @@ import {
   lockSubscriptionsOfAccount,
   reserveSubscriptionId,
   selectSubscription,
-  type SecretKeyRing,
-} from '@deedwire/store';
+} from '@deedwire/store/webhook-subscriptions';
 import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import type { Caller, WebhookActionContext } from '../context.ts';

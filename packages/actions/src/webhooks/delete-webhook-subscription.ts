@@ -7,7 +7,7 @@ import {
   lockSubscription,
   markSubscriptionDeleted,
   selectSubscription,
-} from '@deedwire/store';
+} from '@deedwire/store/webhook-subscriptions';
 import type { ActionContext, Caller } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 

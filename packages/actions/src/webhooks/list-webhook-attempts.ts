@@ -1,5 +1,5 @@
 import { parseGid, type RecordId } from '@deedwire/domain';
-import { selectAttempts } from '@deedwire/store';
+import { selectAttempts } from '@deedwire/store/webhook-deliveries';
 import type { ActionContext } from '../context.ts';
 import { toWebhookAttempt, type WebhookAttempt, type WebhookDelivery } from './records.ts';
 

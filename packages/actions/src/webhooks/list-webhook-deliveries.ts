@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { selectDeliveries, type DeliveryStatus } from '@deedwire/store';
+import { selectDeliveries, type DeliveryStatus } from '@deedwire/store/webhook-deliveries';
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toWebhookDelivery, type WebhookDelivery } from './records.ts';

@@ -1,4 +1,4 @@
-import { selectSubscriptions } from '@deedwire/store';
+import { selectSubscriptions } from '@deedwire/store/webhook-subscriptions';
 import type { ActionContext, Caller } from '../context.ts';
 import { readPage, type Page, type PageRequest } from '../page.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './records.ts';

@@ -1,5 +1,6 @@
 import { formatGid } from '@deedwire/domain';
-import type { AttemptRow, DeliveryRow, DeliveryStatus, PausedReason, SubscriptionRow } from '@deedwire/store';
+import type { AttemptRow, DeliveryRow, DeliveryStatus } from '@deedwire/store/webhook-deliveries';
+import type { PausedReason, SubscriptionRow } from '@deedwire/store/webhook-subscriptions';
 import { type AttemptErrorClass, attemptErrorClasses } from '@deedwire/webhook-sender';
 
 /** Mirrors `WebhookSubscriptionEventType`. */

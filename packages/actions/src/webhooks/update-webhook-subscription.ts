@@ -1,5 +1,6 @@
 import { parseGid, secretAssociatedData, type RecordId } from '@deedwire/domain';
 import {
+  type SubscriptionRow,
   deleteSubscriptionEventTypes,
   insertSubscriptionEventTypes,
   lockLanes,
@@ -7,8 +8,7 @@ import {
   resumeSubscription,
   selectSubscription,
   updateSubscriptionUrl,
-  type SubscriptionRow,
-} from '@deedwire/store';
+} from '@deedwire/store/webhook-subscriptions';
 import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';

@@ -134,21 +134,3 @@ export async function selectDueDeliveries(
     inFlight,
   ]);
 }
-
-/** Deletes the lane of a deleted subscription: who held it can settle nothing any more. Served by webhook_lane_pkey. */
-export async function deleteLane(database: Database, subscriptionId: RecordId<'WebhookSubscription'>): Promise<void> {
-  const statement = { name: 'delete-lane', text: 'delete from webhook_lane where subscription_id = $1' };
-  await database.query(statement, [subscriptionId]);
-}
-
-/** Served by webhook_pending_delivery_due. */
-export async function deletePendingDeliveries(
-  database: Database,
-  subscriptionId: RecordId<'WebhookSubscription'>,
-): Promise<void> {
-  const statement = {
-    name: 'delete-pending-deliveries',
-    text: 'delete from webhook_pending_delivery where subscription_id = $1',
-  };
-  await database.query(statement, [subscriptionId]);
-}

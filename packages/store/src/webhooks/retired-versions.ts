@@ -1,6 +1,6 @@
 import type { RecordId } from '@deedwire/domain';
 import type { Database } from '../store.ts';
-import type { EventVersionRef } from './outbox.ts';
+import type { EventVersionRef } from './queue.ts';
 
 // Also one whose URL fails: under that reason it would hold up the events of its whole account, as of a version that is not
 // known yet, once no build knows the retired one. Whoever pins another version is active again, and paused again if the URL

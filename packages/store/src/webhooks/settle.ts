@@ -116,3 +116,29 @@ export async function refreshLanes(
   };
   await database.query(statement, [lanes, released]);
 }
+
+/**
+ * Pauses subscriptions whose callback URL said that it is gone, and their lanes with them. One that has another URL by now,
+ * or is paused already, stays as it is. Served by webhook_subscription_pkey and webhook_lane_pkey.
+ */
+export async function pauseGoneSubscriptions(
+  database: Database,
+  gone: readonly { id: RecordId<'WebhookSubscription'>; callbackUrl: string }[],
+): Promise<void> {
+  const statement = {
+    name: 'pause-gone-subscriptions',
+    text: `
+      with paused as (
+        update webhook_subscription s
+        set paused_reason = 'GONE', paused_at = now()
+        from unnest($1::bigint[], $2::text[]) as g (id, callback_url)
+        where s.id = g.id and s.callback_url = g.callback_url and s.paused_at is null and s.deleted_at is null
+        returning s.id
+      )
+      update webhook_lane l
+      set active = false
+      from paused
+      where l.subscription_id = paused.id`,
+  };
+  await database.query(statement, [gone.map(({ id }) => id), gone.map(({ callbackUrl }) => callbackUrl)]);
+}

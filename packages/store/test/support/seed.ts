@@ -1,18 +1,19 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
+import { insertAccount, insertOrganization } from '../../src/accounts.ts';
+import type { Database } from '../../src/index.ts';
 import {
-  insertAccount,
   insertDeliveries,
-  insertOrganization,
-  insertOutboxEvent,
   insertPayloads,
-  insertSubscription,
-  insertSubscriptionEventTypes,
   lockLanes,
   markEventsFannedOut,
-  reserveSubscriptionId,
   selectQueuedEvents,
-  type Database,
-} from '../../src/index.ts';
+} from '../../src/webhook-fan-out.ts';
+import { insertOutboxEvent } from '../../src/webhook-outbox.ts';
+import {
+  insertSubscription,
+  insertSubscriptionEventTypes,
+  reserveSubscriptionId,
+} from '../../src/webhook-subscriptions.ts';
 
 export const sampleEvent = { type: 'referral.created', version: '2026-11-01' };
 export const known = { types: [sampleEvent.type], versions: [sampleEvent.version] };

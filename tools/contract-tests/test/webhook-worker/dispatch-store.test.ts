@@ -3,7 +3,8 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import type { Harness } from '@deedwire/dev-environment/harness';
 import type { RecordId } from '@deedwire/domain';
-import { createStore, type LaneLease, type Store } from '@deedwire/store';
+import { createStore, type Store } from '@deedwire/store';
+import type { LaneLease } from '@deedwire/store/webhook-dispatch';
 import { missing } from '@deedwire/testing';
 import {
   createDispatchStore,

@@ -1,0 +1,20 @@
+export { deleteLane, deletePendingDeliveries, lockLanes } from './webhooks/subscription-lanes.ts';
+export {
+  countHandshake,
+  countSubscriptions,
+  deleteOldHandshakeCounts,
+  deleteSubscriptionEventTypes,
+  insertSubscription,
+  insertSubscriptionEventTypes,
+  lockSubscription,
+  lockSubscriptionsOfAccount,
+  markSubscriptionDeleted,
+  reserveSubscriptionId,
+  resumeSubscription,
+  selectSubscription,
+  selectSubscriptions,
+  subscriptionExists,
+  updateSubscriptionUrl,
+  type PausedReason,
+  type SubscriptionRow,
+} from './webhooks/subscriptions.ts';
