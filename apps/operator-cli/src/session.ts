@@ -1,5 +1,5 @@
 import type { ActionContext } from '@deedwire/actions';
-import { createNotifier, createStore, migrate } from '@deedwire/store';
+import { createStore, migrate } from '@deedwire/store';
 import { readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
 
@@ -9,16 +9,16 @@ const applicationName = 'deedwire-operator';
 export async function withContext<Result>(work: (context: ActionContext) => Promise<Result>): Promise<Result> {
   const config = readOperatorConfig();
   const databaseUrl = findDatabaseUrl(config);
-  const store = createStore({ databaseUrl, applicationName, maxConnections: 1 });
-  const notifier = createNotifier({
+  const store = createStore({
     databaseUrl,
     applicationName,
-    onError: () => process.stderr.write('The webhook worker could not be woken; it will look by itself.\n'),
+    maxConnections: 1,
+    onNotifyError: () =>
+      process.stderr.write('Could not notify the webhook worker; it picks this up on its next poll.\n'),
   });
   try {
-    return await work({ store, gidNamespace: config.GID_NAMESPACE, notify: () => notifier.notify() });
+    return await work({ store, gidNamespace: config.GID_NAMESPACE });
   } finally {
-    await notifier.close();
     await store.close();
   }
 }

@@ -1,13 +1,8 @@
 import { hostname } from 'node:os';
 import { retiredEventVersions } from '@deedwire/actions';
 import type { Logger } from '@deedwire/service-runtime';
-import {
-  createListener,
-  createNotifier,
-  createSecretKeyRing,
-  createStore,
-  describeDatabaseProblems,
-} from '@deedwire/store';
+import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
+import { createListener } from '@deedwire/store/listener';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import type { Registry } from 'prom-client';
 import { createAlarms } from './alarms.ts';
@@ -40,11 +35,12 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl } = config;
   const wakeUrl = config.DATABASE_DIRECT_URL ?? databaseUrl;
   const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
-  const store = createStore({ databaseUrl, applicationName: appName, onError: logStoreError });
-  const notifier = createNotifier({
-    databaseUrl: wakeUrl,
-    applicationName: `${appName}-notify`,
+  const store = createStore({
+    databaseUrl,
+    directUrl: config.DATABASE_DIRECT_URL,
+    applicationName: appName,
     onError: logStoreError,
+    onNotifyError: logStoreError,
   });
   const clock = createDatabaseClock({ store, logger });
   const sender = createWebhookSender({
@@ -69,11 +65,7 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     gidNamespace,
     logger,
     metrics,
-    onDeliveries() {
-      dispatcher.wake();
-      // A lane may be in another worker's hands.
-      notifier.notify();
-    },
+    onDeliveries: () => dispatcher.wake(),
   });
   const watches = [
     createLoop('clock', logger, clock.read),
@@ -128,11 +120,9 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
       await Promise.all([fanOut, ...watches].map((loop) => loop.stop()));
       // What cannot be written now is sent again by whoever takes the lanes over.
       await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'drained without the database'));
-      // The lanes that were given back are there for others now.
-      notifier.notify();
     },
     async close() {
-      await Promise.all([notifier.close(), sender.close()]);
+      await sender.close();
       await store.close();
     },
   };

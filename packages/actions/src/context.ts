@@ -7,8 +7,6 @@ export interface ActionContext {
   store: Store;
   /** The namespace of global identifiers, `gid://<namespace>/…`. */
   gidNamespace: string;
-  /** Called after a commit that left work for the webhook worker. */
-  notify(): void;
 }
 
 /** What actions need that call a callback URL or handle a webhook secret. */

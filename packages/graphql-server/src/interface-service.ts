@@ -1,7 +1,7 @@
 import { findApiKey, recordApiKeyUse, type WebhookActionContext } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
 import { createLogger, type RunningService, startService } from '@deedwire/service-runtime';
-import { createNotifier, createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
+import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
 import { documentationAt } from './documentation.ts';
@@ -30,9 +30,13 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
 
   const applicationName = `deedwire-${name}`;
   const onError = (error: unknown) => logger.warn({ err: error }, 'a database connection broke');
-  const store = createStore({ databaseUrl: config.DATABASE_URL, applicationName, onError });
-  const wakeUrl = config.DATABASE_DIRECT_URL ?? config.DATABASE_URL;
-  const notifier = createNotifier({ databaseUrl: wakeUrl, applicationName: `${applicationName}-notify`, onError });
+  const store = createStore({
+    databaseUrl: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    applicationName,
+    onError,
+    onNotifyError: onError,
+  });
   const sender = createWebhookSender({
     policy: config.WEBHOOK_CALLBACK_POLICY,
     userAgent: `Deedwire-Webhooks/${options.appVersion}`,
@@ -41,7 +45,6 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const actions: WebhookActionContext = {
     store,
     gidNamespace: config.GID_NAMESPACE,
-    notify: () => notifier.notify(),
     sender,
     callbackPolicy: config.WEBHOOK_CALLBACK_POLICY,
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
@@ -73,7 +76,6 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     }),
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {
-      await notifier.close();
       await sender.close();
       await store.close();
     },

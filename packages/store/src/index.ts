@@ -3,5 +3,4 @@ export { MigrationChangedError, StoreUnavailableError } from './errors.ts';
 export { migrate } from './migrate.ts';
 export type { PageQuery } from './page-query.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
-export { createStore, type Database, type Store, type StoreOptions } from './store.ts';
-export { createListener, createNotifier, type Listener, type Notifier } from './wake-up.ts';
+export { createStore, type Database, type Store, type StoreOptions, type Transaction } from './store.ts';

@@ -1,10 +1,7 @@
 import { Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
-
-/** Where a statement runs: on any connection of the pool, or inside a transaction. */
-export interface Database {
-  query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
-}
+import { keepAliveOptions } from './keep-alive.ts';
+import { createNotifier } from './notifier.ts';
 
 /** A statement with the name under which each connection prepares it once. */
 export interface Statement {
@@ -12,37 +9,61 @@ export interface Statement {
   text: string;
 }
 
+/** Runs statements: on any connection of the pool, or inside a transaction. */
+export interface Database {
+  query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+}
+
+/** An open transaction. */
+export interface Transaction extends Database {
+  /**
+   * Marks the transaction: it leaves work for the webhook worker. After a successful COMMIT the store notifies the worker;
+   * after a rollback it does not.
+   *
+   * @param payload which worker to notify. An empty payload notifies all.
+   */
+  notifyAfterCommit(payload?: string): void;
+}
+
 export interface Store extends Database {
-  /** Runs `work` in a transaction: committed when it returns, rolled back when it throws. */
-  transaction<Result>(work: (transaction: Database) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs `work` in a transaction. Commits when `work` returns, and rolls back when it throws.
+   *
+   * @throws {StoreUnavailableError} when the database is unavailable. After a COMMIT without a response, the transaction may
+   * have been committed.
+   */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** Closes all connections after the last notification has been sent. */
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
   databaseUrl: string;
+  /** Where `databaseUrl` is a transaction pooler: a direct connection, for notifications. Defaults to `databaseUrl`. */
+  directUrl?: string | undefined;
   /** Shown by `pg_stat_activity`. */
   applicationName: string;
+  /** Defaults to 10, without the connection that sends notifications. */
   maxConnections?: number;
-  /** Told of connections that break while idle. They are replaced by themselves. */
+  /** Called when an idle connection breaks. The pool replaces it. */
   onError?: (error: Error) => void;
+  /** Called when a notification could not be sent. No work is lost: workers also poll. */
+  onNotifyError?: (error: unknown) => void;
 }
 
 const defaultMaxConnections = 10;
 
-// A link that has gone half-open never answers: a statement that takes this long is given up and its connection closed.
+// A half-open connection never responds. A statement that takes this long fails, and its connection is closed.
 const queryTimeoutMs = 10_000;
 
-// An exhausted pool or a server that does not accept is told to the caller before its own patience ends.
+// Reports an exhausted pool, or a server that accepts no connection, before the client's own timeout.
 const connectTimeoutMs = 3_000;
 
-// In one message. The locks of a process that stands still or cannot be reached must not outlive its leases: the server ends
-// its transaction. Set here, because a transaction pooler refuses it at connection.
+// One round trip. The locks of a process that is stopped or unreachable must not outlive its leases, so the server ends its
+// transaction. Set here because a transaction pooler rejects this setting at connection.
 const beginStatement = `begin; set local idle_in_transaction_session_timeout = '10s'`;
 
-// A connection whose other end is gone without a word is found out after 20 s, not after the hours that systems default to.
-export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
-
-/** Opens a pool of connections. Nothing is connected before the first statement. */
+/** Opens a pool of connections. It connects at the first statement. */
 export function createStore(options: StoreOptions): Store {
   const pool = new Pool({
     connectionString: options.databaseUrl,
@@ -52,8 +73,13 @@ export function createStore(options: StoreOptions): Store {
     connectionTimeoutMillis: connectTimeoutMs,
     ...keepAliveOptions,
   });
-  // Without a listener, a server that restarts ends this process.
+  // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
+  const notifier = createNotifier({
+    databaseUrl: options.directUrl ?? options.databaseUrl,
+    applicationName: `${options.applicationName}-notify`,
+    onError: (error) => options.onNotifyError?.(error),
+  });
 
   return {
     query: (statement, values) => run(pool, statement, values),
@@ -63,35 +89,49 @@ export function createStore(options: StoreOptions): Store {
         throw toStoreError(error);
       });
       let broken: Error | undefined;
-      // A connection that breaks between two statements says so here, and only here.
+      // A connection that breaks between two statements reports it by this event only.
       const onError = (error: Error): void => {
         broken = error;
       };
       client.on('error', onError);
+      const payloads = new Set<string>();
       try {
         await client.query(beginStatement);
-        const result = await work({ query: (statement, values) => run(client, statement, values) });
-        await client.query('commit');
+        const result = await work({
+          query: (statement, values) => run(client, statement, values),
+          notifyAfterCommit: (payload = '') => payloads.add(payload),
+        });
+        await commit(client);
+        for (const payload of payloads) notifier.notify(payload);
         return result;
       } catch (error) {
-        const outward = toStoreError(error);
-        if (outward instanceof StoreUnavailableError) {
-          // Closing the connection rolls back, and does not wait for a server that may never answer.
-          broken = outward;
+        const storeError = toStoreError(error);
+        if (storeError instanceof StoreUnavailableError) {
+          // Closing the connection rolls back without waiting for a server that may never respond.
+          broken = storeError;
         } else {
           await client.query('rollback').catch((rollbackError: Error) => {
             broken ??= rollbackError;
           });
         }
-        throw outward;
+        throw storeError;
       } finally {
         client.off('error', onError);
         client.release(broken);
       }
     },
 
-    close: () => pool.end(),
+    async close() {
+      await notifier.close();
+      await pool.end();
+    },
   };
+}
+
+/** PostgreSQL answers COMMIT with ROLLBACK, and no error, after a statement whose error was caught inside the transaction. */
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query('commit');
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back, because a statement in it failed.');
 }
 
 async function run<Row extends QueryResultRow>(
@@ -107,7 +147,7 @@ async function run<Row extends QueryResultRow>(
   }
 }
 
-/** The first of the rows, or null when there is none. */
+/** The first of the rows, or null if there is none. */
 export function firstRow<Row>(rows: readonly Row[]): Row | null {
   return rows[0] ?? null;
 }

@@ -1,15 +1,18 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import type { Database } from './store.ts';
+import type { Transaction } from './store.ts';
 
-/** Reports a change, in the transaction of the change itself. */
+/**
+ * Appends an event to the outbox, in the transaction of the change that it reports. The worker is notified after the commit.
+ * No other statement writes events.
+ */
 export async function insertOutboxEvent(
-  database: Database,
+  transaction: Transaction,
   event: {
     accountId: AccountId;
     interfaceName: InterfaceName;
     type: string;
     snapshot: object;
-    /** The request that made the change, for the logs. Null: it was none to an interface. */
+    /** The id of the request that made the change, for the logs. Null for a change by an operator. */
     requestId: string | null;
   },
 ): Promise<void> {
@@ -19,11 +22,12 @@ export async function insertOutboxEvent(
       insert into outbox_event (account_id, interface, event_type, snapshot, request_id)
       values ($1, $2, $3, $4, $5)`,
   };
-  await database.query(statement, [
+  await transaction.query(statement, [
     event.accountId,
     event.interfaceName,
     event.type,
     JSON.stringify(event.snapshot),
     event.requestId,
   ]);
+  transaction.notifyAfterCommit();
 }

@@ -1,7 +1,9 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { connect, eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createListener, createNotifier, createStore, StoreUnavailableError, type Store } from '../src/index.ts';
+import { createStore, StoreUnavailableError, type Store } from '../src/index.ts';
+import { createListener } from '../src/listener.ts';
+import { createNotifier } from '../src/notifier.ts';
 
 // A server of its own: it is stopped and restarted.
 let server: PostgresServer;
@@ -187,13 +189,13 @@ test('a listener and a notifier find back after a restart', async () => {
   const listener = createListener({ ...options, onWake: () => (wakes += 1) });
   const notifier = createNotifier(options);
   await eventually(() => expect(wakes).toBe(1));
-  notifier.notify();
+  notifier.notify('');
   await eventually(() => expect(wakes).toBe(2));
 
   await server.restart('immediate');
   // Listening again is itself a reason to look: some may have been missed.
   await eventually(() => expect(wakes).toBe(3));
-  notifier.notify();
+  notifier.notify('');
   await eventually(() => expect(wakes).toBe(4));
   expect(errors.length).toBeGreaterThan(0);
   await notifier.close();

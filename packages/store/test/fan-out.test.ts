@@ -43,7 +43,7 @@ const accounts = (after: AccountId | null = null, limit = 50) =>
 
 test('sequences have no gaps, however many fan out at the same time', async () => {
   const ids = [await seedSubscription(store, account), await seedSubscription(store, account)];
-  await seedEvents(store, account, 60);
+  await store.transaction((transaction) => seedEvents(transaction, account, 60));
   const worker = async (): Promise<void> => {
     while ((await queued()).length > 0) {
       await store.transaction(async (transaction) => {
@@ -75,7 +75,7 @@ test('an account is fanned out by one transaction at a time', async () => {
 test('accounts come in turn, by id, each once, and only with something to do', async () => {
   const others = [await seedAccount(store, 'lender'), await seedAccount(store, 'partner')];
   const all = [account, ...others];
-  for (const each of all) await seedEvents(store, each, 3);
+  for (const each of all) await store.transaction((transaction) => seedEvents(transaction, each, 3));
   await seedAccount(store, 'partner');
   const ids = all.map(({ id }) => id);
   expect(await accounts()).toEqual(ids);
@@ -88,10 +88,10 @@ test('accounts come in turn, by id, each once, and only with something to do', a
 
 test('an event of an unknown type stays queued, is counted, and does not hold up the others', async () => {
   const snapshot = { accountId: account.id, interfaceName: account.interfaceName, snapshot: {}, requestId: null };
-  await insertOutboxEvent(store, { ...snapshot, type: 'referral.vanished' });
+  await store.transaction((transaction) => insertOutboxEvent(transaction, { ...snapshot, type: 'referral.vanished' }));
   expect(await accounts()).toEqual([]);
   expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 1, failed: 0 });
-  await seedEvents(store, account, 1);
+  await store.transaction((transaction) => seedEvents(transaction, account, 1));
   expect(await accounts()).toEqual([account.id]);
   expect(await queued()).toMatchObject([{ eventType: 'referral.created' }]);
   expect(
@@ -106,7 +106,7 @@ test('an event of which somebody pins an unknown version stays queued as a whole
     `update webhook_subscription_event_type set event_version = '2099-01-01' where subscription_id = $1`,
     [id],
   );
-  await seedEvents(store, account, 1);
+  await store.transaction((transaction) => seedEvents(transaction, account, 1));
   expect(await queued()).toEqual([]);
   expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 1, failed: 0 });
   await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
@@ -128,7 +128,7 @@ test('whoever is gone and pins a retired version holds nothing up, once the reti
      where id = any ($2)`,
     [gone, [gone, ownersPause]],
   );
-  await seedEvents(store, account, 1);
+  await store.transaction((transaction) => seedEvents(transaction, account, 1));
   expect(await queued()).toEqual([]);
 
   const found = await selectSubscriptionsPinning(store, [retired]);
@@ -147,7 +147,7 @@ test('whoever is gone and pins a retired version holds nothing up, once the reti
 });
 
 test('an event that was set aside is not taken again, and counted', async () => {
-  await seedEvents(store, account, 2);
+  await store.transaction((transaction) => seedEvents(transaction, account, 2));
   const [event] = await queued();
   await markEventFailed(store, event?.id ?? missing(), 'why');
   expect(await queued()).toHaveLength(1);

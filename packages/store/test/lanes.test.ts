@@ -55,7 +55,7 @@ const lanes = () =>
 async function seed(subscriptions: number, events: number): Promise<RecordId<'WebhookSubscription'>[]> {
   const ids: RecordId<'WebhookSubscription'>[] = [];
   for (let index = 0; index < subscriptions; index += 1) ids.push(await seedSubscription(store, account));
-  await seedEvents(store, account, events);
+  await store.transaction((transaction) => seedEvents(transaction, account, events));
   if (events > 0) await store.transaction((transaction) => fanOut(transaction, account));
   return ids;
 }
@@ -266,7 +266,7 @@ test('no wake-up is lost when fan-out commits while settling waits for the lane'
   if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');
 
   // Fan-out holds the lane, its new delivery not yet committed.
-  await seedEvents(store, account, 1);
+  await store.transaction((transaction) => seedEvents(transaction, account, 1));
   const mayCommit = Promise.withResolvers<void>();
   const hasInserted = Promise.withResolvers<void>();
   const fanningOut = store.transaction(async (transaction) => {
@@ -297,7 +297,7 @@ test('no wake-up is lost when settling commits while fan-out waits for the lane'
   const [held] = await lease('a');
   const [delivery] = await take(held, 1);
   if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');
-  await seedEvents(store, account, 1);
+  await store.transaction((transaction) => seedEvents(transaction, account, 1));
   const mayCommit = Promise.withResolvers<void>();
   const hasRefreshed = Promise.withResolvers<void>();
   const settling = store.transaction(async (transaction) => {

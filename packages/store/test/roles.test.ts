@@ -2,7 +2,7 @@ import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertApiClient, insertApiKey } from '../src/credentials.ts';
-import { createStore, type Database, type Store } from '../src/index.ts';
+import { createStore, type Store, type Transaction } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
 
@@ -32,7 +32,7 @@ const login = (role: DatabaseRole): Connection => {
   return connection;
 };
 
-async function fillEveryTable(transaction: Database, account: Account): Promise<void> {
+async function fillEveryTable(transaction: Transaction, account: Account): Promise<void> {
   const { id: accountId, interfaceName } = account;
   const client = await insertApiClient(transaction, {
     accountId,

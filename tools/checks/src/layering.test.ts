@@ -75,7 +75,7 @@ const storeParts: Record<string, readonly string[]> = {
   ],
   'graphql-server': ['.'],
   'operator-cli': ['.'],
-  'webhook-worker': ['.', 'time', 'webhook-dispatch', 'webhook-fan-out'],
+  'webhook-worker': ['.', 'listener', 'time', 'webhook-dispatch', 'webhook-fan-out'],
   'dev-environment': ['.'],
 };
 

@@ -26,7 +26,7 @@ async function build(started: Undo[]): Promise<DemoWorld> {
 
   const { accounts, referralId } = await step('Create organizations, accounts, credentials and referrals', async () => {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
-    const context = { store, gidNamespace: 'service', notify: () => {} };
+    const context = { store, gidNamespace: 'service' };
     const seeded = await seed(context);
     const referrals = await ensureOpenReferrals(context, seeded.partner.id);
     await store.close();

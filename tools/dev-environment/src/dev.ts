@@ -109,8 +109,7 @@ async function fill(
   state: DatabaseState,
 ): Promise<{ accounts: DevSeed; referrals: string[] }> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
-  // The worker is not running yet. It polls when it starts.
-  const context = { store, gidNamespace: config.GID_NAMESPACE, notify: () => {} };
+  const context = { store, gidNamespace: config.GID_NAMESPACE };
   try {
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
     state.seed = accounts;

@@ -16,7 +16,7 @@ let cleanUp: () => Promise<void>;
 beforeAll(async () => {
   const database = await createMigratedDatabase();
   const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  context = { store, gidNamespace: 'service', notify: () => {} };
+  context = { store, gidNamespace: 'service' };
   cleanUp = async () => {
     await store.close();
     await database.drop();

@@ -42,9 +42,14 @@ export interface DispatchStore {
    * Writes what became of deliveries, and gives lanes back. What belongs to a lane that another has taken over since is left
    * out.
    *
+   * @param options.isLast the worker stops: notifies the others that the released lanes are free
    * @returns the deliveries that were left out
    */
-  settle(settlements: readonly Settlement[], released: readonly LaneLease[]): Promise<RecordId<'WebhookDelivery'>[]>;
+  settle(
+    settlements: readonly Settlement[],
+    released: readonly LaneLease[],
+    options?: { isLast: boolean },
+  ): Promise<RecordId<'WebhookDelivery'>[]>;
   /** Milliseconds until a lane is due; null when none will be. */
   nextDueInMs(): Promise<number | null>;
 }
@@ -54,7 +59,7 @@ export function createDispatchStore(store: Store, owner: string, leaseSeconds: n
     lease: (limit) => leaseLanes(store, { owner, forSeconds: leaseSeconds, limit }),
     renew: (lanes) => renewLanes(store, lanes, leaseSeconds),
     take: (lanes, inFlight) => selectDueDeliveries(store, lanes, inFlight),
-    settle: (settlements, released) => settle(store, settlements, released),
+    settle: (settlements, released, options) => settle(store, settlements, released, options),
     nextDueInMs: () => selectNextLaneDue(store),
   };
 }
@@ -63,6 +68,7 @@ async function settle(
   store: Store,
   settlements: readonly Settlement[],
   released: readonly LaneLease[],
+  options?: { isLast: boolean },
 ): Promise<RecordId<'WebhookDelivery'>[]> {
   return store.transaction(async (transaction) => {
     const lanes = new Map([...settlements.map(({ lane }) => lane), ...released].map((lane) => [laneKey(lane), lane]));
@@ -89,6 +95,7 @@ async function settle(
 
     const ids = (leases: readonly LaneLease[]): RecordId<'WebhookSubscription'>[] =>
       leases.filter((lane) => held.has(laneKey(lane))).map(({ subscriptionId }) => subscriptionId);
+    if (options?.isLast) transaction.notifyAfterCommit();
     await refreshLanes(transaction, ids([...lanes.values()]), ids(released));
     return settlements.filter(({ lane }) => !held.has(laneKey(lane))).map(({ deliveryId }) => deliveryId);
   });

@@ -247,6 +247,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await store.settle(
         ended.map(({ settlement }) => settlement),
         leases,
+        { isLast: true },
       );
     },
     inFlight: () => inFlight.size,

@@ -1,14 +1,14 @@
 import type { AccountId, EventSnapshots, InterfaceName } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import { insertOutboxEvent } from '@deedwire/store/webhook-outbox';
 
 /**
- * Reports a change to an account, in the transaction of the change. Call `notify` after the commit.
+ * Reports a change to an account, in the transaction of the change.
  *
  * @param requestId of the request to an interface that asked for the change; not given by the operator
  */
 export async function appendEvent<Type extends keyof EventSnapshots>(
-  transaction: Database,
+  transaction: Transaction,
   account: { id: AccountId; interfaceName: InterfaceName },
   type: Type,
   snapshot: EventSnapshots[Type],

@@ -5,7 +5,7 @@ import {
   teamMembersMax,
   type TeamMemberDetails,
 } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import { lockAccount, type AccountRow } from '@deedwire/store/accounts';
 import {
   countTeamMembers,
@@ -93,7 +93,7 @@ interface MemberOfLender {
 async function changeTeam(
   context: ActionContext,
   event: 'team_member.added' | 'team_member.removed' | 'team_member.updated',
-  change: (transaction: Database) => Promise<MemberOfLender>,
+  change: (transaction: Transaction) => Promise<MemberOfLender>,
 ): Promise<TeamMember> {
   const teamMember = await context.store.transaction(async (transaction) => {
     const { lender, row, isUnchanged } = await change(transaction);
@@ -106,11 +106,10 @@ async function changeTeam(
     }
     return changed;
   });
-  context.notify();
   return teamMember;
 }
 
-async function lockMember(context: ActionContext, transaction: Database, gid: string): Promise<MemberOfLender> {
+async function lockMember(context: ActionContext, transaction: Transaction, gid: string): Promise<MemberOfLender> {
   const id = parseGid(context.gidNamespace, 'TeamMember', gid);
   const row = id === null ? null : await lockTeamMember(transaction, id);
   const lender = row === null ? null : await lockAccount(transaction, 'lender', row.accountId);
@@ -124,7 +123,7 @@ function checkDetails(details: TeamMemberDetails): void {
 }
 
 async function checkEmail(
-  transaction: Database,
+  transaction: Transaction,
   lender: AccountRow,
   email: string,
   member: TeamMemberRow | null,

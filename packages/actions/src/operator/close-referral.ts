@@ -1,5 +1,5 @@
 import { canCloseReferral, formatGid, formatMatterReference, isDeclineReason, parseGid } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import { insertMatter, reserveMatter } from '@deedwire/store/matters';
 import { closeReferral, lockReferral } from '@deedwire/store/referrals';
 import type { ActionContext } from '../context.ts';
@@ -29,7 +29,6 @@ export async function convertReferral(
     });
     return matterGid;
   });
-  context.notify();
   return { referralId: input.referralId, matterId };
 }
 
@@ -57,11 +56,10 @@ export async function declineReferral(
     });
     return closedAt;
   });
-  context.notify();
   return { referralId: input.referralId, declinedAt };
 }
 
-async function lockOpenReferral(context: ActionContext, transaction: Database, gid: string) {
+async function lockOpenReferral(context: ActionContext, transaction: Transaction, gid: string) {
   const id = parseGid(context.gidNamespace, 'Referral', gid);
   const referral = id === null ? null : await lockReferral(transaction, id);
   if (referral === null) throw new RefusedError('NOT_FOUND', `There is no referral ${gid}.`);

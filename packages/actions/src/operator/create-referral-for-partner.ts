@@ -22,6 +22,5 @@ export async function createReferralForPartner(
   const referral = await context.store.transaction((transaction) =>
     insertReferralWithEvent(transaction, context.gidNamespace, account.id, input),
   );
-  context.notify();
   return referral;
 }

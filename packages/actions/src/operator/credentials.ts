@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@deedwire/auth';
 import { formatGid, parseAccountGid, type AccountId, type InterfaceName, type RecordId } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import { selectAccount } from '@deedwire/store/accounts';
 import {
   countLiveApiKeys,
@@ -89,7 +89,7 @@ function chooseVersion(input: {
 }
 
 async function findClientForAnotherKey(
-  transaction: Database,
+  transaction: Transaction,
   accountId: AccountId,
   clientId: string,
 ): Promise<RecordId<'ApiClient'>> {

@@ -23,6 +23,5 @@ export async function updateLender(context: ActionContext, input: { lenderId: st
       lender: { id: input.lenderId, name: input.name },
     });
   });
-  context.notify();
   return { id: input.lenderId, name: input.name };
 }

@@ -64,7 +64,6 @@ export async function createReferral(
         await keepAnswer(transaction, { payload: created, secretCiphertext: null });
         return created;
       });
-      context.notify();
       return { referral, userErrors: [] };
     },
   );

@@ -1,12 +1,12 @@
 import type { AccountId, ReferralDetails } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import { insertReferral } from '@deedwire/store/referrals';
 import { appendEvent } from '../events/append-event.ts';
 import { toReferral, type Referral } from './records.ts';
 
 /** Saves a referral whose details have been checked, and reports it. */
 export async function insertReferralWithEvent(
-  transaction: Database,
+  transaction: Transaction,
   gidNamespace: string,
   accountId: AccountId,
   details: ReferralDetails,

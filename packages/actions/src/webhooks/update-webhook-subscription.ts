@@ -61,7 +61,6 @@ export async function updateWebhookSubscription(
 
   const changed = await save(context, caller, id, change);
   if (changed === null) return refuse([notFound]);
-  context.notify();
   return { webhookSubscription: toWebhookSubscription(context.gidNamespace, changed), userErrors: [] };
 }
 

@@ -27,7 +27,7 @@ export interface FakeSender extends WebhookSender {
 
 export interface Context extends WebhookActionContext {
   sender: FakeSender;
-  /** How often workers were notified. */
+  /** How many transactions were committed that notify the worker. */
   notified: number;
 }
 
@@ -65,13 +65,12 @@ export async function createWorld(): Promise<World> {
   };
   const contextFor = async (role: 'lender_api' | 'partner_api' | 'operator'): Promise<Context> => {
     const context: Context = {
-      store: open(await database.urlFor(role)),
+      store: countingNotifications(open(await database.urlFor(role)), () => (context.notified += 1)),
       gidNamespace: 'service',
       sender: createFakeSender(),
       callbackPolicy: 'public',
       secretKeys: createSecretKeyRing(keys),
       notified: 0,
-      notify: () => (context.notified += 1),
     };
     return context;
   };
@@ -133,6 +132,26 @@ export async function createWorld(): Promise<World> {
     },
   };
   return world;
+}
+
+function countingNotifications(store: Store, onNotify: () => void): Store {
+  return {
+    ...store,
+    async transaction(work) {
+      let isMarked = false;
+      const result = await store.transaction((transaction) =>
+        work({
+          ...transaction,
+          notifyAfterCommit(payload) {
+            isMarked = true;
+            transaction.notifyAfterCommit(payload);
+          },
+        }),
+      );
+      if (isMarked) onNotify();
+      return result;
+    },
+  };
 }
 
 function createFakeSender(): FakeSender {

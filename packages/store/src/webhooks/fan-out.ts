@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import type { Database } from '../store.ts';
+import type { Database, Transaction } from '../store.ts';
 
 export interface PayloadInput {
   eventId: RecordId<'WebhookEvent'>;
@@ -33,7 +33,7 @@ export interface DeliveryInput {
 
 /** Makes deliveries that are due at once, and counts their lanes up. The lanes must be locked. */
 export async function insertDeliveries(
-  database: Database,
+  transaction: Transaction,
   account: { id: AccountId; interfaceName: InterfaceName },
   deliveries: readonly DeliveryInput[],
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function insertDeliveries(
       from (select subscription_id, max(sequence) as last_sequence from inserted group by subscription_id) i
       where l.subscription_id = i.subscription_id`,
   };
-  await database.query(statement, [
+  await transaction.query(statement, [
     account.id,
     account.interfaceName,
     deliveries.map(({ subscriptionId }) => subscriptionId),
@@ -65,4 +65,6 @@ export async function insertDeliveries(
     deliveries.map(({ version }) => version),
     deliveries.map(({ sequence }) => sequence.toString()),
   ]);
+  // Another worker may hold the lane.
+  transaction.notifyAfterCommit();
 }

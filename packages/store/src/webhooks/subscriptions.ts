@@ -1,6 +1,6 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { readsPage, type PageQuery } from '../page-query.ts';
-import { firstRow, onlyRow, type Database } from '../store.ts';
+import { firstRow, onlyRow, type Database, type Transaction } from '../store.ts';
 
 export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
 
@@ -134,14 +134,15 @@ export async function insertSubscription(
 
 /** Served by webhook_subscription_event_type_pkey. */
 export async function deleteSubscriptionEventTypes(
-  database: Database,
+  transaction: Transaction,
   subscriptionId: RecordId<'WebhookSubscription'>,
 ): Promise<void> {
   const statement = {
     name: 'delete-subscription-event-types',
     text: 'delete from webhook_subscription_event_type where subscription_id = $1',
   };
-  await database.query(statement, [subscriptionId]);
+  await transaction.query(statement, [subscriptionId]);
+  transaction.notifyAfterCommit();
 }
 
 export async function insertSubscriptionEventTypes(
@@ -188,7 +189,7 @@ export async function lockSubscription(
 
 /** Served by webhook_subscription_pkey. */
 export async function updateSubscriptionUrl(
-  database: Database,
+  transaction: Transaction,
   id: RecordId<'WebhookSubscription'>,
   callbackUrl: string,
 ): Promise<void> {
@@ -196,11 +197,12 @@ export async function updateSubscriptionUrl(
     name: 'update-subscription-url',
     text: 'update webhook_subscription set callback_url = $2 where id = $1',
   };
-  await database.query(statement, [id, callbackUrl]);
+  await transaction.query(statement, [id, callbackUrl]);
+  transaction.notifyAfterCommit();
 }
 
 /** Makes a paused subscription active again, and its lane with it. Served by webhook_subscription_pkey, webhook_lane_pkey. */
-export async function resumeSubscription(database: Database, id: RecordId<'WebhookSubscription'>): Promise<void> {
+export async function resumeSubscription(transaction: Transaction, id: RecordId<'WebhookSubscription'>): Promise<void> {
   const statement = {
     name: 'resume-subscription',
     text: `
@@ -215,7 +217,8 @@ export async function resumeSubscription(database: Database, id: RecordId<'Webho
       from resumed
       where l.subscription_id = resumed.id`,
   };
-  await database.query(statement, [id]);
+  await transaction.query(statement, [id]);
+  transaction.notifyAfterCommit();
 }
 
 /** Takes a subscription out of everybody's sight and forgets its secret. Served by webhook_subscription_pkey. */

@@ -1,6 +1,6 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
 import { insertAccount, insertOrganization } from '../../src/accounts.ts';
-import type { Database } from '../../src/index.ts';
+import type { Database, Transaction } from '../../src/index.ts';
 import {
   insertDeliveries,
   insertPayloads,
@@ -44,14 +44,14 @@ export async function seedSubscription(database: Database, account: Account): Pr
   return id;
 }
 
-export async function seedEvents(database: Database, account: Account, count: number): Promise<void> {
+export async function seedEvents(transaction: Transaction, account: Account, count: number): Promise<void> {
   const { id: accountId, interfaceName } = account;
   const event = { accountId, interfaceName, type: sampleEvent.type, snapshot: {}, requestId: null };
-  for (let index = 0; index < count; index += 1) await insertOutboxEvent(database, event);
+  for (let index = 0; index < count; index += 1) await insertOutboxEvent(transaction, event);
 }
 
 /** What the worker does with the waiting events of an account, inside a transaction. Returns the deliveries made. */
-export async function fanOut(transaction: Database, account: Account, limit = 100): Promise<number> {
+export async function fanOut(transaction: Transaction, account: Account, limit = 100): Promise<number> {
   const events = await selectQueuedEvents(transaction, known, account.id, limit);
   const sequences = await lockLanes(
     transaction,

@@ -78,7 +78,11 @@ test('deliveries of a subscription are counted without gaps, however many worker
 test('without a notification polling finds the event', async ({ harness, receiver }) => {
   await harness.startWorker({ POLL_INTERVAL_MS: 200 });
   await harness.subscribe(receiver.url, ['referral.created']);
-  harness.partnerApi.notify = () => {};
+  const { store } = harness.partnerApi;
+  harness.partnerApi.store = {
+    ...store,
+    transaction: (work) => store.transaction((transaction) => work({ ...transaction, notifyAfterCommit() {} })),
+  };
   await harness.refer(1);
   await receiver.waitFor(1);
   expect(receiver.deliveries).toHaveLength(1);

@@ -1,6 +1,6 @@
 import type { WebhookActionContext } from '@deedwire/actions';
 import type { DatabaseRole } from '@deedwire/embedded-postgres';
-import { createNotifier, createSecretKeyRing, createStore } from '@deedwire/store';
+import { createSecretKeyRing, createStore } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 
 export interface ClosableContext extends WebhookActionContext {
@@ -15,7 +15,6 @@ export function openActionContext(
 ): ClosableContext {
   const applicationName = `test-${role}`;
   const store = createStore({ databaseUrl, applicationName });
-  const notifier = createNotifier({ databaseUrl, applicationName, onError: () => {} });
   const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
   return {
     store,
@@ -23,9 +22,7 @@ export function openActionContext(
     sender,
     callbackPolicy: 'development',
     secretKeys: createSecretKeyRing(secretKeys),
-    notify: () => notifier.notify(),
     async close() {
-      await notifier.close();
       await sender.close();
       await store.close();
     },

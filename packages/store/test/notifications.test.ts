@@ -1,0 +1,272 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { connect } from '@deedwire/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createStore, type Store } from '../src/index.ts';
+import { createListener, type Listener } from '../src/listener.ts';
+import { createNotifier, type Notifier } from '../src/notifier.ts';
+import { insertOutboxEvent } from '../src/webhook-outbox.ts';
+import { createMigratedDatabase } from './support/database.ts';
+import { sampleEvent, seedAccount, seedEvents } from './support/seed.ts';
+
+let database: TestDatabase;
+const open: { close(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+});
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+afterAll(async () => {
+  await database.drop();
+});
+
+interface Heard {
+  /** Null when listening started. */
+  payloads: (string | null)[];
+  errors: unknown[];
+}
+
+function listen(databaseUrl = database.databaseUrl): Heard & { listener: Listener } {
+  const heard: Heard = { payloads: [], errors: [] };
+  const listener = createListener({
+    databaseUrl,
+    applicationName: 'test-listen',
+    onWake: (payload) => heard.payloads.push(payload),
+    onError: (error) => heard.errors.push(error),
+  });
+  open.push(listener);
+  return Object.assign(heard, { listener });
+}
+
+function notifierWith(errors: unknown[] = [], databaseUrl = database.databaseUrl): Notifier {
+  const notifier = createNotifier({
+    databaseUrl,
+    applicationName: 'test-notify',
+    onError: (error) => errors.push(error),
+  });
+  open.push(notifier);
+  return notifier;
+}
+
+const patience = { timeout: 20_000, interval: 5 };
+const wakes = (heard: Heard, count: number) => expect.poll(() => heard.payloads.length, patience).toBe(count);
+
+function openStore(directUrl?: string): Store {
+  const store = createStore({ databaseUrl: database.databaseUrl, directUrl, applicationName: 'test' });
+  open.push(store);
+  return store;
+}
+
+/** Waits for a notification that is sent after all others. */
+async function drained(heard: Heard): Promise<readonly (string | null)[]> {
+  notifierWith().notify('last');
+  await expect.poll(() => heard.payloads, patience).toContain('last');
+  return heard.payloads.filter((payload) => payload !== 'last');
+}
+
+describe('a store', () => {
+  test('notifies after the commit of an event, and not before', async () => {
+    const store = openStore();
+    const account = await seedAccount(store, 'partner');
+    const heard = listen();
+    await wakes(heard, 1);
+    await store.transaction(async (transaction) => {
+      await seedEvents(transaction, account, 3);
+      await sleep(50);
+      expect(heard.payloads).toEqual([null]);
+    });
+    await wakes(heard, 2);
+    expect(await drained(heard)).toEqual([null, '']);
+  });
+
+  test('does not notify after a rollback, or when the transaction leaves no work', async () => {
+    const store = openStore();
+    const account = await seedAccount(store, 'partner');
+    const heard = listen();
+    await wakes(heard, 1);
+    const thrown = new Error('rolled back');
+    const rolledBack = store.transaction(async (transaction) => {
+      await seedEvents(transaction, account, 1);
+      throw thrown;
+    });
+    await expect(rolledBack).rejects.toBe(thrown);
+    await store.transaction((transaction) => seedAccount(transaction, 'partner'));
+    await store.close();
+    open.splice(open.indexOf(store), 1);
+    expect(await drained(heard)).toEqual([null]);
+  });
+
+  test('does not notify when PostgreSQL answers COMMIT with ROLLBACK', async () => {
+    const store = openStore();
+    const account = await seedAccount(store, 'partner');
+    const heard = listen();
+    await wakes(heard, 1);
+    const swallowed = store.transaction(async (transaction) => {
+      await seedEvents(transaction, account, 1);
+      await transaction.query({ name: 'broken', text: 'select 1 / 0' }, []).catch(() => {});
+    });
+    await expect(swallowed).rejects.toThrow('The transaction was rolled back');
+    expect(await drained(heard)).toEqual([null]);
+    expect(
+      await store.query({ name: 'events', text: 'select from outbox_event where account_id = $1' }, [account.id]),
+    ).toEqual([]);
+  });
+
+  test('sends each payload of a transaction once', async () => {
+    const store = openStore();
+    const heard = listen();
+    await wakes(heard, 1);
+    await store.transaction(async (transaction) => {
+      for (const shard of ['7', '3', '7']) transaction.notifyAfterCommit(shard);
+    });
+    await wakes(heard, 3);
+    expect(new Set(heard.payloads.slice(1))).toEqual(new Set(['3', '7']));
+  });
+
+  test('sends notifications on the direct connection', async () => {
+    const heard = listen();
+    await wakes(heard, 1);
+    const url = new URL(database.databaseUrl);
+    url.searchParams.set('application_name', 'direct');
+    const store = openStore(url.href);
+    await store.transaction(async (transaction) => transaction.notifyAfterCommit());
+    await wakes(heard, 2);
+    const observer = await connect(database.databaseUrl);
+    const rows = await observer.run(`select application_name from pg_stat_activity where query like '%pg_notify%'`);
+    expect(rows).toContainEqual({ application_name: 'direct' });
+    await observer.close();
+  });
+
+  test('close() waits until the last notification has been sent', async () => {
+    const heard = listen();
+    await wakes(heard, 1);
+    const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-close' });
+    await store.transaction(async (transaction) => transaction.notifyAfterCommit());
+    await store.close();
+    await wakes(heard, 2);
+    const observer = await connect(database.databaseUrl);
+    const connections = () => observer.run(`select from pg_stat_activity where application_name like 'test-close%'`);
+    await expect.poll(connections, patience).toEqual([]);
+    await observer.close();
+  });
+});
+
+describe('an event', () => {
+  test('can only be appended inside a transaction', async () => {
+    const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+    open.push(store);
+    const account = await seedAccount(store, 'partner');
+    const event = { ...account, accountId: account.id, type: sampleEvent.type, snapshot: {}, requestId: null };
+    // @ts-expect-error -- a store is not a transaction: nothing would notify the worker
+    await expect(insertOutboxEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
+  });
+
+  test('is inserted by one statement of the store only', () => {
+    const source = join(import.meta.dirname, '../src');
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const inserting = files.filter((file) =>
+      readFileSync(join(source, file), 'utf8').includes('insert into outbox_event'),
+    );
+    expect(inserting).toEqual(['webhook-outbox.ts']);
+  });
+});
+
+describe('a notifier', () => {
+  test('reaches every listener', async () => {
+    const heard = [listen(), listen()];
+    for (const each of heard) await wakes(each, 1);
+    notifierWith().notify('');
+    for (const each of heard) await expect.poll(() => each.payloads, patience).toEqual([null, '']);
+  });
+
+  test('works with the login of an app', async () => {
+    const heard = listen(await database.urlFor('webhook_worker'));
+    await wakes(heard, 1);
+    notifierWith([], await database.urlFor('partner_api')).notify('');
+    await expect.poll(() => heard.payloads, patience).toEqual([null, '']);
+  });
+
+  test('sends few notifications for many calls, and never loses the last call', async () => {
+    const heard = listen();
+    await wakes(heard, 1);
+    const notifier = notifierWith();
+    for (let call = 0; call < 1_000; call += 1) notifier.notify('');
+    await expect.poll(() => heard.payloads.length, patience).toBeGreaterThanOrEqual(2);
+    // This call comes while a notification is being sent: another one has to follow.
+    notifier.notify('');
+    const before = heard.payloads.length;
+    await expect.poll(() => heard.payloads.length, patience).toBeGreaterThan(before);
+    await notifier.close();
+    expect(heard.payloads.length).toBeLessThanOrEqual(4);
+  });
+
+  test('sends what is waiting before it closes, and keeps no connection', async () => {
+    const heard = listen();
+    await wakes(heard, 1);
+    const notifier = notifierWith();
+    notifier.notify('');
+    await notifier.close();
+    await wakes(heard, 2);
+    const observer = await connect(database.databaseUrl);
+    const connections = () => observer.run(`select from pg_stat_activity where application_name = 'test-notify'`);
+    await expect.poll(connections, patience).toEqual([]);
+    await observer.close();
+  });
+
+  test('reports that it cannot connect, and closes', async () => {
+    const errors: unknown[] = [];
+    const notifier = notifierWith(errors, 'postgres://nobody@127.0.0.1:1/none');
+    notifier.notify('');
+    await expect.poll(() => errors, patience).toHaveLength(1);
+    notifier.notify('');
+    await expect.poll(() => errors, patience).toHaveLength(2);
+    await notifier.close();
+  });
+
+  test('opens another connection after the first was terminated', async () => {
+    const heard = listen();
+    await wakes(heard, 1);
+    const notifier = notifierWith();
+    notifier.notify('');
+    await wakes(heard, 2);
+    await terminateBackends(database.databaseUrl);
+    await wakes(heard, 3);
+    notifier.notify('');
+    await expect.poll(() => heard.payloads, patience).toEqual([null, '', null, '']);
+  });
+});
+
+describe('a listener', () => {
+  test('reconnects, and wakes because it may have missed a notification', async () => {
+    const heard = listen();
+    await wakes(heard, 1);
+    for (const expected of [2, 3]) {
+      await terminateBackends(database.databaseUrl);
+      await wakes(heard, expected);
+    }
+    expect(heard.payloads).toEqual([null, null, null]);
+    expect(heard.errors).toHaveLength(2);
+  });
+
+  test('stays closed, whether it is closed while connecting, listening or waiting to reconnect', async () => {
+    const early = listen();
+    await early.listener.close();
+
+    const late = listen();
+    await wakes(late, 1);
+    await terminateBackends(database.databaseUrl);
+    await expect.poll(() => late.errors, patience).toHaveLength(1);
+    await late.listener.close();
+
+    const observer = await connect(database.databaseUrl);
+    await sleep(300);
+    expect(await observer.run(`select pid from pg_stat_activity where application_name = 'test-listen'`)).toEqual([]);
+    await observer.close();
+  });
+});
