@@ -8,6 +8,7 @@ const schema = z.object({
   /** Where `pnpm dev` keeps its files. Not set: `.local` in the workspace. */
   DEEDWIRE_HOME: z.string().optional(),
   GID_NAMESPACE: appVariables.GID_NAMESPACE,
+  SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
 });
 
 export type Config = z.output<typeof schema>;

@@ -15,6 +15,13 @@ export async function withContext<Result>(work: (context: ActionContext) => Prom
     maxConnections: 1,
     onNotifyError: () =>
       process.stderr.write('Could not notify the webhook worker; it picks this up on its next poll.\n'),
+    slowStatement: {
+      thresholdMs: config.SLOW_STATEMENT_MS,
+      onSlow: ({ name, durationMs, rows }) =>
+        process.stderr.write(
+          `slow statement: ${name}, ${durationMs} ms, ${rows === null ? 'failed' : `${rows} rows`}\n`,
+        ),
+    },
   });
   try {
     return await work({ store, gidNamespace: config.GID_NAMESPACE });

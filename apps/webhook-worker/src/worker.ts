@@ -41,6 +41,10 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     applicationName: appName,
     onError: logStoreError,
     onNotifyError: logStoreError,
+    slowStatement: {
+      thresholdMs: config.SLOW_STATEMENT_MS,
+      onSlow: ({ name: statement, ...slow }) => logger.warn({ statement, ...slow }, 'slow statement'),
+    },
   });
   const clock = createDatabaseClock({ store, logger });
   const sender = createWebhookSender({

@@ -36,6 +36,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     applicationName,
     onError,
     onNotifyError: onError,
+    slowStatement: {
+      thresholdMs: config.SLOW_STATEMENT_MS,
+      onSlow: ({ name: statement, ...slow }) => logger.warn({ statement, ...slow }, 'slow statement'),
+    },
   });
   const sender = createWebhookSender({
     policy: config.WEBHOOK_CALLBACK_POLICY,

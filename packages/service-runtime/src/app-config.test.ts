@@ -13,6 +13,7 @@ test('what must be given, and what everything else is then', () => {
     NODE_ENV: 'development',
     DATABASE_URL: usable.DATABASE_URL,
     GID_NAMESPACE: 'service',
+    SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: new Map([['k1', Buffer.alloc(32, 7)]]),
     WEBHOOK_CALLBACK_POLICY: 'public',
   });

@@ -1,6 +1,6 @@
 import { gidNamespacePattern } from '@deedwire/domain';
 import { z } from 'zod';
-import { urlVariable } from './config-variables.ts';
+import { urlVariable, wholeNumberVariable } from './config-variables.ts';
 import { runtimeConfig } from './runtime-config.ts';
 import { secretKeysVariable } from './secret-keys-variable.ts';
 
@@ -13,6 +13,8 @@ export const appVariables = {
     .string()
     .regex(gidNamespacePattern, 'must be lower-case letters, digits and hyphens, a letter first')
     .default('service'),
+  /** Log each statement that takes at least this long. 0 logs none. */
+  SLOW_STATEMENT_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
   /** The first encrypts, all decrypt. */
   WEBHOOK_SECRET_KEYS: secretKeysVariable(),
   WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('public'),

@@ -3,4 +3,5 @@ export { MigrationChangedError, StoreUnavailableError } from './errors.ts';
 export { migrate } from './migrate.ts';
 export type { PageQuery } from './page-query.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
+export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export { createStore, type Database, type Store, type StoreOptions, type Transaction } from './store.ts';

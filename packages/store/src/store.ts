@@ -2,6 +2,7 @@ import { Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
 import { createNotifier } from './notifier.ts';
+import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 
 /** A statement with the name under which each connection prepares it once. */
 export interface Statement {
@@ -49,6 +50,8 @@ export interface StoreOptions {
   onError?: (error: Error) => void;
   /** Called when a notification could not be sent. No work is lost: workers also poll. */
   onNotifyError?: (error: unknown) => void;
+  /** Reports slow statements. Not set: reports none. */
+  slowStatement?: SlowStatementOptions;
 }
 
 const defaultMaxConnections = 10;
@@ -82,7 +85,7 @@ export function createStore(options: StoreOptions): Store {
   });
 
   return {
-    query: (statement, values) => run(pool, statement, values),
+    query: (statement, values) => run(pool, statement, values, options.slowStatement),
 
     async transaction(work) {
       const client = await pool.connect().catch((error: unknown) => {
@@ -98,10 +101,10 @@ export function createStore(options: StoreOptions): Store {
       try {
         await client.query(beginStatement);
         const result = await work({
-          query: (statement, values) => run(client, statement, values),
+          query: (statement, values) => run(client, statement, values, options.slowStatement),
           notifyAfterCommit: (payload = '') => payloads.add(payload),
         });
-        await commit(client);
+        await commit(client, options.slowStatement);
         for (const payload of payloads) notifier.notify(payload);
         return result;
       } catch (error) {
@@ -129,8 +132,8 @@ export function createStore(options: StoreOptions): Store {
 }
 
 /** PostgreSQL answers COMMIT with ROLLBACK, and no error, after a statement whose error was caught inside the transaction. */
-async function commit(client: PoolClient): Promise<void> {
-  const { command } = await client.query('commit');
+async function commit(client: PoolClient, slowStatement: SlowStatementOptions | undefined): Promise<void> {
+  const { command } = await timeStatement(slowStatement, 'commit', () => client.query('commit'));
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back, because a statement in it failed.');
 }
 
@@ -138,9 +141,12 @@ async function run<Row extends QueryResultRow>(
   target: Pool | PoolClient,
   statement: Statement,
   values: readonly unknown[],
+  slowStatement: SlowStatementOptions | undefined,
 ): Promise<Row[]> {
   try {
-    const { rows } = await target.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+    const { name, text } = statement;
+    const query = () => target.query<Row>({ name, text, values: [...values] });
+    const { rows } = await timeStatement(slowStatement, name, query);
     return rows;
   } catch (error) {
     throw toStoreError(error);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMigratedDatabase, runOperator } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let database: TestDatabase;
@@ -10,8 +11,8 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
-  // The login is only in the group role `operator`, as in production.
-  env = { DATABASE_URL: await database.urlFor('operator') };
+  // The login is only in the group role `operator`, as in production. On a busy machine any statement can be slow.
+  env = { DATABASE_URL: await database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
 });
 afterAll(() => database.drop());
 
@@ -186,6 +187,22 @@ describe('the database connection', () => {
     const result = await runOperator({ DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!' }, 'delivery', 'list');
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toMatch(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/);
+  });
+
+  test('prints a slow statement to standard error, without its values', async () => {
+    const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+    const run = (text: string) => superuser.query({ name: '', text }, []);
+    await run(
+      `create function sleep() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return new; end $$`,
+    );
+    await run('create trigger sleep before insert on organization for each row execute function sleep()');
+    const slowEnv = { ...env, SLOW_STATEMENT_MS: '200' };
+    const { exitCode, stderr } = await runOperator(slowEnv, 'organization', 'create', '--name', 'Harbour');
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/^slow statement: insert-organization, \d{3,} ms, 1 rows$/m);
+    expect(stderr).not.toContain('Harbour');
+    await run('drop trigger sleep on organization');
+    await superuser.close();
   });
 
   test('applies missing migrations once', async () => {

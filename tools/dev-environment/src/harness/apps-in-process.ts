@@ -33,6 +33,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     LOG_LEVEL: 'silent',
     NODE_ENV: 'test',
     GID_NAMESPACE: 'service',
+    SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: secretKeys,
     WEBHOOK_CALLBACK_POLICY: 'development',
   } as const;

@@ -1,0 +1,34 @@
+/** A statement that took long. It holds no values: they may be secrets or personal data. */
+export interface SlowStatement {
+  /** The name of the statement; `commit` for a COMMIT. */
+  name: string;
+  /** Outside of a transaction, this includes the wait for a connection. */
+  durationMs: number;
+  /** How many rows it returned or changed. Null if it failed. */
+  rows: number | null;
+}
+
+export interface SlowStatementOptions {
+  /** Reports statements that take at least this long. 0 reports none. */
+  thresholdMs: number;
+  onSlow: (statement: SlowStatement) => void;
+}
+
+/** Runs a statement and reports it if it was slow, also when it fails. */
+export async function timeStatement<Result extends { rowCount: number | null }>(
+  options: SlowStatementOptions | undefined,
+  name: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (options === undefined || options.thresholdMs === 0) return run();
+  const startedMs = performance.now();
+  let rows: number | null = null;
+  try {
+    const result = await run();
+    rows = result.rowCount ?? 0;
+    return result;
+  } finally {
+    const durationMs = Math.round(performance.now() - startedMs);
+    if (durationMs >= options.thresholdMs) options.onSlow({ name, durationMs, rows });
+  }
+}
