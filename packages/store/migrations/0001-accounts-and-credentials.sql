@@ -1,8 +1,8 @@
--- Who is who: organizations, accounts, their people and referrals, and the credentials of their API clients.
+-- Organizations, accounts, their team members and referrals, and the credentials of their API clients.
 
--- One group role for each app, without a login of its own. An app's login is made a member of its group, so that it can
--- do what the app does and nothing else. Roles belong to the cluster, not to this database: another database may have
--- created them already, or may be doing so at this moment.
+-- One group role for each app. The operator makes the login of an app a member of its group role, which grants only what
+-- the app needs. Roles belong to the whole PostgreSQL cluster: the migration of another database may have created them, or
+-- may be creating them at this moment.
 do $$
 declare
   role_name text;
@@ -27,14 +27,15 @@ create table organization (
   created_at timestamptz(3) not null default now()
 );
 
--- A lender or a partner: `interface` tells which.
+-- A lender or a partner, depending on `interface`.
 create table account (
   id bigint generated always as identity primary key,
   interface interface_name not null,
   organization_id bigint not null references organization,
   name text not null,
   created_at timestamptz(3) not null default now(),
-  -- What belongs to an account repeats its interface, for row-level security; this lets a foreign key hold the two equal.
+  -- Rows that belong to an account repeat its interface for row-level security. This constraint lets a foreign key keep
+  -- both equal.
   unique (id, interface)
 );
 
@@ -76,9 +77,10 @@ create table api_client (
   id bigint generated always as identity primary key,
   account_id bigint not null,
   interface interface_name not null,
-  -- What the client sends as X-Service-Client-Id.
+  -- The value of the header X-Service-Client-Id.
   client_id text not null unique,
-  -- The interface version that counts when a request names none. Always one: what is not pinned would move by itself.
+  -- The interface version of requests that name no version. Never null: an unpinned client would change version with each
+  -- release.
   schema_version text not null,
   created_at timestamptz(3) not null default now(),
   foreign key (account_id, interface) references account (id, interface)
@@ -89,12 +91,12 @@ create table api_key (
   key_id text primary key,
   api_client_id bigint not null references api_client,
   interface interface_name not null,
-  -- SHA-256 of the whole key.
+  -- SHA-256 of the complete key.
   key_hash bytea not null check (length(key_hash) = 32),
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
-  -- Known to the minute.
+  -- Updated at most once a minute.
   last_used_at timestamptz(3)
 );
 create index api_key_by_client on api_key (api_client_id, created_at);
@@ -104,14 +106,14 @@ create table idempotency_key (
   interface interface_name not null,
   mutation text not null,
   key text not null,
-  -- SHA-256 of the input in canonical form.
+  -- SHA-256 of the mutation's input in canonical form.
   input_hash bytea not null,
-  -- Who is working on it. A claim that is past its time, because its process died, can be taken over.
+  -- The request that holds the key. Another request can take over an expired claim, whose process has died.
   claim uuid not null,
   claimed_until timestamptz(3) not null,
-  -- The payload to return again. Null: still being worked on.
+  -- The payload to return when the request is repeated. Null while the first request is in progress.
   payload jsonb,
-  -- The encrypted secret that the payload showed. Null when it showed none.
+  -- The encrypted secret in the payload. Null if the payload contains no secret.
   secret_ciphertext bytea,
   created_at timestamptz(3) not null default now(),
   primary key (account_id, mutation, key),

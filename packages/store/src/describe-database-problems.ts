@@ -1,14 +1,15 @@
-import { StoreUnavailableError } from './errors.ts';
+import { MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 import { pendingMigrations } from './migrate.ts';
 import type { Store } from './store.ts';
 
-/** What keeps an app from working on this database, a sentence each; empty when nothing does. */
+/** The problems that keep an app from working with this database, one sentence each. Empty if there is none. */
 export async function describeDatabaseProblems(store: Store): Promise<string[]> {
   try {
-    const missing = await pendingMigrations(store);
-    return missing.length === 0 ? [] : [`the database lacks migrations: ${missing.join(', ')}`];
+    const pending = await pendingMigrations(store);
+    return pending.length === 0 ? [] : [`the database lacks migrations: ${pending.join(', ')}`];
   } catch (error) {
     if (error instanceof StoreUnavailableError) return [`the database is not available: ${error.reason}`];
+    if (error instanceof MigrationChangedError || error instanceof MigrationMissingError) return [error.message];
     throw error;
   }
 }

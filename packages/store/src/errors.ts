@@ -17,10 +17,30 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** A migration that was applied has been edited since, or is missing from this build. */
+/** An applied migration differs from this build's, or is unknown to this build and not a later one. */
 export class MigrationChangedError extends Error {
   readonly code = 'MIGRATION_CHANGED';
   override readonly name = 'MigrationChangedError';
+
+  constructor(migration: string) {
+    super(
+      `Migration ${migration} was applied to the database, but is missing from this build or differs from it. An earlier ` +
+        'build, before the first public release, made the database; it cannot be upgraded. Use an empty database.',
+    );
+  }
+}
+
+/** The database lacks a migration before one that was applied. */
+export class MigrationMissingError extends Error {
+  readonly code = 'MIGRATION_MISSING';
+  override readonly name = 'MigrationMissingError';
+
+  constructor(missing: readonly string[], applied: string) {
+    super(
+      `The database lacks ${missing.join(', ')} although ${applied}, a later migration, was applied. ` +
+        'Restore the database from a backup, or use an empty one.',
+    );
+  }
 }
 
 // SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 login refused (a password that is being

@@ -1,38 +1,32 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { MigrationChangedError, toStoreError } from './errors.ts';
+import { toStoreError } from './errors.ts';
+import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import type { Store } from './store.ts';
 
-interface Migration {
-  /** The file name without its ending, for example `0001-accounts-and-credentials`. They apply in the order of their names. */
-  name: string;
+interface Migration extends AppliedMigration {
   sql: string;
-  checksum: string;
 }
 
-interface AppliedMigration {
-  name: string;
-  checksum: string;
-}
-
-// Any fixed number; it must only be the same in every process that migrates this database.
+// The key of the advisory lock: any number that is the same in every process that migrates this database.
 const migrationLock = 4_301_777;
 
 const migrationsFolder = new URL('../migrations/', import.meta.url);
 
 /**
- * Brings a database to what this build needs. Several processes may call it at the same time: one works, the others wait
- * and find nothing left to do. Each migration is a transaction of its own.
+ * Applies the migrations of this build that the database lacks, each in its own transaction. Several processes may call it at
+ * the same time: one applies the migrations, the others wait and find nothing left to apply.
  *
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
  * @returns the names of the migrations that this call applied, in order
- * @throws MigrationChangedError when an applied migration differs from this build's
- * @throws StoreUnavailableError when the database cannot be reached
+ * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
+ * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
+ * @throws {StoreUnavailableError} when the database is unavailable
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
   const client = new Client({ connectionString: databaseUrl, application_name: 'deedwire-migrate' });
-  client.on('error', () => {}); // the statement under way reports it
+  client.on('error', () => {}); // the running statement rejects with the same error
   try {
     await client.connect();
     await client.query('select pg_advisory_lock($1)', [migrationLock]);
@@ -43,8 +37,8 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
         applied_at timestamptz(3) not null default now()
       )`);
     const { rows } = await client.query<AppliedMigration>('select name, checksum from schema_migration');
-    const missing = findMissing(await readMigrations(), rows);
-    for (const migration of missing) {
+    const pending = findPendingMigrations(await readMigrations(), rows);
+    for (const migration of pending) {
       await client.query('begin');
       await client.query(migration.sql);
       await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
@@ -53,18 +47,23 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
       ]);
       await client.query('commit');
     }
-    return { applied: missing.map(({ name }) => name) };
+    return { applied: pending.map(({ name }) => name) };
   } catch (error) {
     throw toStoreError(error);
   } finally {
-    await client.end(); // ends the lock too, and rolls back what is not committed
+    await client.end(); // releases the lock and rolls back an open transaction
   }
 }
 
-/** The migrations that this build needs and the database does not have yet. Later ones than this build knows are fine. */
+/**
+ * The names of the migrations that the database lacks. Migrations of a later build are accepted.
+ *
+ * @throws {MigrationChangedError} as `migrate` does
+ * @throws {MigrationMissingError} as `migrate` does
+ */
 export async function pendingMigrations(store: Store): Promise<string[]> {
   const [known] = await store.query<{ readable: boolean }>(
-    // While the first migration runs, the table is there already, but an app's login may not read it yet.
+    // While the first migration runs, the table exists, but the login of an app may not read it yet.
     {
       name: 'has-migrations',
       text: `select coalesce(has_table_privilege(to_regclass('schema_migration'), 'select'), false) as readable`,
@@ -77,18 +76,7 @@ export async function pendingMigrations(store: Store): Promise<string[]> {
         [],
       )
     : [];
-  return findMissing(await readMigrations(), applied).map(({ name }) => name);
-}
-
-function findMissing(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
-  return migrations.filter(({ name, checksum }) => {
-    const appliedChecksum = checksums.get(name);
-    if (appliedChecksum !== undefined && appliedChecksum !== checksum) {
-      throw new MigrationChangedError(`Migration ${name} has been edited since it was applied. Add a new one instead.`);
-    }
-    return appliedChecksum === undefined;
-  });
+  return findPendingMigrations(await readMigrations(), applied).map(({ name }) => name);
 }
 
 async function readMigrations(): Promise<Migration[]> {

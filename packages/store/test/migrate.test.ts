@@ -6,6 +6,7 @@ import {
   describeDatabaseProblems,
   migrate,
   MigrationChangedError,
+  MigrationMissingError,
   type Store,
   StoreUnavailableError,
 } from '../src/index.ts';
@@ -37,14 +38,14 @@ async function ask<Answer>(question: (store: Store) => Promise<Answer>, database
 const pending = (databaseUrl = database.databaseUrl) => ask(pendingMigrations, databaseUrl);
 const problems = (databaseUrl = database.databaseUrl) => ask(describeDatabaseProblems, databaseUrl);
 
-test('what is pending is known before and after', async () => {
+test('reports pending migrations before and after migrating', async () => {
   expect(await pending()).toEqual(allMigrations);
   expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations });
   expect(await pending()).toEqual([]);
   expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
 });
 
-test('of twenty at once each migration is applied by one', async () => {
+test('applies each migration once when 20 processes migrate at the same time', async () => {
   const results = await Promise.all(Array.from({ length: 20 }, () => migrate(database.databaseUrl)));
   expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(allMigrations);
   expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
@@ -52,24 +53,36 @@ test('of twenty at once each migration is applied by one', async () => {
   ]);
 });
 
-test('a migration that was edited since is refused, and nothing is changed', async () => {
+test('rejects a database with a migration of another form', async () => {
   await migrate(database.databaseUrl);
   await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
-  await connection.run('delete from schema_migration where name = $1', [allMigrations[1]]);
   await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationChangedError);
-  await expect(migrate(database.databaseUrl)).rejects.toThrow(/0001-accounts-and-credentials has been edited/);
+  await expect(migrate(database.databaseUrl)).rejects.toThrow(
+    /Migration 0001-accounts-and-credentials was applied to the database/,
+  );
   await expect(pending()).rejects.toThrow(MigrationChangedError);
-  expect(await connection.run('select name from schema_migration')).toEqual([{ name: allMigrations[0] }]);
+  expect(await problems()).toEqual([expect.stringContaining('before the first public release')]);
 });
 
-test('migrations of a later build are fine', async () => {
+test('rejects a database that lacks a migration before an applied one', async () => {
+  await migrate(database.databaseUrl);
+  await connection.run('delete from schema_migration where name = $1', [allMigrations[0]]);
+  await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationMissingError);
+  const message =
+    'The database lacks 0001-accounts-and-credentials although 0002-webhooks, a later migration, was applied.';
+  await expect(migrate(database.databaseUrl)).rejects.toThrow(message);
+  await expect(pending()).rejects.toThrow(MigrationMissingError);
+  expect(await problems()).toEqual([expect.stringContaining(message)]);
+});
+
+test('accepts migrations of a later build', async () => {
   await migrate(database.databaseUrl);
   await connection.run(`insert into schema_migration (name, checksum) values ('9999-later', 'x')`);
   expect(await pending()).toEqual([]);
   expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
 });
 
-test('a migration that fails leaves nothing behind, and is applied by the next try', async () => {
+test('rolls back a migration that fails, and applies it in the next run', async () => {
   await connection.run('create table webhook_lane (in_the_way int)');
   await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_lane" already exists');
   expect(await pending()).toEqual([allMigrations[1]]);
@@ -78,17 +91,17 @@ test('a migration that fails leaves nothing behind, and is applied by the next t
   expect(await migrate(database.databaseUrl)).toEqual({ applied: [allMigrations[1]] });
 });
 
-test("while the first is being applied an app's login finds everything pending, not an error", async () => {
+test('reports all migrations as pending while the login of an app may not read the table', async () => {
   await migrate(database.databaseUrl);
   await connection.run('revoke select on schema_migration from lender_api');
   expect(await pending(await database.urlFor('lender_api'))).toEqual(allMigrations);
 });
 
-test('a server that is not there is unavailable', async () => {
+test('throws StoreUnavailableError when the database is unavailable', async () => {
   await expect(migrate('postgres://nobody@127.0.0.1:1/none')).rejects.toThrow(StoreUnavailableError);
 });
 
-test('what keeps an app from working is said in a sentence each', async () => {
+test('describes each problem in a sentence', async () => {
   expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual(['the database is not available: ECONNREFUSED']);
   expect(await problems()).toEqual(['the database lacks migrations: 0001-accounts-and-credentials, 0002-webhooks']);
   await migrate(database.databaseUrl);

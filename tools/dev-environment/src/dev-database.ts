@@ -9,6 +9,8 @@ export interface DevDatabase {
   url: string;
   /** The same without a transaction pooler, for migrations and notifications. */
   directUrl: string;
+  /** A sentence that tells the developer how to continue with an empty database. */
+  howToReset: string;
   /** Requires a migrated database. */
   appUrls(): Promise<AppDatabaseUrls>;
   /** Resolves, with the reason, if the embedded server ends unexpectedly. */
@@ -23,6 +25,7 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
     return {
       url: givenUrl,
       directUrl: config.DATABASE_DIRECT_URL ?? givenUrl,
+      howToReset: 'Set DATABASE_URL to an empty database.',
       // `pnpm dev` creates no logins on a server that it does not own.
       appUrls: async () => ({ 'lender-api': givenUrl, 'partner-api': givenUrl, 'webhook-worker': givenUrl }),
       ended: new Promise(() => {}),
@@ -35,6 +38,7 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
   return {
     url: server.url,
     directUrl: server.url,
+    howToReset: `Delete its data, and start \`pnpm dev\` again: rm -r '${home.directory}'`,
     appUrls: () => createAppLogins(server.url),
     ended: server.ended,
     close: () => server.stop(),

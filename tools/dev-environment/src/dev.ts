@@ -1,7 +1,7 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
-import { createStore, migrate, StoreUnavailableError } from '@deedwire/store';
+import { createStore, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
 import { devConfig, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
@@ -13,6 +13,7 @@ import { devVariables } from './dev-variables.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
 import { openHome, type Home } from './home.ts';
 import { keepRunning } from './keep-running.ts';
+import { migrateDevDatabase } from './migrate-dev-database.ts';
 import { claimDatabase } from './own-database.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
@@ -59,7 +60,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     return stop(1);
   });
   const state = await claimDatabase(database.url, home);
-  await migrate(database.directUrl);
+  await migrateDevDatabase(database);
   const { accounts, referrals } = await fill(database.url, config, home, state);
 
   say('Starting the apps …');

@@ -7,6 +7,7 @@ import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
 
 export interface Home {
+  directory: string;
   /** The data directory of the embedded server. */
   postgresDirectory: string;
   state: HomeState;
@@ -37,6 +38,7 @@ export async function openHome(directory: string): Promise<Home> {
   await removeDevFiles();
   const state = await readState(stateFile);
   return {
+    directory,
     postgresDirectory: join(directory, 'postgres'),
     state,
     devFile,

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createStore } from '@deedwire/store';
 import { postGraphql } from '@deedwire/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { newDevHome } from './dev-process.ts';
@@ -135,7 +136,7 @@ describe('DATABASE_URL', () => {
     expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
   });
 
-  test('uses an empty database, and uses it again at the next start', async () => {
+  test('uses an empty database, uses it again at the next start, and rejects the database of an earlier build', async () => {
     const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const env = { DATABASE_URL: database.databaseUrl };
     const home = await newDevHome();
@@ -148,6 +149,15 @@ describe('DATABASE_URL', () => {
     expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
     second.signalGroup('SIGTERM');
     await second.ended;
+
+    const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+    await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
+    await store.close();
+    const third = home.start(env);
+    expect(await third.ended).toBe(1);
+    expect(third.output()).toContain('Migration 0001-accounts-and-credentials was applied to the database, but');
+    expect(third.output()).toContain('before the first public release');
+    expect(third.output()).toMatch(/\nSet DATABASE_URL to an empty database\.\n$/);
     await database.drop();
   });
 });
