@@ -1,59 +1,66 @@
-export { listTeamMembers } from './accounts/list-team-members.ts';
-export { pageTeamMembers } from './accounts/page-team-members.ts';
+export type { Lender, Partner } from './accounts/account.ts';
+export { createLender } from './accounts/create-lender.ts';
+export { createPartner } from './accounts/create-partner.ts';
 export { readLender } from './accounts/read-lender.ts';
 export { readPartner } from './accounts/read-partner.ts';
-export type { Lender, Partner, TeamMember } from './accounts/records.ts';
+export { updateLender } from './accounts/update-lender.ts';
+export { pinClient } from './clients/pin-client.ts';
 export type { ActionContext, Caller, WebhookActionContext } from './context.ts';
+export type { Credential } from './credentials/credential.ts';
+export { findApiKey } from './credentials/find-api-key.ts';
+export { issueCredential, type IssuedCredential } from './credentials/issue-credential.ts';
+export { listCredentials } from './credentials/list-credentials.ts';
+export { recordApiKeyUse } from './credentials/record-api-key-use.ts';
+export { revokeCredential } from './credentials/revoke-credential.ts';
 export { InvalidArgumentError, RefusedError, type RefusalCode } from './errors.ts';
-export { findApiKey, recordApiKeyUse } from './find-api-key.ts';
-export { addTeamMember, removeTeamMember, updateTeamMember } from './operator/change-team.ts';
-export { convertReferral, declineReferral } from './operator/close-referral.ts';
-export { createLender, createPartner } from './operator/create-account.ts';
-export { createOrganization, type Organization } from './operator/create-organization.ts';
-export { createReferralForPartner } from './operator/create-referral-for-partner.ts';
-export {
-  issueCredential,
-  listCredentials,
-  revokeCredential,
-  type Credential,
-  type IssuedCredential,
-} from './operator/credentials.ts';
-export { listDeliveries, listReferralsForOperator, showDelivery } from './operator/lists.ts';
-export { pinClient } from './operator/pin-client.ts';
-export { updateLender } from './operator/update-lender.ts';
+export { createOrganization, type Organization } from './organizations/create-organization.ts';
 export type { Page, PageRequest } from './page.ts';
+export { convertReferral } from './referrals/convert-referral.ts';
+export { createReferralForPartner } from './referrals/create-referral-for-partner.ts';
 export {
   createReferral,
   type CreateReferralErrorCode,
   type CreateReferralInput,
   type CreateReferralResult,
 } from './referrals/create-referral.ts';
+export { declineReferral } from './referrals/decline-referral.ts';
 export { findReferral } from './referrals/find-referral.ts';
+export { listReferralsOfPartner } from './referrals/list-referrals-of-partner.ts';
 export { listReferrals } from './referrals/list-referrals.ts';
-export type { Matter, Referral } from './referrals/records.ts';
+export type { Matter, Referral } from './referrals/referral.ts';
+export { addTeamMember } from './team-members/add-team-member.ts';
+export { listTeamMembers } from './team-members/list-team-members.ts';
+export { pageTeamMembers } from './team-members/page-team-members.ts';
+export { removeTeamMember } from './team-members/remove-team-member.ts';
+export type { TeamMember } from './team-members/team-member.ts';
+export { updateTeamMember } from './team-members/update-team-member.ts';
 export { toCaller } from './to-caller.ts';
 export type { UserError } from './user-error.ts';
+export { findWebhookDelivery } from './webhook-deliveries/find-webhook-delivery.ts';
+export { listAllWebhookDeliveries } from './webhook-deliveries/list-all-webhook-deliveries.ts';
+export { listWebhookAttempts } from './webhook-deliveries/list-webhook-attempts.ts';
+export { listWebhookDeliveries, type WebhookDeliveriesRequest } from './webhook-deliveries/list-webhook-deliveries.ts';
+export { readWebhookDelivery } from './webhook-deliveries/read-webhook-delivery.ts';
+export type { WebhookAttempt } from './webhook-deliveries/webhook-attempt.ts';
+export type { WebhookDelivery } from './webhook-deliveries/webhook-delivery.ts';
+export { retiredEventVersions } from './webhook-event-types/event-versions.ts';
+export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types/list-webhook-event-types.ts';
 export {
   createWebhookSubscription,
   type CreateWebhookSubscriptionErrorCode,
   type CreateWebhookSubscriptionInput,
   type CreateWebhookSubscriptionResult,
-} from './webhooks/create-webhook-subscription.ts';
+} from './webhook-subscriptions/create-webhook-subscription.ts';
 export {
   deleteWebhookSubscription,
   type DeleteWebhookSubscriptionResult,
-} from './webhooks/delete-webhook-subscription.ts';
-export { retiredEventVersions } from './webhooks/event-versions.ts';
-export { findWebhookDelivery } from './webhooks/find-webhook-delivery.ts';
-export { findWebhookSubscription } from './webhooks/find-webhook-subscription.ts';
-export { listWebhookAttempts } from './webhooks/list-webhook-attempts.ts';
-export { listWebhookDeliveries, type WebhookDeliveriesRequest } from './webhooks/list-webhook-deliveries.ts';
-export { listWebhookEventTypes, type SubscribableEventType } from './webhooks/list-webhook-event-types.ts';
-export { listWebhookSubscriptions } from './webhooks/list-webhook-subscriptions.ts';
-export type { WebhookAttempt, WebhookDelivery, WebhookSubscription } from './webhooks/records.ts';
+} from './webhook-subscriptions/delete-webhook-subscription.ts';
+export { findWebhookSubscription } from './webhook-subscriptions/find-webhook-subscription.ts';
+export { listWebhookSubscriptions } from './webhook-subscriptions/list-webhook-subscriptions.ts';
 export {
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionErrorCode,
   type UpdateWebhookSubscriptionInput,
   type UpdateWebhookSubscriptionResult,
-} from './webhooks/update-webhook-subscription.ts';
+} from './webhook-subscriptions/update-webhook-subscription.ts';
+export type { WebhookSubscription } from './webhook-subscriptions/webhook-subscription.ts';

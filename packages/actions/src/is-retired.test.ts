@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isRetired } from './is-retired.ts';
-import { retiredEventVersions } from './webhooks/event-versions.ts';
+import { retiredEventVersions } from './webhook-event-types/event-versions.ts';
 
 const now = new Date('2027-11-01T00:00:00Z');
 

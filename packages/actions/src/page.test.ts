@@ -1,17 +1,17 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from './errors.ts';
-import { readPage, type PageRequest } from './page.ts';
+import { keysetPage, type PageRequest } from './page.ts';
 
 const ids = Array.from({ length: 45 }, (_, index) => toRecordId<never>(String(45 - index)));
 
 const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'referrals') =>
-  readPage(
+  keysetPage(
     list,
     request,
-    async ({ behindId, limit }) =>
+    async ({ afterId, limit }) =>
       ids
-        .filter((id) => behindId === null || Number(id) < Number(behindId))
+        .filter((id) => afterId === null || Number(id) < Number(afterId))
         .slice(0, limit)
         .map((id) => ({ id })),
     ({ id }) => id,

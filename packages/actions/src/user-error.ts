@@ -1,9 +1,9 @@
-/** A reason, foreseen in the contract, why a mutation did nothing. */
+/** A documented reason why a mutation changed nothing. */
 export interface UserError<Code extends string> {
   code: Code;
-  /** For people. Safe to show. */
+  /** In plain language. May be shown to clients. */
   message: string;
-  /** The path of the input field at fault, for example `['input', 'callbackUrl']`. Null when no single field is. */
+  /** The path of the invalid input field, for example `['input', 'callbackUrl']`. Null if no single field is invalid. */
   field: string[] | null;
 }
 

@@ -79,7 +79,7 @@ test('the URL is stored and called as the parser spells it', async () => {
 });
 
 const unknownType = (type: string) =>
-  `The partner interface has no event type ${type}. \`webhookEventTypes\` lists those it has.`;
+  `The partner interface has no event type ${type}. \`webhookEventTypes\` lists its event types.`;
 
 test.each<
   [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: unknown; field: string[] | null }]
@@ -112,7 +112,8 @@ test.each<
     { eventTypes: [{ type: 'referral.created' }, { type: 'referral.created', version: '2026-11-01' }] },
     {
       code: 'EVENT_TYPES_INVALID',
-      message: '"referral.created" is named twice. To receive two versions of an event, make a second subscription.',
+      message:
+        '"referral.created" is listed twice. To receive two versions of an event type, create a second subscription.',
       field: ['input', 'eventTypes', '1'],
     },
   ],
@@ -252,7 +253,7 @@ test('an account can have 20 callback URLs verified in a minute, new and changed
   const refused = [
     {
       code: 'LIMIT_REACHED',
-      message: 'There were 20 verification requests within this minute. Try again in the next.',
+      message: 'An account can have 20 callback URLs verified per minute. Try again in the next minute.',
       field: null,
     },
   ];

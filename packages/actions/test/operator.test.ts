@@ -8,12 +8,12 @@ import {
   createReferralForPartner,
   declineReferral,
   findReferral,
-  listDeliveries,
-  listReferralsForOperator,
+  listAllWebhookDeliveries,
+  listReferralsOfPartner,
   listTeamMembers,
   RefusedError,
   removeTeamMember,
-  showDelivery,
+  readWebhookDelivery,
   updateLender,
   updateTeamMember,
   type RefusalCode,
@@ -89,11 +89,11 @@ describe('referrals', () => {
   test('a closed referral stays closed, whoever comes first', async () => {
     const converted = await world.refer();
     await convert(converted);
-    await expectRefused(convert(converted), 'CONFLICT', `Referral ${converted} is CONVERTED already.`);
+    await expectRefused(convert(converted), 'CONFLICT', `The referral ${converted} is already CONVERTED.`);
     await expectRefused(decline(converted), 'CONFLICT');
     const declined = await world.refer();
     await decline(declined, 'Not ours.');
-    await expectRefused(convert(declined), 'CONFLICT', `Referral ${declined} is DECLINED already.`);
+    await expectRefused(convert(declined), 'CONFLICT', `The referral ${declined} is already DECLINED.`);
     await expectRefused(decline(declined), 'CONFLICT');
     expect(await read(declined)).toMatchObject({ status: 'DECLINED', matter: null });
     expect(await eventTypes()).toEqual([
@@ -142,8 +142,8 @@ describe('referrals', () => {
     'there is no referral %j',
     async (gid) => {
       await world.refer();
-      await expectRefused(convert(gid), 'NOT_FOUND', `There is no referral ${gid}.`);
-      await expectRefused(decline(gid), 'NOT_FOUND', `There is no referral ${gid}.`);
+      await expectRefused(convert(gid), 'NOT_FOUND', `The referral ${gid} does not exist.`);
+      await expectRefused(decline(gid), 'NOT_FOUND', `The referral ${gid} does not exist.`);
       expect(await eventTypes()).toEqual(['referral.created']);
     },
   );
@@ -173,7 +173,7 @@ describe('referrals', () => {
 
   test('a list is of a partner that exists', async () => {
     const referralId = await world.refer();
-    const list = (partnerId: string) => listReferralsForOperator(world.operator, { partnerId, status: null });
+    const list = (partnerId: string) => listReferralsOfPartner(world.operator, { partnerId, status: null });
     expect((await list(world.partner.gid)).edges.map(({ node }) => node.id)).toEqual([referralId]);
     expect((await list(world.otherPartner.gid)).edges).toEqual([]);
     await expectRefused(list('gid://service/Partner/999999'), 'NOT_FOUND');
@@ -302,13 +302,14 @@ describe('accounts', () => {
 describe('deliveries', () => {
   test('there are none of a subscription or under an identifier that does not exist', async () => {
     const { id } = await world.subscribe();
-    const list = (subscriptionId: string | null) => listDeliveries(world.operator, { subscriptionId, status: null });
+    const list = (subscriptionId: string | null) =>
+      listAllWebhookDeliveries(world.operator, { subscriptionId, status: null });
     expect((await list(id)).edges).toEqual([]);
     expect((await list(null)).edges).toEqual([]);
     await expectRefused(list('gid://service/WebhookSubscription/999999'), 'NOT_FOUND');
     await expectRefused(list('nope'), 'NOT_FOUND');
     for (const deliveryId of ['gid://service/WebhookDelivery/999999', 'nope']) {
-      await expectRefused(showDelivery(world.operator, { deliveryId }), 'NOT_FOUND');
+      await expectRefused(readWebhookDelivery(world.operator, { deliveryId }), 'NOT_FOUND');
     }
   });
 });

@@ -1,5 +1,5 @@
 import type { AccountId, RecordId, ReferralDetails, ReferralStatus } from '@deedwire/domain';
-import { readsPage, type PageQuery } from './page-query.ts';
+import { keysetConditions, type PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 /** A referral with the matter that it was converted into. The matter's columns are null unless it was. */
@@ -78,10 +78,10 @@ export async function selectReferrals(
     name: filter.status === null ? 'select-referrals' : 'select-referrals-by-status',
     text: `
       ${selectFromReferrals}
-      where ${filter.status === null ? '' : 'r.status = $4 and'} ${readsPage(['r.account_id', '$1'], 'r.id', '$2')}
+      where ${filter.status === null ? '' : 'r.status = $4 and'} ${keysetConditions(['r.account_id', '$1'], 'r.id', '$2')}
       limit $3`,
   };
-  const values = [filter.accountId, page.behindId, page.limit];
+  const values = [filter.accountId, page.afterId, page.limit];
   return database.query<ReferralRow>(statement, filter.status === null ? values : [...values, filter.status]);
 }
 

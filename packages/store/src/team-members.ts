@@ -40,7 +40,7 @@ export async function selectTeamMembersPage(
       order by id
       limit $3`,
   };
-  return database.query<TeamMemberRow>(statement, [accountId, page.behindId, page.limit]);
+  return database.query<TeamMemberRow>(statement, [accountId, page.afterId, page.limit]);
 }
 
 /** Served by team_member_by_account. */

@@ -163,9 +163,9 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   describe.each<[string, string | null]>([
     ['the first page', null],
     ['a page far down', '1900'],
-  ])('%s', (_, behindId) => {
+  ])('%s', (_, afterId) => {
     const accountId = toRecordId<'Partner'>('1');
-    const page = { behindId: behindId === null ? null : toRecordId<never>(behindId), limit: 21 };
+    const page = { afterId: afterId === null ? null : toRecordId<never>(afterId), limit: 21 };
 
     test.each<[string, string, string, (database: Database) => Promise<unknown>]>([
       ['referrals', 'referral', 'referral_by_account', (db) => selectReferrals(db, { accountId, status: null }, page)],

@@ -6,7 +6,7 @@ import {
   createReferralForPartner,
   issueCredential,
   listCredentials,
-  listReferralsForOperator,
+  listReferralsOfPartner,
   type ActionContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
@@ -84,6 +84,6 @@ export async function ensureOpenReferrals(context: ActionContext, partnerId: str
 }
 
 async function listOpen(context: ActionContext, partnerId: string): Promise<string[]> {
-  const page = await listReferralsForOperator(context, { partnerId, status: 'OPEN', first: 100 });
+  const page = await listReferralsOfPartner(context, { partnerId, status: 'OPEN', first: 100 });
   return page.edges.map(({ node }) => node.id).toReversed();
 }

@@ -1,7 +1,7 @@
 import {
   convertReferral,
   listCredentials,
-  listReferralsForOperator,
+  listReferralsOfPartner,
   revokeCredential,
   type ActionContext,
 } from '@deedwire/actions';
@@ -39,7 +39,7 @@ test('creates new referrals in place of closed ones', async () => {
   const second = await ensureOpenReferrals(context, partner.id);
   expect(second).toHaveLength(25);
   expect(second.slice(0, 22)).toEqual(first.slice(3));
-  const page = await listReferralsForOperator(context, { partnerId: partner.id, status: 'OPEN', first: 100 });
+  const page = await listReferralsOfPartner(context, { partnerId: partner.id, status: 'OPEN', first: 100 });
   expect(page.edges.map(({ node }) => node.id)).toEqual(second.toReversed());
 });
 

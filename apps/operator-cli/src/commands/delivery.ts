@@ -1,4 +1,9 @@
-import { listDeliveries, showDelivery, type WebhookAttempt, type WebhookDelivery } from '@deedwire/actions';
+import {
+  listAllWebhookDeliveries,
+  readWebhookDelivery,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from '@deedwire/actions';
 import { Option, type Command } from 'commander';
 import { limitOption, readUpTo } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -21,14 +26,14 @@ export function addDeliveryCommands(program: Command): void {
     .action(async (options: ListOptions) => {
       const filter = { subscriptionId: options.subscription ?? null, status: options.status ?? null };
       const listed = await withContext((context) =>
-        readUpTo(options.limit, (request) => listDeliveries(context, { ...filter, ...request })),
+        readUpTo(options.limit, (request) => listAllWebhookDeliveries(context, { ...filter, ...request })),
       );
       print(options, listed, deliveryTable);
     });
 
   addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts').action(
     async (deliveryId: string, options: OutputOptions) => {
-      const shown = await withContext((context) => showDelivery(context, { deliveryId }));
+      const shown = await withContext((context) => readWebhookDelivery(context, { deliveryId }));
       print(options, shown, (delivery) => `${deliveryTable([delivery])}\n\n${attemptTable(delivery.attempts)}`);
     },
   );

@@ -1,9 +1,4 @@
-import {
-  convertReferral,
-  createReferralForPartner,
-  declineReferral,
-  listReferralsForOperator,
-} from '@deedwire/actions';
+import { convertReferral, createReferralForPartner, declineReferral, listReferralsOfPartner } from '@deedwire/actions';
 import type { ReferralStatus } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
 import { limitOption, readUpTo } from '../limit.ts';
@@ -69,7 +64,7 @@ export function addReferralCommands(program: Command): void {
     .action(async (options: ListOptions) => {
       const filter = { partnerId: options.partner, status: options.status ?? null };
       const listed = await withContext((context) =>
-        readUpTo(options.limit, (request) => listReferralsForOperator(context, { ...filter, ...request })),
+        readUpTo(options.limit, (request) => listReferralsOfPartner(context, { ...filter, ...request })),
       );
       print(options, listed, (referrals) =>
         formatTable(referrals, {

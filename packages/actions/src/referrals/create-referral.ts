@@ -3,7 +3,7 @@ import type { ActionContext, Caller } from '../context.ts';
 import { withIdempotencyKey, type IdempotencyErrorCode } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { insertReferralWithEvent } from './insert-referral-with-event.ts';
-import type { Referral } from './records.ts';
+import type { Referral } from './referral.ts';
 
 /** The user errors of `createReferral`. */
 export type CreateReferralErrorCode =

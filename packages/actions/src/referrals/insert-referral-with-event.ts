@@ -1,10 +1,10 @@
 import type { AccountId, ReferralDetails } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import { insertReferral } from '@deedwire/store/referrals';
-import { appendEvent } from '../events/append-event.ts';
-import { toReferral, type Referral } from './records.ts';
+import { appendEvent } from '../append-event.ts';
+import { toReferral, type Referral } from './referral.ts';
 
-/** Saves a referral whose details have been checked, and reports it. */
+/** Inserts a referral and appends `referral.created`. The details must be valid. */
 export async function insertReferralWithEvent(
   transaction: Transaction,
   gidNamespace: string,

@@ -1,14 +1,14 @@
 import type { ReferralStatus } from '@deedwire/domain';
 import { selectReferrals } from '@deedwire/store/referrals';
 import type { ActionContext, Caller } from '../context.ts';
-import { readPage, type Page, type PageRequest } from '../page.ts';
-import { toReferral, type Referral } from './records.ts';
+import { keysetPage, type Page, type PageRequest } from '../page.ts';
+import { toReferral, type Referral } from './referral.ts';
 
 /**
  * The caller's referrals, newest first.
  *
- * @param request.status null or undefined: whatever their status
- * @throws InvalidArgumentError
+ * @param request.status null or undefined for referrals of any status
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listReferrals(
   context: ActionContext,
@@ -16,7 +16,7 @@ export async function listReferrals(
   request: PageRequest & { status?: ReferralStatus | null | undefined },
 ): Promise<Page<Referral>> {
   const filter = { accountId: caller.accountId, status: request.status ?? null };
-  return readPage(
+  return keysetPage(
     'referrals',
     request,
     (query) => selectReferrals(context.store, filter, query),

@@ -1,5 +1,5 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
-import { readsPage, type PageQuery } from '../page-query.ts';
+import { keysetConditions, type PageQuery } from '../page-query.ts';
 import { firstRow, type Database } from '../store.ts';
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
@@ -49,7 +49,7 @@ export async function selectDeliveries(
   },
   page: PageQuery<'WebhookDelivery'>,
 ): Promise<DeliveryRow[]> {
-  const values: unknown[] = [page.behindId, page.limit];
+  const values: unknown[] = [page.afterId, page.limit];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const status = filter.status === null ? '' : `d.status = ${parameter(filter.status)} and`;
   const subscription =
@@ -57,7 +57,7 @@ export async function selectDeliveries(
   const list =
     filter.accountId === null
       ? 'd.id < coalesce($1::bigint, 9223372036854775807) order by d.id desc'
-      : readsPage(['d.account_id', parameter(filter.accountId)], 'd.id', '$1');
+      : keysetConditions(['d.account_id', parameter(filter.accountId)], 'd.id', '$1');
   const statement = {
     // A statement of its own for each combination of filters.
     name: `select-deliveries-${filter.accountId !== null}-${filter.subscriptionId !== null}-${filter.status !== null}`,

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import { readsPage, type PageQuery } from '../page-query.ts';
+import { keysetConditions, type PageQuery } from '../page-query.ts';
 import { firstRow, onlyRow, type Database, type Transaction } from '../store.ts';
 
 export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
@@ -56,10 +56,10 @@ export async function selectSubscriptions(
     text: `
       select ${columns}
       from webhook_subscription s
-      where s.deleted_at is null and ${readsPage(['s.account_id', '$1'], 's.id', '$2')}
+      where s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
       limit $3`,
   };
-  return database.query<SubscriptionRow>(statement, [accountId, page.behindId, page.limit]);
+  return database.query<SubscriptionRow>(statement, [accountId, page.afterId, page.limit]);
 }
 
 /** Whoever asks: for the operator. Served by webhook_subscription_pkey. Deleted ones do not exist. */

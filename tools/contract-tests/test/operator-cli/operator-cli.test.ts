@@ -63,7 +63,7 @@ describe('deedwire-operator', () => {
     expect(await operate('member', 'remove', memberId)).toMatchObject({ id: memberId });
 
     const again = await runOperator(env, 'member', 'remove', memberId);
-    expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: There is no team member ${memberId}.\n` });
+    expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: The team member ${memberId} does not exist.\n` });
   });
 
   test('issues a credential, lists it without its secret and revokes it', async () => {
@@ -110,7 +110,7 @@ describe('deedwire-operator', () => {
     const another = ['credential', 'issue', ...account, '--client', String(clientId), '--schema-version', '2026-11-01'];
     expect((await runOperator(env, ...another)).stderr).toContain('is pinned already');
     const unknown = await runOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
-    expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: There is no client lender_nobody.\n' });
+    expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: The client lender_nobody does not exist.\n' });
   });
 
   test('converts a referral once, declines another and lists both', async () => {
@@ -133,7 +133,7 @@ describe('deedwire-operator', () => {
     expect(again).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: `error: Referral ${String(convertible)} is CONVERTED already.\n`,
+      stderr: `error: The referral ${String(convertible)} is already CONVERTED.\n`,
     });
 
     const declined = await runOperator(env, 'referral', 'decline', String(declinable), '--reason', 'Out of area');
@@ -151,7 +151,7 @@ describe('deedwire-operator', () => {
     expect(missing).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: There is no delivery gid://service/WebhookDelivery/1.\n',
+      stderr: 'error: The delivery gid://service/WebhookDelivery/1 does not exist.\n',
     });
   });
 });

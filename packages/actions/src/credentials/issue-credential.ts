@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { generateApiKey } from '@deedwire/auth';
+import { formatGid, type AccountId, type InterfaceName, type RecordId } from '@deedwire/domain';
+import type { Transaction } from '@deedwire/store';
+import { countLiveApiKeys, insertApiClient, insertApiKey, lockApiClient } from '@deedwire/store/credentials';
+import { findAccount } from '../accounts/find-account.ts';
+import { checkInterfaceVersion, currentInterfaceVersion } from '../clients/interface-versions.ts';
+import type { ActionContext } from '../context.ts';
+import { RefusedError } from '../errors.ts';
+
+/** The values of the three credential headers of a request. */
+export interface IssuedCredential {
+  clientId: string;
+  /** Not stored: it cannot be shown again. */
+  apiKey: string;
+  organizationId: string;
+}
+
+const liveKeysPerClient = 5;
+
+/**
+ * Issues an API key.
+ *
+ * @param input.clientId the client of the account that gets another key. Null creates a new client.
+ * @param input.schemaVersion the version that a new client is pinned to. Null or undefined pins the current version.
+ * @throws {RefusedError} `NOT_FOUND` if the account or the client does not exist; `LIMIT_REACHED` if the client has 5 live
+ * keys; `INVALID` if the version is unknown or retired, or is given for an existing client
+ */
+export async function issueCredential(
+  context: ActionContext,
+  input: { interfaceName: InterfaceName; accountId: string; clientId: string | null; schemaVersion?: string | null },
+): Promise<IssuedCredential> {
+  const { interfaceName } = input;
+  const account = await findAccount(context, interfaceName, input.accountId);
+  const schemaVersion = chooseVersion(input);
+  const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
+  const clientId = input.clientId ?? `${interfaceName}_${randomBytes(12).toString('hex')}`;
+  await context.store.transaction(async (transaction) => {
+    const apiClientId =
+      input.clientId === null
+        ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
+        : await lockClientForAnotherKey(transaction, account.id, input.clientId);
+    await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash });
+  });
+  return {
+    clientId,
+    apiKey,
+    organizationId: formatGid(context.gidNamespace, 'Organization', account.organizationId),
+  };
+}
+
+function chooseVersion(input: {
+  interfaceName: InterfaceName;
+  clientId: string | null;
+  schemaVersion?: string | null;
+}): string {
+  const { interfaceName, clientId, schemaVersion = null } = input;
+  if (schemaVersion === null) return currentInterfaceVersion(interfaceName);
+  if (clientId !== null) {
+    throw new RefusedError('INVALID', `Client ${clientId} is pinned already. Move its pin instead.`);
+  }
+  checkInterfaceVersion(interfaceName, schemaVersion, new Date());
+  return schemaVersion;
+}
+
+async function lockClientForAnotherKey(
+  transaction: Transaction,
+  accountId: AccountId,
+  clientId: string,
+): Promise<RecordId<'ApiClient'>> {
+  const client = await lockApiClient(transaction, clientId);
+  if (client === null || client.accountId !== accountId) {
+    throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
+  }
+  if ((await countLiveApiKeys(transaction, client.id)) >= liveKeysPerClient) {
+    throw new RefusedError('LIMIT_REACHED', `A client can have ${liveKeysPerClient} live keys. Revoke one first.`);
+  }
+  return client.id;
+}

@@ -1,0 +1,32 @@
+import { formatGid, formatMatterReference } from '@deedwire/domain';
+import { insertMatter, reserveMatter } from '@deedwire/store/matters';
+import { closeReferral } from '@deedwire/store/referrals';
+import { appendEvent } from '../append-event.ts';
+import type { ActionContext } from '../context.ts';
+import { lockOpenReferral } from './lock-open-referral.ts';
+
+/**
+ * Converts an open referral into a matter. Appends `referral.converted`.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the referral does not exist, `CONFLICT` if it is closed
+ */
+export async function convertReferral(
+  context: ActionContext,
+  input: { referralId: string },
+): Promise<{ referralId: string; matterId: string }> {
+  const matterId = await context.store.transaction(async (transaction) => {
+    const referral = await lockOpenReferral(context, transaction, input.referralId);
+    const { closedAt } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
+    const reserved = await reserveMatter(transaction);
+    const matter = { ...reserved, reference: formatMatterReference(reserved.id, reserved.openedAt) };
+    await insertMatter(transaction, referral.id, matter);
+    const matterGid = formatGid(context.gidNamespace, 'Matter', matter.id);
+    await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.converted', {
+      referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
+      matter: { id: matterGid, reference: matter.reference, openedAt: matter.openedAt.toISOString() },
+      convertedAt: closedAt.toISOString(),
+    });
+    return matterGid;
+  });
+  return { referralId: input.referralId, matterId };
+}

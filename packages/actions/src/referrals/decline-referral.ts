@@ -1,0 +1,34 @@
+import { isDeclineReason } from '@deedwire/domain';
+import { closeReferral } from '@deedwire/store/referrals';
+import { appendEvent } from '../append-event.ts';
+import type { ActionContext } from '../context.ts';
+import { RefusedError } from '../errors.ts';
+import { lockOpenReferral } from './lock-open-referral.ts';
+
+/**
+ * Declines an open referral. Appends `referral.declined`.
+ *
+ * @param input.reason shown to the partner; null if there is none
+ * @throws {RefusedError} `INVALID` if the reason is blank or too long, `NOT_FOUND` if the referral does not exist, `CONFLICT` if
+ * it is closed
+ */
+export async function declineReferral(
+  context: ActionContext,
+  input: { referralId: string; reason: string | null },
+): Promise<{ referralId: string; declinedAt: Date }> {
+  const { reason } = input;
+  if (reason !== null && !isDeclineReason(reason)) {
+    throw new RefusedError('INVALID', 'The reason must be 1 to 1,000 characters and not blank.');
+  }
+  const declinedAt = await context.store.transaction(async (transaction) => {
+    const referral = await lockOpenReferral(context, transaction, input.referralId);
+    const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
+    await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.declined', {
+      referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
+      declinedAt: closedAt.toISOString(),
+      reason,
+    });
+    return closedAt;
+  });
+  return { referralId: input.referralId, declinedAt };
+}

@@ -1,0 +1,19 @@
+import { formatGid } from '@deedwire/domain';
+import type { TeamMemberRow } from '@deedwire/store/team-members';
+
+/** `TeamMember` of the lender interface. */
+export interface TeamMember {
+  id: string;
+  firstName: string;
+  lastName: string;
+  email: string;
+}
+
+export function toTeamMember(gidNamespace: string, row: TeamMemberRow): TeamMember {
+  return {
+    id: formatGid(gidNamespace, 'TeamMember', row.id),
+    firstName: row.firstName,
+    lastName: row.lastName,
+    email: row.email,
+  };
+}

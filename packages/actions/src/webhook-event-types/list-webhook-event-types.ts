@@ -1,0 +1,33 @@
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import type { Caller } from '../context.ts';
+import { isRetired } from '../is-retired.ts';
+
+/** `WebhookEventType`. */
+export interface SubscribableEventType {
+  type: string;
+  description: string;
+  /** The versions that a subscription can pin, oldest first. */
+  versions: {
+    version: string;
+    status: 'PREVIEW' | 'CURRENT' | 'DEPRECATED';
+    /** `YYYY-MM-DD`. Null if no sunset is planned. */
+    sunsetOn: string | null;
+  }[];
+}
+
+const statuses = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
+
+/** The event types of the caller's interface, ordered by name. */
+export function listWebhookEventTypes(caller: Caller, now = new Date()): SubscribableEventType[] {
+  return webhookEventTypes
+    .filter(({ interfaces }) => interfaces.includes(caller.interfaceName))
+    .toSorted((a, b) => (a.type < b.type ? -1 : 1))
+    .map(({ type, description, versions }) => ({
+      type,
+      description,
+      versions: versions.flatMap((known) => {
+        const { version, status, sunsetOn } = known;
+        return status === 'retired' || isRetired(known, now) ? [] : [{ version, status: statuses[status], sunsetOn }];
+      }),
+    }));
+}
