@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailableError, type Database, type Store } from '@deedwire/store';
+import { StoreUnavailableError, type Store, type Transaction } from '@deedwire/store';
 import {
   claimIdempotencyKey,
   completeIdempotencyKey,
@@ -8,50 +8,59 @@ import {
   selectIdempotencyKey,
   type IdempotencyKeyRef,
 } from '@deedwire/store/idempotency';
+import type { z } from 'zod';
 import type { ActionContext, Caller } from './context.ts';
 import { inputError, type UserError } from './user-error.ts';
 
-/** The user errors of every mutation that takes an idempotency key. */
+/** The user errors of every mutation that accepts an idempotency key. */
 export type IdempotencyErrorCode = 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_INVALID' | 'IDEMPOTENCY_KEY_REUSED';
 
-/** What is kept of an answer, to give it again. */
-export interface KeptAnswer<Payload extends object> {
-  /** A flat record: its fields may be texts, numbers, null, lists of such records, and times if their names end in `At`. */
+/** The result of a mutation, saved to answer repeated requests. */
+export interface SavedResult<Payload> {
   payload: Payload;
-  /** The secret that the payload shows, encrypted. Null: it shows none. */
+  /** The encrypted secret of the payload. Null if the payload contains no secret. */
   secretCiphertext: Buffer | null;
 }
 
-/** Keeps the answer, in the transaction of what was done. */
-export type KeepAnswer<Payload extends object> = (transaction: Database, answer: KeptAnswer<Payload>) => Promise<void>;
+/** Saves the result in the transaction of the mutation. */
+export type SaveResult<Payload> = (transaction: Transaction, result: SavedResult<Payload>) => Promise<void>;
 
-export type IdempotencyOutcome<Payload extends object, Result> =
-  | { outcome: 'done'; result: Result }
-  | { outcome: 'repeated'; answer: KeptAnswer<Payload> }
-  | { outcome: 'refused'; userError: UserError<IdempotencyErrorCode> };
+export type IdempotencyResult<Payload, Result> =
+  | { kind: 'done'; result: Result }
+  | { kind: 'repeated'; saved: SavedResult<Payload> }
+  | { kind: 'rejected'; userError: UserError<IdempotencyErrorCode> };
 
-// Longer than an operation may take: after that the process that claimed the key is gone.
+export interface IdempotentRequest<Payload> {
+  mutation: string;
+  /** Null or undefined: the request is not idempotent. */
+  key: string | null | undefined;
+  /** Must be equal in every request with the key. Without the key itself. */
+  input: object;
+  /** Converts the payload to JSON and back. */
+  codec: z.ZodType<Payload, object>;
+}
+
+// Longer than an operation can take. After this time the process that claimed the key has died.
 const claimSeconds = 15;
 
 const releaseRetryMs = 250;
 
 /**
- * Does a piece of work at most once for each key of an account and mutation, for 24 hours. Work that keeps no answer, because
- * it was refused or failed, gives the key back.
+ * Runs `work` at most once for each idempotency key of an account and a mutation, for 24 hours. Work that saves no result,
+ * because it was rejected or failed, releases the key.
  *
- * @param request.key null or undefined: the work is done each time
- * @param request.input what must be the same when the key comes again; without the key itself
+ * @throws {StoreUnavailableError} when another process took the claim over before the work was finished
  */
-export async function withIdempotencyKey<Payload extends object, Result>(
+export async function withIdempotencyKey<Payload, Result>(
   context: ActionContext,
   caller: Caller,
-  request: { mutation: string; key: string | null | undefined; input: object },
-  work: (keepAnswer: KeepAnswer<Payload>) => Promise<Result>,
-): Promise<IdempotencyOutcome<Payload, Result>> {
-  const { mutation, key } = request;
-  if (key === null || key === undefined) return { outcome: 'done', result: await work(async () => {}) };
+  request: IdempotentRequest<Payload>,
+  work: (saveResult: SaveResult<Payload>) => Promise<Result>,
+): Promise<IdempotencyResult<Payload, Result>> {
+  const { mutation, key, codec } = request;
+  if (key === null || key === undefined) return { kind: 'done', result: await work(async () => {}) };
   if (!/^[\x20-\x7e]{1,64}$/.test(key)) {
-    return refused('IDEMPOTENCY_KEY_INVALID', 'The idempotency key must be 1 to 64 printable ASCII characters.');
+    return rejected('IDEMPOTENCY_KEY_INVALID', 'The idempotency key must be 1 to 64 printable ASCII characters.');
   }
 
   const ref = { accountId: caller.accountId, mutation, key };
@@ -66,38 +75,37 @@ export async function withIdempotencyKey<Payload extends object, Result>(
   if (!claimed) {
     const known = await selectIdempotencyKey(context.store, ref);
     if (known !== null && !known.inputHash.equals(inputHash)) {
-      return refused('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
+      return rejected('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
     }
     if (known === null || known.payload === null) {
-      return refused('IDEMPOTENCY_IN_PROGRESS', 'A request with this idempotency key is still being worked on.');
+      return rejected('IDEMPOTENCY_IN_PROGRESS', 'A request with this idempotency key is in progress. Retry it later.');
     }
-    // The same mutation of the same account kept it: it is what `work` keeps.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const payload = reviveTimes(known.payload) as Payload;
-    return { outcome: 'repeated', answer: { payload, secretCiphertext: known.secretCiphertext } };
+    const payload = codec.decode(known.payload);
+    return { kind: 'repeated', saved: { payload, secretCiphertext: known.secretCiphertext } };
   }
 
-  let kept = false;
+  let isSaved = false;
   try {
-    const result = await work(async (transaction, answer) => {
-      kept = await completeIdempotencyKey(transaction, ref, { claimId, ...answer });
-      // Another process took the claim over: it was held for too long. Let it do the work.
-      if (!kept) throw new StoreUnavailableError(new Error('The claim of an idempotency key was lost.'));
+    const result = await work(async (transaction, { payload, secretCiphertext }) => {
+      const encoded = codec.encode(payload);
+      isSaved = await completeIdempotencyKey(transaction, ref, { claimId, payload: encoded, secretCiphertext });
+      // Another request holds the key now. Roll back, so that only that request makes the change.
+      if (!isSaved) throw new StoreUnavailableError(new Error('Another request took over the idempotency key.'));
     });
-    return { outcome: 'done', result };
+    return { kind: 'done', result };
   } catch (error) {
-    kept = false;
+    isSaved = false;
     throw error;
   } finally {
-    if (!kept) await giveBack(context.store, ref, claimId);
+    if (!isSaved) await releaseKey(context.store, ref, claimId);
   }
 }
 
 /**
- * Gives a key back. With the store away, whoever was told so comes back with the same key: it is tried again until then, so
- * that nobody waits for a claim behind which no work is.
+ * Releases a key. While the database is unavailable, this retries in the background until the claim expires: a client that
+ * retries its request must not wait for a claim without work.
  */
-async function giveBack(store: Store, ref: IdempotencyKeyRef, claimId: string): Promise<void> {
+async function releaseKey(store: Store, ref: IdempotencyKeyRef, claimId: string): Promise<void> {
   const isReleased = (): Promise<boolean> =>
     releaseIdempotencyKey(store, ref, claimId).then(
       () => true,
@@ -112,19 +120,9 @@ async function giveBack(store: Store, ref: IdempotencyKeyRef, claimId: string): 
   })();
 }
 
-function refused(
+function rejected(
   code: IdempotencyErrorCode,
   message: string,
-): { outcome: 'refused'; userError: UserError<IdempotencyErrorCode> } {
-  return { outcome: 'refused', userError: inputError(code, 'idempotencyKey', message) };
-}
-
-/** A record as it was before it was kept. */
-function reviveTimes(record: object): object {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [
-      name,
-      typeof value === 'string' && name.endsWith('At') ? new Date(value) : value,
-    ]),
-  );
+): { kind: 'rejected'; userError: UserError<IdempotencyErrorCode> } {
+  return { kind: 'rejected', userError: inputError(code, 'idempotencyKey', message) };
 }

@@ -3,6 +3,7 @@ import type { ActionContext, Caller } from '../context.ts';
 import { withIdempotencyKey, type IdempotencyErrorCode } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { insertReferralWithEvent } from './insert-referral-with-event.ts';
+import { referralCodec } from './referral-codec.ts';
 import type { Referral } from './referral.ts';
 
 /** The user errors of `createReferral`. */
@@ -13,7 +14,7 @@ export type CreateReferralErrorCode =
   | 'EXTERNAL_REFERENCE_INVALID'
   | 'NOTE_INVALID';
 
-/** Mirrors `CreateReferralInput`. Null or undefined: not given. */
+/** `CreateReferralInput`. A field that is null or undefined is not set. */
 export interface CreateReferralInput {
   clientName: string;
   clientEmail?: string | null | undefined;
@@ -22,7 +23,7 @@ export interface CreateReferralInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either a referral, or reasons why there is none. */
+/** Either a referral, or user errors. */
 export interface CreateReferralResult {
   referral: Referral | null;
   userErrors: UserError<CreateReferralErrorCode>[];
@@ -35,7 +36,7 @@ const problemCodes = {
   note: 'NOTE_INVALID',
 } as const satisfies Record<keyof ReferralDetails, CreateReferralErrorCode>;
 
-/** Refers a client on behalf of the caller, a partner. Reports `referral.created`. */
+/** Creates a referral of the caller, a partner. Appends `referral.created`. */
 export async function createReferral(
   context: ActionContext,
   caller: Caller,
@@ -47,12 +48,12 @@ export async function createReferral(
     externalReference: input.externalReference ?? null,
     note: input.note ?? null,
   };
-  const request = { mutation: 'createReferral', key: input.idempotencyKey, input: details };
-  const outcome = await withIdempotencyKey<Referral, CreateReferralResult>(
+  const request = { mutation: 'createReferral', key: input.idempotencyKey, input: details, codec: referralCodec };
+  const idempotency = await withIdempotencyKey<Referral, CreateReferralResult>(
     context,
     caller,
     request,
-    async (keepAnswer) => {
+    async (saveResult) => {
       const problems = findReferralProblems(details);
       if (problems.length > 0) {
         const userErrors = problems.map(({ detail, message }) => inputError(problemCodes[detail], detail, message));
@@ -61,18 +62,18 @@ export async function createReferral(
       const referral = await context.store.transaction(async (transaction) => {
         const { accountId, requestId } = caller;
         const created = await insertReferralWithEvent(transaction, context.gidNamespace, accountId, details, requestId);
-        await keepAnswer(transaction, { payload: created, secretCiphertext: null });
+        await saveResult(transaction, { payload: created, secretCiphertext: null });
         return created;
       });
       return { referral, userErrors: [] };
     },
   );
-  switch (outcome.outcome) {
+  switch (idempotency.kind) {
     case 'done':
-      return outcome.result;
+      return idempotency.result;
     case 'repeated':
-      return { referral: outcome.answer.payload, userErrors: [] };
-    case 'refused':
-      return { referral: null, userErrors: [outcome.userError] };
+      return { referral: idempotency.saved.payload, userErrors: [] };
+    case 'rejected':
+      return { referral: null, userErrors: [idempotency.userError] };
   }
 }

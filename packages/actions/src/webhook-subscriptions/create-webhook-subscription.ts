@@ -1,5 +1,4 @@
 import { parseGid, secretAssociatedData } from '@deedwire/domain';
-import type { SecretKeyRing } from '@deedwire/store';
 import {
   countSubscriptions,
   insertSubscription,
@@ -11,10 +10,11 @@ import {
 import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import type { Caller, WebhookActionContext } from '../context.ts';
-import { withIdempotencyKey, type IdempotencyErrorCode, type KeepAnswer, type KeptAnswer } from '../idempotency.ts';
+import { withIdempotencyKey, type IdempotencyErrorCode, type SavedResult, type SaveResult } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
 import { verifyCallbackUrl, type VerificationErrorCode } from './verify-callback-url.ts';
+import { webhookSubscriptionCodec } from './webhook-subscription-codec.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './webhook-subscription.ts';
 
 /** The user errors of `createWebhookSubscription`. */
@@ -24,7 +24,7 @@ export type CreateWebhookSubscriptionErrorCode =
   | VerificationErrorCode
   | 'WEBHOOK_SECRET_INVALID';
 
-/** Mirrors `CreateWebhookSubscriptionInput`. Null or undefined: not given. */
+/** `CreateWebhookSubscriptionInput`. A field that is null or undefined is not set. */
 export interface CreateWebhookSubscriptionInput {
   callbackUrl: string;
   eventTypes: readonly EventTypeChoice[];
@@ -32,7 +32,7 @@ export interface CreateWebhookSubscriptionInput {
   idempotencyKey?: string | null | undefined;
 }
 
-/** Either a subscription with its secret, or reasons why there is none. */
+/** Either a subscription with its secret, or user errors. */
 export interface CreateWebhookSubscriptionResult {
   webhookSubscription: WebhookSubscription | null;
   webhookSecret: string | null;
@@ -41,7 +41,13 @@ export interface CreateWebhookSubscriptionResult {
 
 const subscriptionsPerAccount = 20;
 
-/** Verifies a callback URL and subscribes it to events. When it does not verify, nothing is created. */
+const limitReached: UserError<'LIMIT_REACHED'> = {
+  code: 'LIMIT_REACHED',
+  message: `An account can have ${subscriptionsPerAccount} subscriptions. Delete one first.`,
+  field: null,
+};
+
+/** Verifies a callback URL and subscribes it to events. Creates nothing if the handshake fails. */
 export async function createWebhookSubscription(
   context: WebhookActionContext,
   caller: Caller,
@@ -55,20 +61,21 @@ export async function createWebhookSubscription(
       eventTypes: input.eventTypes.map(({ type, version }) => [type, version ?? null]),
       webhookSecret: input.webhookSecret ?? null,
     },
+    codec: webhookSubscriptionCodec,
   };
-  const outcome = await withIdempotencyKey<WebhookSubscription, CreateWebhookSubscriptionResult>(
+  const idempotency = await withIdempotencyKey<WebhookSubscription, CreateWebhookSubscriptionResult>(
     context,
     caller,
     request,
-    (keepAnswer) => verifyAndCreate(context, caller, input, keepAnswer),
+    (saveResult) => verifyAndCreate(context, caller, input, saveResult),
   );
-  switch (outcome.outcome) {
+  switch (idempotency.kind) {
     case 'done':
-      return outcome.result;
+      return idempotency.result;
     case 'repeated':
-      return repeat(context, outcome.answer);
-    case 'refused':
-      return refuse([outcome.userError]);
+      return repeatResult(context, idempotency.saved);
+    case 'rejected':
+      return reject([idempotency.userError]);
   }
 }
 
@@ -76,7 +83,7 @@ async function verifyAndCreate(
   context: WebhookActionContext,
   caller: Caller,
   input: CreateWebhookSubscriptionInput,
-  keepAnswer: KeepAnswer<WebhookSubscription>,
+  saveResult: SaveResult<WebhookSubscription>,
 ): Promise<CreateWebhookSubscriptionResult> {
   const userErrors: UserError<CreateWebhookSubscriptionErrorCode>[] = [];
   const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
@@ -88,16 +95,20 @@ async function verifyAndCreate(
     const message = 'A webhook secret is `whsec_` and the base64 of 24 to 64 bytes.';
     userErrors.push(inputError('WEBHOOK_SECRET_INVALID', 'webhookSecret', message));
   }
-  if (!url.ok || userErrors.length > 0) return refuse(userErrors);
+  if (!url.ok || userErrors.length > 0) return reject(userErrors);
 
-  // Before the callback URL is called, and once more, under a lock, before the subscription is saved.
-  if ((await countSubscriptions(context.store, caller.accountId)) >= subscriptionsPerAccount) return refuse([limit]);
+  // Checked before the handshake, and again under a lock before the subscription is saved.
+  if ((await countSubscriptions(context.store, caller.accountId)) >= subscriptionsPerAccount) {
+    return reject([limitReached]);
+  }
   const verificationError = await verifyCallbackUrl(context, caller, { url: url.href, secret: webhookSecret });
-  if (verificationError !== null) return refuse([verificationError]);
+  if (verificationError !== null) return reject([verificationError]);
 
   return context.store.transaction(async (transaction) => {
     await lockSubscriptionsOfAccount(transaction, caller.accountId);
-    if ((await countSubscriptions(transaction, caller.accountId)) >= subscriptionsPerAccount) return refuse([limit]);
+    if ((await countSubscriptions(transaction, caller.accountId)) >= subscriptionsPerAccount) {
+      return reject([limitReached]);
+    }
     const id = await reserveSubscriptionId(transaction);
     const secretCiphertext = context.secretKeys.encrypt(webhookSecret, secretAssociatedData(id));
     await insertSubscription(transaction, {
@@ -109,31 +120,26 @@ async function verifyAndCreate(
     });
     await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, choice.eventTypes);
     const row = await selectSubscription(transaction, caller.accountId, id);
-    if (row === null) throw new Error(`Subscription ${id} is not there after its insert.`);
+    if (row === null) throw new Error(`The subscription ${id} does not exist after its insert.`);
     const webhookSubscription = toWebhookSubscription(context.gidNamespace, row);
-    await keepAnswer(transaction, { payload: webhookSubscription, secretCiphertext });
+    await saveResult(transaction, { payload: webhookSubscription, secretCiphertext });
     return { webhookSubscription, webhookSecret, userErrors: [] };
   });
 }
 
-const limit: UserError<'LIMIT_REACHED'> = {
-  code: 'LIMIT_REACHED',
-  message: `An account can have ${subscriptionsPerAccount} subscriptions. Delete one first.`,
-  field: null,
-};
-
-function refuse(userErrors: UserError<CreateWebhookSubscriptionErrorCode>[]): CreateWebhookSubscriptionResult {
+function reject(userErrors: UserError<CreateWebhookSubscriptionErrorCode>[]): CreateWebhookSubscriptionResult {
   return { webhookSubscription: null, webhookSecret: null, userErrors };
 }
 
-/** The answer that `verifyAndCreate` kept, secret included. */
-function repeat(
-  context: { gidNamespace: string; secretKeys: SecretKeyRing },
-  answer: KeptAnswer<WebhookSubscription>,
+/** The result of the first request, including the secret. */
+function repeatResult(
+  context: Pick<WebhookActionContext, 'gidNamespace' | 'secretKeys'>,
+  saved: SavedResult<WebhookSubscription>,
 ): CreateWebhookSubscriptionResult {
-  const { payload: webhookSubscription, secretCiphertext } = answer;
+  const { payload: webhookSubscription, secretCiphertext } = saved;
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', webhookSubscription.id);
-  if (id === null || secretCiphertext === null) throw new Error('The kept answer is not a subscription.');
+  if (id === null || secretCiphertext === null)
+    throw new Error('The saved result is not a subscription with a secret.');
   const webhookSecret = context.secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
   return { webhookSubscription, webhookSecret, userErrors: [] };
 }
