@@ -1,4 +1,4 @@
-import type { ActionContext } from '@deedwire/actions';
+import { systemRandom, type ActionContext } from '@deedwire/actions';
 import { createStore, migrate } from '@deedwire/store';
 import { readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
@@ -24,7 +24,7 @@ export async function withContext<Result>(work: (context: ActionContext) => Prom
     },
   });
   try {
-    return await work({ store, gidNamespace: config.GID_NAMESPACE });
+    return await work({ store, gidNamespace: config.GID_NAMESPACE, now: () => new Date(), random: systemRandom });
   } finally {
     await store.close();
   }

@@ -1,12 +1,16 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { CallbackPolicy, WebhookSender } from '@deedwire/webhook-sender';
+import type { Random } from './random.ts';
 
 /** The dependencies of every use case. */
 export interface ActionContext {
   store: Store;
   /** The namespace of global identifiers, `gid://<namespace>/…`. */
   gidNamespace: string;
+  /** The wall clock. */
+  now: () => Date;
+  random: Random;
 }
 
 /** The dependencies of use cases that call a callback URL or handle a webhook secret. */

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError, type Store, type Transaction } from '@deedwire/store';
 import {
@@ -65,7 +65,7 @@ export async function withIdempotencyKey<Payload, Result>(
 
   const ref = { accountId: caller.accountId, mutation, key };
   const inputHash = createHash('sha256').update(JSON.stringify(request.input)).digest();
-  const claimId = randomUUID();
+  const claimId = context.random.uuid();
   const claimed = await claimIdempotencyKey(context.store, ref, {
     id: claimId,
     interfaceName: caller.interfaceName,

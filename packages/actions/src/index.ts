@@ -15,6 +15,7 @@ export { revokeCredential } from './credentials/revoke-credential.ts';
 export { InvalidArgumentError, RefusedError, type RefusalCode } from './errors.ts';
 export { createOrganization, type Organization } from './organizations/create-organization.ts';
 export type { Page, PageRequest } from './page.ts';
+export { systemRandom, type Random } from './random.ts';
 export { convertReferral } from './referrals/convert-referral.ts';
 export { createReferralForPartner } from './referrals/create-referral-for-partner.ts';
 export {

@@ -49,6 +49,13 @@ test('a key is found by the interface that it was issued for, and by no other', 
   expect(await findApiKey(world.partnerApi, 'x'.repeat(12))).toBeNull();
 });
 
+test('makes the id of a new client from the random source of the context', async () => {
+  const random = { ...world.operator.random, bytes: (size: number) => Buffer.alloc(size, 0xab) };
+  const input = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
+  const { clientId } = await issueCredential({ ...world.operator, random }, input);
+  expect(clientId).toBe(`partner_${'ab'.repeat(12)}`);
+});
+
 test('the key itself is kept nowhere', async () => {
   const { apiKey } = await issue();
   const rows = await world.sql('select to_jsonb(api_key) as key from api_key');

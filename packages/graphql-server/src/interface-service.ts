@@ -1,4 +1,4 @@
-import { findApiKey, recordApiKeyUse, type WebhookActionContext } from '@deedwire/actions';
+import { findApiKey, recordApiKeyUse, systemRandom, type WebhookActionContext } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
 import { createLogger, type RunningService, startService } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
@@ -49,6 +49,8 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const actions: WebhookActionContext = {
     store,
     gidNamespace: config.GID_NAMESPACE,
+    now: () => new Date(),
+    random: systemRandom,
     sender,
     callbackPolicy: config.WEBHOOK_CALLBACK_POLICY,
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),

@@ -1,4 +1,5 @@
 /** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
+import { systemRandom } from '@deedwire/actions';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
@@ -26,7 +27,7 @@ async function build(started: Undo[]): Promise<DemoWorld> {
 
   const { accounts, referralId } = await step('Create organizations, accounts, credentials and referrals', async () => {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
-    const context = { store, gidNamespace: 'service' };
+    const context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom };
     const seeded = await seed(context);
     const referrals = await ensureOpenReferrals(context, seeded.partner.id);
     await store.close();

@@ -1,5 +1,6 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
+import { systemRandom } from '@deedwire/actions';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
@@ -110,7 +111,7 @@ async function fill(
   state: DatabaseState,
 ): Promise<{ accounts: DevSeed; referrals: string[] }> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
-  const context = { store, gidNamespace: config.GID_NAMESPACE };
+  const context = { store, gidNamespace: config.GID_NAMESPACE, now: () => new Date(), random: systemRandom };
   try {
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
     state.seed = accounts;

@@ -3,6 +3,7 @@ import {
   listCredentials,
   listReferralsOfPartner,
   revokeCredential,
+  systemRandom,
   type ActionContext,
 } from '@deedwire/actions';
 import { createStore } from '@deedwire/store';
@@ -16,7 +17,7 @@ let cleanUp: () => Promise<void>;
 beforeAll(async () => {
   const database = await createMigratedDatabase();
   const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  context = { store, gidNamespace: 'service' };
+  context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom };
   cleanUp = async () => {
     await store.close();
     await database.drop();

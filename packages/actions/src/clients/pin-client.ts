@@ -15,7 +15,7 @@ export async function pinClient(
   const previousSchemaVersion = await context.store.transaction(async (transaction) => {
     const client = await lockApiClient(transaction, input.clientId);
     if (client === null) throw new RefusedError('NOT_FOUND', `The client ${input.clientId} does not exist.`);
-    checkInterfaceVersion(client.interfaceName, input.schemaVersion, new Date());
+    checkInterfaceVersion(client.interfaceName, input.schemaVersion, context.now());
     await updateApiClientVersion(transaction, client.id, input.schemaVersion);
     return client.schemaVersion;
   });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@deedwire/auth';
 import { formatGid, type AccountId, type InterfaceName, type RecordId } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
@@ -32,9 +31,9 @@ export async function issueCredential(
 ): Promise<IssuedCredential> {
   const { interfaceName } = input;
   const account = await findAccount(context, interfaceName, input.accountId);
-  const schemaVersion = chooseVersion(input);
+  const schemaVersion = chooseVersion(input, context.now());
   const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
-  const clientId = input.clientId ?? `${interfaceName}_${randomBytes(12).toString('hex')}`;
+  const clientId = input.clientId ?? `${interfaceName}_${context.random.bytes(12).toString('hex')}`;
   await context.store.transaction(async (transaction) => {
     const apiClientId =
       input.clientId === null
@@ -49,17 +48,20 @@ export async function issueCredential(
   };
 }
 
-function chooseVersion(input: {
-  interfaceName: InterfaceName;
-  clientId: string | null;
-  schemaVersion?: string | null;
-}): string {
+function chooseVersion(
+  input: {
+    interfaceName: InterfaceName;
+    clientId: string | null;
+    schemaVersion?: string | null;
+  },
+  now: Date,
+): string {
   const { interfaceName, clientId, schemaVersion = null } = input;
   if (schemaVersion === null) return currentInterfaceVersion(interfaceName);
   if (clientId !== null) {
     throw new RefusedError('INVALID', `Client ${clientId} is pinned already. Move its pin instead.`);
   }
-  checkInterfaceVersion(interfaceName, schemaVersion, new Date());
+  checkInterfaceVersion(interfaceName, schemaVersion, now);
   return schemaVersion;
 }
 

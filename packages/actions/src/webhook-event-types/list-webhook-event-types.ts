@@ -1,5 +1,5 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
-import type { Caller } from '../context.ts';
+import type { ActionContext, Caller } from '../context.ts';
 import { isRetired } from '../is-retired.ts';
 
 /** `WebhookEventType`. */
@@ -18,7 +18,8 @@ export interface SubscribableEventType {
 const statuses = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
 
 /** The event types of the caller's interface, ordered by name. */
-export function listWebhookEventTypes(caller: Caller, now = new Date()): SubscribableEventType[] {
+export function listWebhookEventTypes(context: Pick<ActionContext, 'now'>, caller: Caller): SubscribableEventType[] {
+  const now = context.now();
   return webhookEventTypes
     .filter(({ interfaces }) => interfaces.includes(caller.interfaceName))
     .toSorted((a, b) => (a.type < b.type ? -1 : 1))

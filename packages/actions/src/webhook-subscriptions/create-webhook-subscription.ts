@@ -88,7 +88,7 @@ async function verifyAndCreate(
   const userErrors: UserError<CreateWebhookSubscriptionErrorCode>[] = [];
   const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
   if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
-  const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, [], new Date());
+  const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now());
   userErrors.push(...choice.userErrors);
   const webhookSecret = input.webhookSecret ?? generateWebhookSecret();
   if (!isWebhookSecret(webhookSecret)) {

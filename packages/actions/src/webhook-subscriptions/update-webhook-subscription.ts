@@ -81,7 +81,7 @@ function parseChange(
     else userErrors.push(inputError(url.code, 'callbackUrl', url.message));
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {
-    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.eventTypes, new Date());
+    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.eventTypes, context.now());
     change.eventTypes = choice.eventTypes;
     userErrors.push(...choice.userErrors);
   }
@@ -107,7 +107,7 @@ async function save(
     if (change.eventTypes !== null) {
       await deleteSubscriptionEventTypes(transaction, id);
       await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
-      if (locked.pausedReason === 'VERSION_RETIRED' && arePinnable(change.eventTypes)) {
+      if (locked.pausedReason === 'VERSION_RETIRED' && arePinnable(change.eventTypes, context.now())) {
         await resumeSubscription(transaction, id);
       }
     }
@@ -116,8 +116,8 @@ async function save(
 }
 
 /** A version that this build does not know counts as retired: its retirement may have removed it. */
-function arePinnable(eventTypes: readonly SubscribedEventType[]): boolean {
-  return eventTypes.every(({ type, version }) => pinnableEventVersions(type, new Date()).includes(version));
+function arePinnable(eventTypes: readonly SubscribedEventType[], now: Date): boolean {
+  return eventTypes.every(({ type, version }) => pinnableEventVersions(type, now).includes(version));
 }
 
 function reject(userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[]): UpdateWebhookSubscriptionResult {

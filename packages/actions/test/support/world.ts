@@ -9,6 +9,7 @@ import {
   createPartner,
   createReferral,
   createWebhookSubscription,
+  systemRandom,
   type Caller,
   type CreateWebhookSubscriptionInput,
   type WebhookActionContext,
@@ -67,6 +68,8 @@ export async function createWorld(): Promise<World> {
     const context: Context = {
       store: countingNotifications(open(await database.urlFor(role)), () => (context.notified += 1)),
       gidNamespace: 'service',
+      now: () => new Date(),
+      random: systemRandom,
       sender: createFakeSender(),
       callbackPolicy: 'public',
       secretKeys: createSecretKeyRing(keys),

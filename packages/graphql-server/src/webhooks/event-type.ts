@@ -24,6 +24,6 @@ export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
   });
 
   builder.queryField('webhookEventTypes', (t) =>
-    t.field({ type: [EventType], resolve: (_, _args, { caller }) => listWebhookEventTypes(caller) }),
+    t.field({ type: [EventType], resolve: (_, _args, { actions, caller }) => listWebhookEventTypes(actions, caller) }),
   );
 }

@@ -1,4 +1,4 @@
-import type { WebhookActionContext } from '@deedwire/actions';
+import { systemRandom, type WebhookActionContext } from '@deedwire/actions';
 import type { DatabaseRole } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
@@ -19,6 +19,8 @@ export function openActionContext(
   return {
     store,
     gidNamespace: 'service',
+    now: () => new Date(),
+    random: systemRandom,
     sender,
     callbackPolicy: 'development',
     secretKeys: createSecretKeyRing(secretKeys),
