@@ -20,3 +20,4 @@ export {
 } from './referral.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
+export { isRetired, startOfDay, sunsetTime, type VersionLifecycle } from './version-lifecycle.ts';

@@ -1,8 +1,7 @@
-import type { InterfaceName } from '@deedwire/domain';
+import { isRetired, type InterfaceName } from '@deedwire/domain';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import { RefusedError } from '../errors.ts';
-import { isRetired } from '../is-retired.ts';
 
 const versionsOf = { lender: lenderVersions, partner: partnerVersions };
 

@@ -1,5 +1,5 @@
+import { isRetired } from '@deedwire/domain';
 import { findEventType, webhookEventTypes } from '@deedwire/webhook-events';
-import { isRetired } from '../is-retired.ts';
 
 /** The versions of an event type that a subscription can pin, oldest first. Empty if this build does not know the type. */
 export function pinnableEventVersions(type: string, now: Date): string[] {

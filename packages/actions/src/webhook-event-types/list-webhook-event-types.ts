@@ -1,6 +1,6 @@
+import { isRetired } from '@deedwire/domain';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext, Caller } from '../context.ts';
-import { isRetired } from '../is-retired.ts';
 
 /** `WebhookEventType`. */
 export interface SubscribableEventType {

@@ -1,3 +1,4 @@
+import { startOfDay, sunsetTime } from '@deedwire/domain';
 import type { Documentation } from '../documentation.ts';
 
 /** The announced end of a version. Both are the first moment of a day, in UTC. */
@@ -9,8 +10,8 @@ export interface Deprecation {
 
 /** @returns null when a day is missing or is none. */
 export function readDeprecation(days: { deprecatedOn: string | null; sunsetOn: string | null }): Deprecation | null {
-  const deprecatedAt = firstMomentOf(days.deprecatedOn);
-  const sunsetAt = firstMomentOf(days.sunsetOn);
+  const deprecatedAt = startOfDay(days.deprecatedOn);
+  const sunsetAt = sunsetTime(days);
   return deprecatedAt && sunsetAt && { deprecatedAt, sunsetAt };
 }
 
@@ -24,9 +25,4 @@ export function deprecationHeaders(
     Sunset: sunsetAt.toUTCString(),
     Link: `<${documentation.deprecation}>; rel="deprecation", <${documentation.sunset}>; rel="sunset"`,
   };
-}
-
-function firstMomentOf(day: string | null): Date | null {
-  const moment = new Date(`${day}T00:00:00Z`);
-  return Number.isNaN(moment.getTime()) ? null : moment;
 }

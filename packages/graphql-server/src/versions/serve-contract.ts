@@ -1,3 +1,4 @@
+import type { VersionLifecycle } from '@deedwire/domain';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { type Deprecation, readDeprecation } from './deprecation.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
@@ -17,7 +18,7 @@ export interface Contract {
 }
 
 /** One dated version of an interface. */
-export interface InterfaceVersion {
+export interface InterfaceVersion extends VersionLifecycle {
   /** A date, for example `2026-11-01`. */
   version: string;
   /** Null unless it is deprecated. */
@@ -54,7 +55,7 @@ export function serveContract(contract: Contract, schemas: ReadonlyMap<string, G
     if (status === 'deprecated' && !deprecation) {
       problems.push(`schema version ${version} is deprecated, but not from one day to another`);
     }
-    versions.push({ version, deprecation, schema });
+    versions.push({ version, status, sunsetOn: days.sunsetOn, deprecation, schema });
   }
   for (const version of schemas.keys()) {
     const isServed = versions.some((served) => served.version === version);

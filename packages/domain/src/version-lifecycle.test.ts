@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import { isRetired } from './is-retired.ts';
-import { retiredEventVersions } from './webhook-event-types/event-versions.ts';
+import { isRetired, startOfDay, sunsetTime, type VersionLifecycle } from './version-lifecycle.ts';
 
-const now = new Date('2027-11-01T00:00:00Z');
-
-test.each<[Parameters<typeof isRetired>[0], boolean]>([
+test.each<[VersionLifecycle, boolean]>([
   [{ status: 'preview', sunsetOn: null }, false],
   [{ status: 'current', sunsetOn: null }, false],
   [{ status: 'deprecated', sunsetOn: '2027-11-02' }, false],
@@ -13,14 +10,16 @@ test.each<[Parameters<typeof isRetired>[0], boolean]>([
   [{ status: 'retired', sunsetOn: '2027-12-01' }, true],
   [{ status: 'retired', sunsetOn: null }, true],
 ])('%j on 2027-11-01: %s', (version, expected) => {
-  expect(isRetired(version, now)).toBe(expected);
+  expect(isRetired(version, new Date('2027-11-01T00:00:00Z'))).toBe(expected);
 });
 
-test('a version lives to the last moment of the day before', () => {
+test('a version is served until the last millisecond before its sunset in UTC', () => {
   const version = { status: 'deprecated', sunsetOn: '2027-11-02' } as const;
   expect(isRetired(version, new Date('2027-11-01T23:59:59.999Z'))).toBe(false);
+  expect(isRetired(version, new Date('2027-11-02T00:00:00.000Z'))).toBe(true);
+  expect(sunsetTime(version)).toEqual(new Date('2027-11-02T00:00:00.000Z'));
 });
 
-test('none has come to its end yet', () => {
-  expect(retiredEventVersions(new Date('2026-11-20T00:00:00Z'))).toEqual([]);
+test.each([null, '', 'soon', '2027-13-01', '2027-11-01T00:00:00Z'])('%j is not a day', (day) => {
+  expect(startOfDay(day)).toBeNull();
 });
