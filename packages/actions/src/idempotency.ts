@@ -15,7 +15,7 @@ import { inputError, type UserError } from './user-error.ts';
 /** The user errors of every mutation that accepts an idempotency key. */
 export type IdempotencyErrorCode = 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_INVALID' | 'IDEMPOTENCY_KEY_REUSED';
 
-/** The result of a mutation, saved to answer repeated requests. */
+/** The saved result of a mutation, returned to repeated requests. */
 export interface SavedResult<Payload> {
   payload: Payload;
   /** The encrypted secret of the payload. Null if the payload contains no secret. */

@@ -17,7 +17,7 @@ const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'r
     ({ id }) => id,
   );
 
-test('pages follow each other without gaps or repeats', async () => {
+test('pages contain every record once', async () => {
   const seen: string[] = [];
   let after: string | null = null;
   const sizes: number[] = [];
@@ -31,12 +31,12 @@ test('pages follow each other without gaps or repeats', async () => {
   expect(sizes).toEqual([20, 20, 5]);
 });
 
-test('an exact last page says that there is no more', async () => {
+test('a full last page has no next page', async () => {
   expect(await read({ first: 45 })).toMatchObject({ hasNextPage: false });
   expect(await read({ first: 44 })).toMatchObject({ hasNextPage: true });
 });
 
-test.each([0, -1, 101, 1_000_000_000, 1.5, Number.NaN])('first: %s is refused', async (first) => {
+test.each([0, -1, 101, 1_000_000_000, 1.5, Number.NaN])('rejects first: %s', async (first) => {
   await expect(read({ first })).rejects.toThrow(InvalidArgumentError);
 });
 
@@ -47,11 +47,11 @@ test.each([
   Buffer.from('referrals:0').toString('base64url'),
   Buffer.from('referrals:1').toString('base64'),
   'A'.repeat(1_000_000),
-])('a cursor that was never given out is refused', async (after) => {
+])('rejects a malformed cursor', async (after) => {
   await expect(read({ after })).rejects.toThrow('`after` is not a cursor of `referrals`.');
 });
 
-test('a cursor of another list is refused', async () => {
+test('rejects a cursor of another list', async () => {
   const { endCursor } = await read({}, 'webhookDeliveries');
   await expect(read({ after: endCursor })).rejects.toThrow(InvalidArgumentError);
 });

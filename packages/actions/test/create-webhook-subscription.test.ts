@@ -39,7 +39,7 @@ async function expectNothingCreated(): Promise<void> {
   }
 }
 
-test('a subscription pins the current versions, keeps its secret encrypted, and shows it once', async () => {
+test('pins the current versions, encrypts the secret and returns it once', async () => {
   const eventTypes = [{ type: 'referral.declined' }, { type: 'referral.created', version: '2026-11-01' }];
   const { webhookSubscription, webhookSecret, userErrors } = await create({ eventTypes });
   expect(userErrors).toEqual([]);
@@ -66,13 +66,13 @@ test('a subscription pins the current versions, keeps its secret encrypted, and 
   expect(await world.sql('select active, due_at from webhook_lane')).toEqual([{ active: true, due_at: null }]);
 });
 
-test('a secret that the client brings is the one that is verified, kept and shown', async () => {
+test('verifies, stores and returns the secret of the client', async () => {
   const { webhookSecret } = await create({ webhookSecret: sampleSecret });
   expect(webhookSecret).toBe(sampleSecret);
   expect(world.partnerApi.sender.verified).toEqual([{ url: firstUrl, secret: sampleSecret }]);
 });
 
-test('the URL is stored and called as the parser spells it', async () => {
+test('stores and calls the normalized URL', async () => {
   const { webhookSubscription } = await create({ callbackUrl: 'HTTPS://Receiver.Example:443/a/../hook' });
   expect(webhookSubscription?.callbackUrl).toBe(firstUrl);
   expect(world.partnerApi.sender.verified[0]?.url).toBe(firstUrl);
@@ -85,7 +85,7 @@ test.each<
   [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: unknown; field: string[] | null }]
 >([
   [
-    'no URL',
+    'text that is not a URL',
     { callbackUrl: 'receiver' },
     {
       code: 'CALLBACK_URL_INVALID',
@@ -103,7 +103,7 @@ test.each<
     },
   ],
   [
-    'no event types',
+    'an empty list of event types',
     { eventTypes: [] },
     { code: 'EVENT_TYPES_INVALID', message: 'Name at least one event type.', field: ['input', 'eventTypes'] },
   ],
@@ -136,12 +136,12 @@ test.each<
     },
   ],
   [
-    'a name that every object has',
+    'the name of a property of every object',
     { eventTypes: [{ type: '__proto__' }] },
     { code: 'EVENT_TYPE_UNKNOWN', message: unknownType('"__proto__"'), field: ['input', 'eventTypes', '0', 'type'] },
   ],
   [
-    'an event type without end',
+    'a very long event type',
     { eventTypes: [{ type: 'x'.repeat(90_000) }] },
     {
       code: 'EVENT_TYPE_UNKNOWN',
@@ -171,13 +171,13 @@ test.each<
       },
     ],
   ),
-])('%s: refused before anybody is called', async (_, input, userError) => {
+])('rejects %s before the handshake', async (_, input, userError) => {
   expect(await create(input)).toEqual({ webhookSubscription: null, webhookSecret: null, userErrors: [userError] });
   expect(world.partnerApi.sender.verified).toEqual([]);
   await expectNothingCreated();
 });
 
-test('all that is wrong is told at once', async () => {
+test('returns every user error at once', async () => {
   const { userErrors } = await create({
     callbackUrl: 'http://receiver.example/',
     eventTypes: [{ type: 'nope' }, { type: 'referral.created', version: 'nope' }],
@@ -201,17 +201,17 @@ test.each([
   'VERIFICATION_STATUS',
   'VERIFICATION_TIMEOUT',
   'VERIFICATION_UNREACHABLE',
-] as const)('a handshake that ends in %s creates nothing, and says what came back', async (code) => {
-  world.partnerApi.sender.outcome = () => ({ verified: false, code, message: 'What came back.' });
+] as const)('creates nothing when the handshake ends in %s, and returns its message', async (code) => {
+  world.partnerApi.sender.result = () => ({ verified: false, code, message: 'The handshake failed.' });
   expect(await create({ idempotencyKey: 'key' })).toEqual({
     webhookSubscription: null,
     webhookSecret: null,
-    userErrors: [{ code, message: 'What came back.', field: ['input', 'callbackUrl'] }],
+    userErrors: [{ code, message: 'The handshake failed.', field: ['input', 'callbackUrl'] }],
   });
   await expectNothingCreated();
 });
 
-test('an account can have 20 subscriptions, also when more are asked for at once', async () => {
+test('limits an account to 20 subscriptions, also for concurrent requests', async () => {
   await world.sql(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
      select $1, 'partner', 'https://a.test/', '' from generate_series(1, 12)`,
@@ -227,7 +227,7 @@ test('an account can have 20 subscriptions, also when more are asked for at once
   const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, { first: 100 });
   expect(edges).toHaveLength(20);
 
-  // At the limit nobody is called; another account has its own; a deleted one makes room.
+  // At the limit there is no handshake. Another account has its own limit. A deleted subscription does not count.
   const called = world.partnerApi.sender.verified.length;
   expect((await create()).userErrors).toMatchObject([{ code: 'LIMIT_REACHED' }]);
   expect(world.partnerApi.sender.verified).toHaveLength(called);
@@ -236,7 +236,7 @@ test('an account can have 20 subscriptions, also when more are asked for at once
   expect((await create()).userErrors).toEqual([]);
 });
 
-/** So many handshakes in this minute, and in the next, in case it begins meanwhile. */
+/** Sets the count of this minute, and of the next one in case it begins during the test. */
 const countHandshakes = (handshakes: number) =>
   world.sql(
     `insert into webhook_handshake_count (account_id, interface, minute, handshakes)
@@ -245,7 +245,7 @@ const countHandshakes = (handshakes: number) =>
     [world.partner.accountId, handshakes],
   );
 
-test('an account can have 20 callback URLs verified in a minute, new and changed ones together', async () => {
+test('limits an account to 20 handshakes per minute, for new and changed URLs together', async () => {
   await countHandshakes(19);
   const { webhookSubscription } = await create();
   expect(webhookSubscription).not.toBeNull();
@@ -266,14 +266,14 @@ test('an account can have 20 callback URLs verified in a minute, new and changed
   await world.subscribe({}, world.otherPartner);
 });
 
-test('handshakes at the same time are all counted', async () => {
+test('counts concurrent handshakes', async () => {
   await countHandshakes(1);
-  world.partnerApi.sender.outcome = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '500' });
+  world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '500' });
   await Promise.all(Array.from({ length: 10 }, () => create()));
   expect(await world.sql('select sum(handshakes)::int as sum from webhook_handshake_count')).toEqual([{ sum: 2 + 10 }]);
 });
 
-test('the counts of former minutes are forgotten', async () => {
+test('deletes the counts of previous minutes', async () => {
   await world.sql(
     `insert into webhook_handshake_count select $1, 'partner', date_trunc('minute', now()) - interval '1 minute', 20`,
     [world.partner.accountId],

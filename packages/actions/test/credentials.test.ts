@@ -31,7 +31,7 @@ const list = (account: Account = world.partner) =>
 const keyIdOf = ({ apiKey }: IssuedCredential) => parseApiKey(apiKey)?.keyId ?? '';
 const revoke = (keyId: string) => revokeCredential(world.operator, { keyId });
 
-test('a key is found by the interface that it was issued for, and by no other', async () => {
+test('finds a key only on the interface that it was issued for', async () => {
   const credential = await issue();
   expect(parseApiKey(credential.apiKey)?.interfaceName).toBe('partner');
   const keyId = keyIdOf(credential);
@@ -56,13 +56,13 @@ test('makes the id of a new client from the random source of the context', async
   expect(clientId).toBe(`partner_${'ab'.repeat(12)}`);
 });
 
-test('the key itself is kept nowhere', async () => {
+test('does not store the key itself', async () => {
   const { apiKey } = await issue();
   const rows = await world.sql('select to_jsonb(api_key) as key from api_key');
   expect(JSON.stringify(rows)).not.toContain(apiKey.split('_')[3]);
 });
 
-test('a client has at most 5 live keys, also when more are asked for at once; a revoked or expired one makes room', async () => {
+test('limits a client to 5 live keys, also for concurrent requests, without revoked and expired keys', async () => {
   const first = await issue();
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => issue(world.partner, first.clientId)));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
@@ -74,12 +74,12 @@ test('a client has at most 5 live keys, also when more are asked for at once; a 
   await expect(issue(world.partner, first.clientId)).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
   await world.sql(`update api_key set expires_at = now() - interval '1 second' where key_id = $1`, [keyIdOf(sixth)]);
   await issue(world.partner, first.clientId);
-  // Another client has its own.
+  // Another client has its own limit.
   expect((await issue()).clientId).not.toBe(first.clientId);
   expect(await list()).toHaveLength(8);
 });
 
-test("another account's client gets no key, nor an account that is not there", async () => {
+test('rejects a client of another account, and an account that does not exist', async () => {
   const { clientId } = await issue();
   for (const account of [world.otherPartner, world.lender]) {
     await expect(issue(account, clientId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -93,7 +93,7 @@ test("another account's client gets no key, nor an account that is not there", a
   });
 });
 
-test('a revoked key is found as revoked, and keeps its time', async () => {
+test('finds a revoked key with its time of revocation, which a second revocation keeps', async () => {
   const keyId = keyIdOf(await issue());
   const { revokedAt } = await revoke(keyId);
   expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({ revokedAt });
@@ -103,7 +103,7 @@ test('a revoked key is found as revoked, and keeps its time', async () => {
   await expect(revoke('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('the last use is known, and never goes back', async () => {
+test('records the last use, and ignores an earlier time', async () => {
   const keyId = keyIdOf(await issue());
   expect(await list()).toMatchObject([{ keyId, lastUsedAt: null }]);
   const later = new Date('2026-11-20T08:01:00Z');

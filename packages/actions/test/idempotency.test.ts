@@ -31,7 +31,7 @@ const subscriptions = async () => (await listWebhookSubscriptions(world.partnerA
 const events = () => world.sql('select id from outbox_event');
 const codes = ({ userErrors }: { userErrors: { code: string }[] }) => userErrors.map(({ code }) => code);
 
-test('the same input gives the same referral again, times included, and reports it once', async () => {
+test('returns the same referral, including times, for the same input, and appends one event', async () => {
   const first = await refer({ clientEmail: 'ada@example.com', note: null });
   expect(first.userErrors).toEqual([]);
   expect(await refer({ clientEmail: 'ada@example.com' })).toEqual(first);
@@ -40,7 +40,7 @@ test('the same input gives the same referral again, times included, and reports 
   expect(await events()).toHaveLength(1);
 });
 
-test('the same input gives the same subscription again, secret included, without another handshake', async () => {
+test('returns the same subscription, including its secret, for the same input, without another handshake', async () => {
   const first = await subscribe();
   expect(first.webhookSecret).toMatch(/^whsec_/);
   expect(await subscribe()).toEqual(first);
@@ -53,7 +53,7 @@ test('the same input gives the same subscription again, secret included, without
 });
 
 test.each([{ clientName: 'Eve' }, { note: '' }, { externalReference: 'x' }, { clientEmail: 'ada@example.com' }])(
-  'another input is refused: %j',
+  'rejects the key with another input: %j',
   async (input) => {
     await refer();
     expect(await refer(input)).toEqual({
@@ -75,31 +75,31 @@ test.each([
   { eventTypes: [{ type: 'referral.declined' }] },
   { eventTypes: [{ type: 'referral.created', version: '2026-11-01' }] },
   { webhookSecret: `whsec_${Buffer.alloc(32).toString('base64')}` },
-])('another input of a subscription is refused: %j', async (input) => {
+])('rejects the key with another input of a subscription: %j', async (input) => {
   await subscribe();
   expect(codes(await subscribe(input))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
   expect(await subscriptions()).toHaveLength(1);
 });
 
-test('a key belongs to one account and one mutation', async () => {
+test('separates the keys of accounts and mutations', async () => {
   const own = await refer();
   const others = await refer({}, world.otherPartner);
   expect(others.referral?.id).not.toBe(own.referral?.id);
   expect((await subscribe()).userErrors).toEqual([]);
 });
 
-test.each(['', 'x'.repeat(65), 'naïve', 'a\nb', 'a\0b'])('%j is no key', async (idempotencyKey) => {
+test.each(['', 'x'.repeat(65), 'naïve', 'a\nb', 'a\0b'])('rejects the key %j', async (idempotencyKey) => {
   expect(codes(await refer({ idempotencyKey }))).toEqual(['IDEMPOTENCY_KEY_INVALID']);
   expect(await referrals()).toEqual([]);
 });
 
-test.each([null, undefined])('without a key (%s) each request does its work', async (idempotencyKey) => {
+test.each([null, undefined])('executes every request without a key (%s)', async (idempotencyKey) => {
   await refer({ idempotencyKey });
   await refer({ idempotencyKey });
   expect(await referrals()).toHaveLength(2);
 });
 
-test('of many requests at once with one key, one does the work', async () => {
+test('executes one of several concurrent requests with the same key', async () => {
   const results = await Promise.all(Array.from({ length: 8 }, () => refer()));
   expect(await referrals()).toHaveLength(1);
   expect(await events()).toHaveLength(1);
@@ -109,36 +109,36 @@ test('of many requests at once with one key, one does the work', async () => {
   expect((await refer()).referral).toEqual(created);
 });
 
-test('while the first is still being worked on, the second is told so', async () => {
+test('returns IDEMPOTENCY_IN_PROGRESS while the first request is in progress', async () => {
   const { sender } = world.partnerApi;
-  const answer = Promise.withResolvers<{ verified: true }>();
-  const asked = Promise.withResolvers<void>();
-  sender.outcome = () => {
-    asked.resolve();
-    return answer.promise;
+  const response = Promise.withResolvers<{ verified: true }>();
+  const requested = Promise.withResolvers<void>();
+  sender.result = () => {
+    requested.resolve();
+    return response.promise;
   };
   const first = subscribe();
-  await asked.promise;
+  await requested.promise;
   expect(codes(await subscribe())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
   expect(codes(await subscribe({ callbackUrl: 'https://receiver.example/other' }))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
-  answer.resolve({ verified: true });
+  response.resolve({ verified: true });
   expect((await first).userErrors).toEqual([]);
   expect(await subscribe()).toEqual(await first);
 });
 
-test('what failed is not kept: the key is free at once', async () => {
+test('releases the key of a request that was rejected', async () => {
   const { sender } = world.partnerApi;
-  sender.outcome = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: 'It answered 500.' });
+  sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: 'The response has the status 500.' });
   expect(codes(await subscribe())).toEqual(['VERIFICATION_STATUS']);
   expect(await world.sql('select key from idempotency_key')).toEqual([]);
-  sender.outcome = () => ({ verified: true });
+  sender.result = () => ({ verified: true });
   expect((await subscribe({ eventTypes: [{ type: 'referral.declined' }] })).userErrors).toEqual([]);
 
   expect(codes(await refer({ clientName: '' }))).toEqual(['CLIENT_NAME_INVALID']);
   expect((await refer()).userErrors).toEqual([]);
 });
 
-test('what broke is not kept, and nothing of it remains', async () => {
+test('releases the key and rolls back when a request fails', async () => {
   await world.sql('alter table outbox_event add constraint no_more check (false) not valid');
   await expect(refer()).rejects.toThrow('no_more');
   expect(await referrals()).toEqual([]);
@@ -147,47 +147,48 @@ test('what broke is not kept, and nothing of it remains', async () => {
   expect((await refer()).userErrors).toEqual([]);
 });
 
-const away = () => Promise.reject(new StoreUnavailableError(new Error('away')));
+const unavailable = () => Promise.reject(new StoreUnavailableError(new Error('unavailable')));
 
-test('a key that cannot be given back, because the store is away, is given back when it is there again', async () => {
+test('releases the key once the database is available again', async () => {
   const { partnerApi } = world;
   const { store } = partnerApi;
-  let isAway = false;
+  let isUnavailable = false;
   const context = {
     ...partnerApi,
     store: {
       ...store,
-      query: ((statement, values) => (isAway ? away() : store.query(statement, values))) satisfies Store['query'],
+      query: ((statement, values) =>
+        isUnavailable ? unavailable() : store.query(statement, values)) satisfies Store['query'],
       transaction() {
-        isAway = true;
-        return away();
+        isUnavailable = true;
+        return unavailable();
       },
     },
   };
   const broken = createReferral(context, world.partner, { clientName: 'Ada', idempotencyKey: 'key' });
   await expect(broken).rejects.toThrow(StoreUnavailableError);
   expect(codes(await refer())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
-  isAway = false;
+  isUnavailable = false;
   await expect.poll(() => world.sql('select key from idempotency_key'), { timeout: 10_000 }).toEqual([]);
   expect((await refer()).userErrors).toEqual([]);
   expect(await referrals()).toHaveLength(1);
 });
 
-/** A claim as a process leaves it that dies before it answers. */
+/** Leaves a claim as a process does that dies before it responds. */
 async function leaveClaim(secondsLeft: number): Promise<void> {
   const { sender } = world.partnerApi;
-  const asked = Promise.withResolvers<void>();
-  sender.outcome = () => {
-    asked.resolve();
+  const requested = Promise.withResolvers<void>();
+  sender.result = () => {
+    requested.resolve();
     return new Promise(() => {});
   };
   void subscribe();
-  await asked.promise;
-  sender.outcome = () => ({ verified: true });
+  await requested.promise;
+  sender.result = () => ({ verified: true });
   await world.sql('update idempotency_key set claimed_until = now() + make_interval(secs => $1)', [secondsLeft]);
 }
 
-test('the claim of a process that died is taken over when its time is up, whatever the input', async () => {
+test('takes over an expired claim, with any input', async () => {
   await leaveClaim(60);
   expect(codes(await subscribe())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
   await world.sql(`update idempotency_key set claimed_until = now() - interval '1 second'`);
@@ -195,26 +196,26 @@ test('the claim of a process that died is taken over when its time is up, whatev
   expect(await subscriptions()).toHaveLength(1);
 });
 
-test('whose claim was taken over commits nothing, and is told to try again', async () => {
+test('rolls back and throws StoreUnavailableError when its claim was taken over', async () => {
   const { sender } = world.partnerApi;
-  const answer = Promise.withResolvers<{ verified: true }>();
-  const asked = Promise.withResolvers<void>();
-  sender.outcome = () => {
-    asked.resolve();
-    return answer.promise;
+  const response = Promise.withResolvers<{ verified: true }>();
+  const requested = Promise.withResolvers<void>();
+  sender.result = () => {
+    requested.resolve();
+    return response.promise;
   };
   const slow = subscribe();
-  await asked.promise;
+  await requested.promise;
   await world.sql(`update idempotency_key set claimed_until = now() - interval '1 second'`);
-  sender.outcome = () => ({ verified: true });
+  sender.result = () => ({ verified: true });
   const quick = await subscribe();
-  answer.resolve({ verified: true });
+  response.resolve({ verified: true });
   await expect(slow).rejects.toThrow(StoreUnavailableError);
   expect(await subscriptions()).toHaveLength(1);
   expect(await subscribe()).toEqual(quick);
 });
 
-test('after 24 hours the key is free again, not before', async () => {
+test('frees a key after 24 hours, and not earlier', async () => {
   const first = await refer();
   await world.sql(`update idempotency_key set created_at = now() - interval '23 hours 59 minutes'`);
   expect(await refer()).toEqual(first);

@@ -23,14 +23,14 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await world.reset();
-  world.partnerApi.sender.outcome = () => ({ verified: true });
+  world.partnerApi.sender.result = () => ({ verified: true });
 });
 
 afterAll(async () => {
   await world.close();
 });
 
-/** A delivery, as the worker makes it, to a subscription. */
+/** Inserts a delivery to a subscription, as the worker does. */
 async function deliver(subscriptionId: string): Promise<string> {
   const rows = await world.sql(
     `with event as (
@@ -55,10 +55,10 @@ const notFound = {
 
 interface Case {
   name: string;
-  /** Makes one that this account owns. */
+  /** Creates a record of this account and returns its identifier. */
   make: (owner: Account) => Promise<string>;
   find: Find;
-  /** The answer when there is none. */
+  /** The result for an unknown identifier. */
   missing: unknown;
 }
 
@@ -97,7 +97,7 @@ const cases: Case[] = [
 ];
 
 describe.each(cases)('$name', ({ make, find, missing }) => {
-  test('what is not yours is answered like what does not exist', async () => {
+  test('returns the same for records of another account and for unknown or malformed identifiers', async () => {
     const own = await make(world.partner);
     const others = await make(world.otherPartner);
     const before = await world.sql('select id, callback_url, deleted_at from webhook_subscription order by id');
@@ -122,7 +122,7 @@ describe.each(cases)('$name', ({ make, find, missing }) => {
       'x'.repeat(100_000),
     ];
     for (const id of ids)
-      expect({ id, answer: await find(world.partnerApi, world.partner, id) }).toEqual({ id, answer: missing });
+      expect({ id, result: await find(world.partnerApi, world.partner, id) }).toEqual({ id, result: missing });
     expect(await world.sql('select id, callback_url, deleted_at from webhook_subscription order by id')).toEqual(
       before,
     );
@@ -132,16 +132,16 @@ describe.each(cases)('$name', ({ make, find, missing }) => {
 });
 
 describe.each(cases.filter(({ name }) => name !== 'findReferral'))('$name, from the lender interface', (each) => {
-  test("the other interface's is answered like what does not exist", async () => {
+  test('returns the same for records of the other interface as for unknown ones', async () => {
     const id = await each.make(world.partner);
     expect(await each.find(world.lenderApi, world.lender, id)).toEqual(each.missing);
-    // Also if a bug took the caller for the account itself: row-level security.
+    // Row-level security holds even if a bug passes the id of another account.
     const impostor = { ...world.lender, accountId: world.partner.accountId };
     expect(await each.find(world.lenderApi, impostor, id)).toEqual(each.missing);
     expect(await each.find(world.partnerApi, world.partner, id)).not.toEqual(each.missing);
   });
 
-  test('what is deleted is answered like what does not exist', async () => {
+  test('returns the same for deleted records as for unknown ones', async () => {
     const id = await each.make(world.partner);
     const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, {});
     for (const { node } of edges) await deleteWebhookSubscription(world.partnerApi, world.partner, { id: node.id });
@@ -151,7 +151,7 @@ describe.each(cases.filter(({ name }) => name !== 'findReferral'))('$name, from 
 
 const ids = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id);
 
-test('lists hold the own records only', async () => {
+test('lists contain only the records of the caller', async () => {
   const subscriptionId = await subscription(world.partner);
   const deliveryId = await deliver(subscriptionId);
   const referralId = await world.refer();
@@ -163,7 +163,7 @@ test('lists hold the own records only', async () => {
   expect(ids(await listWebhookDeliveries(partnerApi, partner, {}))).toEqual([deliveryId]);
 });
 
-test("a cursor that was made of another's record tells nothing", async () => {
+test('a cursor from a record of another account reveals nothing', async () => {
   for (let count = 0; count < 3; count += 1) await world.refer(world.otherPartner);
   const own = await world.refer();
   const { endCursor } = await listReferrals(world.partnerApi, world.otherPartner, { first: 1 });
@@ -175,7 +175,7 @@ test("a cursor that was made of another's record tells nothing", async () => {
   expect(edges.map(({ node }) => node.id)).toEqual([own]);
 });
 
-test('each account reads itself', async () => {
+test('each account reads its own record', async () => {
   for (const lenderId of [world.lender.gid, world.otherLender.gid]) {
     await addTeamMember(world.operator, { lenderId, firstName: 'A', lastName: 'B', email: 'a@b.example' });
   }

@@ -37,7 +37,7 @@ const pause = (reason: string) =>
     [reason],
   );
 
-test('the same URL, however it is spelled, is not verified again', async () => {
+test('does not verify an equivalent URL again', async () => {
   const before = await read();
   expect(await update({ callbackUrl: 'https://RECEIVER.example:443/hook' })).toEqual({
     webhookSubscription: before,
@@ -46,7 +46,7 @@ test('the same URL, however it is spelled, is not verified again', async () => {
   expect(world.partnerApi.sender.verified).toEqual([]);
 });
 
-test('a new URL is verified with the secret that the subscription has', async () => {
+test('verifies a new URL with the secret of the subscription, and notifies the worker', async () => {
   const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
   ({ id } = await world.subscribe({ webhookSecret: secret }));
   world.partnerApi.sender.verified = [];
@@ -57,9 +57,9 @@ test('a new URL is verified with the secret that the subscription has', async ()
   expect(world.partnerApi.notified).toBe(1);
 });
 
-test('a new URL that does not verify changes nothing, the event types included', async () => {
+test('changes nothing, not even event types, when the handshake fails', async () => {
   const before = await read();
-  world.partnerApi.sender.outcome = () => ({ verified: false, code: 'VERIFICATION_MISMATCH', message: 'Another.' });
+  world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_MISMATCH', message: 'Another.' });
   const result = await update({ callbackUrl: otherUrl, eventTypes: [{ type: 'referral.converted' }] });
   expect(result).toEqual({
     webhookSubscription: null,
@@ -68,7 +68,7 @@ test('a new URL that does not verify changes nothing, the event types included',
   expect(await read()).toEqual(before);
 });
 
-test('event types are replaced: those that stay keep their pin, new ones get the current version', async () => {
+test('replaces the event types: remaining ones keep their pins, new ones pin the current version', async () => {
   await world.sql(
     `update webhook_subscription_event_type set event_version = '2020-01-01' where event_type = 'referral.created'`,
   );
@@ -80,18 +80,18 @@ test('event types are replaced: those that stay keep their pin, new ones get the
     { type: 'referral.created', version: '2020-01-01' },
     { type: 'webhook.test', version: '2026-11-01' },
   ]);
-  // Naming a version moves the pin.
+  // A given version replaces the pin.
   const moved = await update({ eventTypes: [{ type: 'referral.created', version: '2026-11-01' }] });
   expect(moved.webhookSubscription?.eventTypes).toEqual([{ type: 'referral.created', version: '2026-11-01' }]);
   expect(world.partnerApi.sender.verified).toEqual([]);
 });
 
-test.each([{}, { callbackUrl: null, eventTypes: null }])('what is not named stays: %j', async (input) => {
+test.each([{}, { callbackUrl: null, eventTypes: null }])('keeps omitted fields unchanged: %j', async (input) => {
   const before = await read();
   expect(await update(input)).toEqual({ webhookSubscription: before, userErrors: [] });
 });
 
-test('all that is wrong is told at once, and nothing is changed', async () => {
+test('returns every user error at once, and changes nothing', async () => {
   const before = await read();
   const { userErrors } = await update({ callbackUrl: 'nope', eventTypes: [{ type: 'lender.updated' }] });
   expect(userErrors.map(({ code, field }) => [code, field?.join('.')])).toEqual([
@@ -103,20 +103,20 @@ test('all that is wrong is told at once, and nothing is changed', async () => {
 });
 
 test.each([otherUrl, 'https://receiver.example/hook'])(
-  'a subscription whose URL was gone is taken up again at %s, once that verifies',
+  'resumes a gone subscription at %s once the URL is verified',
   async (callbackUrl) => {
     await pause('GONE');
-    world.partnerApi.sender.outcome = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '410' });
+    world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '410' });
     expect((await update({ callbackUrl })).userErrors).toMatchObject([{ code: 'VERIFICATION_STATUS' }]);
     expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'GONE' });
-    world.partnerApi.sender.outcome = () => ({ verified: true });
+    world.partnerApi.sender.result = () => ({ verified: true });
     const { webhookSubscription } = await update({ callbackUrl });
     expect(webhookSubscription).toMatchObject({ status: 'ACTIVE', pausedReason: null, pausedAt: null, callbackUrl });
     expect(await world.sql('select active from webhook_lane')).toEqual([{ active: true }]);
   },
 );
 
-test('other event types do not take a subscription up again, nor does a new URL when the owner paused it', async () => {
+test('does not resume a gone subscription for new event types, or one paused by its owner for a new URL', async () => {
   await pause('GONE');
   await update({ eventTypes: [{ type: 'referral.created' }] });
   expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'GONE' });
@@ -126,7 +126,7 @@ test('other event types do not take a subscription up again, nor does a new URL 
   expect(await world.sql('select active from webhook_lane')).toEqual([{ active: false }]);
 });
 
-test('paused at the end of a version, it is taken up again when no pin is at its end, whether that is still known or not', async () => {
+test('resumes a subscription paused for a retired version once it pins no retired or unknown version', async () => {
   await world.sql(
     `update webhook_subscription_event_type set event_version = '2020-01-01' where event_type = 'referral.created'`,
   );
@@ -138,8 +138,8 @@ test('paused at the end of a version, it is taken up again when no pin is at its
   expect(await world.sql('select active from webhook_lane')).toEqual([{ active: true }]);
 });
 
-test('an unverified URL is never taken up again, though it turns out to be gone meanwhile', async () => {
-  // The same URL needs no handshake; between the look at it and the change, the receiver says that it is gone.
+test('does not resume a subscription whose URL becomes gone during the update', async () => {
+  // The same URL needs no handshake. The receiver responds 410 after the subscription was read, before it is updated.
   const { store } = world.partnerApi;
   const context = {
     ...world.partnerApi,
@@ -157,8 +157,8 @@ test('an unverified URL is never taken up again, though it turns out to be gone 
   expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'GONE' });
 });
 
-test('deleted while its new URL is being verified, it is not found', async () => {
-  world.partnerApi.sender.outcome = async () => {
+test('returns NOT_FOUND when the subscription is deleted during the handshake', async () => {
+  world.partnerApi.sender.result = async () => {
     await deleteWebhookSubscription(world.partnerApi, world.partner, { id });
     return { verified: true };
   };
@@ -168,7 +168,7 @@ test('deleted while its new URL is being verified, it is not found', async () =>
   });
 });
 
-test('deleting forgets the secret, what was to be sent, and what was listed, once', async () => {
+test('deleting erases the secret, the event types and the pending deliveries, once', async () => {
   const remove = () => deleteWebhookSubscription(world.partnerApi, world.partner, { id });
   const results = await Promise.all([remove(), remove(), remove()]);
   expect(results.map(({ deletedWebhookSubscriptionId }) => deletedWebhookSubscriptionId).filter(Boolean)).toEqual([id]);
@@ -180,10 +180,10 @@ test('deleting forgets the secret, what was to be sent, and what was listed, onc
   }
 });
 
-test("whoever asks for another's subscription does not wait for its lane", async () => {
+test('does not wait for the lane of a subscription of another account', async () => {
   await world.superuser.transaction(async (transaction) => {
     await transaction.query({ name: 'lock', text: 'select from webhook_lane for update' }, []);
-    const answer = await deleteWebhookSubscription(world.partnerApi, world.otherPartner, { id });
-    expect(answer.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
+    const result = await deleteWebhookSubscription(world.partnerApi, world.otherPartner, { id });
+    expect(result.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
   });
 });

@@ -57,7 +57,7 @@ export async function selectAccount(
   return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
 }
 
-/** Holds the account until the transaction ends, so that what is counted stays counted. Served by account_pkey. */
+/** Locks an account until the transaction ends, so that counts of its records stay valid. Served by account_pkey. */
 export async function lockAccount(
   database: Database,
   interfaceName: InterfaceName,

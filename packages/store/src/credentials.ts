@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
-/** A key with the client and the account that it belongs to. */
+/** An API key, with its client and account. */
 export interface ApiKeyRow {
   keyId: string;
   keyHash: Buffer;
@@ -21,7 +21,7 @@ const apiKeyColumns = `
   k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", c.client_id as "clientId", c.account_id as "accountId",
   a.organization_id as "organizationId", c.interface as "interfaceName", c.schema_version as "schemaVersion"`;
 
-/** Served by api_key_pkey. Row-level security lets an API see its own interface's keys only. */
+/** Served by api_key_pkey. Row-level security hides the keys of the other interface from an API. */
 export async function selectApiKey(database: Database, keyId: string): Promise<ApiKeyRow | null> {
   const statement = {
     name: 'select-api-key',
@@ -78,7 +78,7 @@ export interface ApiClientRow {
   schemaVersion: string;
 }
 
-/** Holds a client until the transaction ends, so that its keys can be counted. Served by api_client_client_id_key. */
+/** Locks a client until the transaction ends, so that the count of its keys stays valid. Served by api_client_client_id_key. */
 export async function lockApiClient(database: Database, clientId: string): Promise<ApiClientRow | null> {
   const statement = {
     name: 'lock-api-client',
@@ -91,7 +91,7 @@ export async function lockApiClient(database: Database, clientId: string): Promi
   return firstRow(await database.query<ApiClientRow>(statement, [clientId]));
 }
 
-/** Moves the pin. Served by api_client_pkey. */
+/** Pins a client to another version. Served by api_client_pkey. */
 export async function updateApiClientVersion(
   database: Database,
   id: RecordId<'ApiClient'>,
@@ -104,7 +104,7 @@ export async function updateApiClientVersion(
   await database.query(statement, [id, schemaVersion]);
 }
 
-/** Keys that are neither revoked nor expired. Served by api_key_by_client. */
+/** Counts the keys that are neither revoked nor expired. Served by api_key_by_client. */
 export async function countLiveApiKeys(database: Database, apiClientId: RecordId<'ApiClient'>): Promise<number> {
   const statement = {
     name: 'count-live-api-keys',
@@ -127,7 +127,7 @@ export async function insertApiKey(
   await database.query(statement, [key.keyId, key.apiClientId, key.interfaceName, key.keyHash]);
 }
 
-/** A key that is revoked already keeps its time. Served by api_key_pkey. */
+/** Revokes a key. A revoked key keeps its time of revocation. Returns null if the key does not exist. Served by api_key_pkey. */
 export async function revokeApiKey(database: Database, keyId: string): Promise<{ revokedAt: Date } | null> {
   const statement = {
     name: 'revoke-api-key',
@@ -140,7 +140,7 @@ export async function revokeApiKey(database: Database, keyId: string): Promise<{
   return firstRow(await database.query<{ revokedAt: Date }>(statement, [keyId]));
 }
 
-/** Served by api_key_pkey. */
+/** Ignores a time before the recorded one. Served by api_key_pkey. */
 export async function updateApiKeyLastUse(database: Database, keyId: string, at: Date): Promise<void> {
   const statement = {
     name: 'update-api-key-last-use',

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-/** The database cannot be reached, or cannot serve now. Trying again later is the right answer. */
+/** The database is unavailable: it cannot be reached, or cannot serve at the moment. Retry later. */
 export class StoreUnavailableError extends Error {
   readonly code = 'STORE_UNAVAILABLE';
   override readonly name = 'StoreUnavailableError';
@@ -9,7 +9,7 @@ export class StoreUnavailableError extends Error {
     super('The database is not available.', { cause });
   }
 
-  /** Why, for an operator: SQLSTATE, or the system's code, or a message of the driver. Names no host and no login. */
+  /** The cause, for an operator: a SQLSTATE, a code of the operating system or a message of pg. Contains no host and no login. */
   get reason(): string {
     const { cause } = this;
     if (!(cause instanceof Error)) return 'unknown';
@@ -43,10 +43,10 @@ export class MigrationMissingError extends Error {
   }
 }
 
-// SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 login refused (a password that is being
-// changed), 3D no such database (one that is being restored), 53 insufficient resources (connections, disk, memory), 57P0x
-// shutdown, 58 system error. 25006 comes from a standby that was promoted over, 25P03 and 25P04
-// are transactions that the server ended, 40001 and 40P01 are conflicts that the next try does not meet.
+// SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 invalid authorization (while a password is
+// being changed), 3D invalid database (while it is being restored), 53 insufficient resources (connections, disk, memory),
+// 57P0x shutdown, 58 system error. 25006 is a write on a standby after a failover, 25P03 and 25P04 are transactions that the
+// server ended, 40001 and 40P01 are conflicts that a retry resolves.
 const unavailableStates = /^(?:08|28|3D|53|57P0|58|25006|25P03|25P04|40001|40P01)/;
 
 const networkCodes = new Set([
@@ -58,14 +58,14 @@ const networkCodes = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ENOENT', // the server's socket file is not there
+  'ENOENT', // the socket file of the server does not exist
 ]);
 
-// What pg says, without a code, when a connection ends under a query or cannot be had in time.
+// The messages of pg, without a code, when a connection ends during a query or cannot be opened in time.
 const pgMessages =
   /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
 
-/** Whether an error means that the database is away, rather than that the statement is wrong. */
+/** Whether an error means that the database is unavailable, and not that the statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code !== undefined && unavailableStates.test(error.code);
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
@@ -74,7 +74,7 @@ export function isUnavailable(error: unknown): boolean {
   return pgMessages.test(error.message);
 }
 
-/** The error to throw outward: `StoreUnavailableError` where that is what it means, otherwise the error itself. */
+/** `StoreUnavailableError` if the error means that the database is unavailable, otherwise the error itself. */
 export function toStoreError(error: unknown): unknown {
   return isUnavailable(error) ? new StoreUnavailableError(error) : error;
 }

@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { firstRow, type Database } from './store.ts';
 
-/** Which request an idempotency key stands for. */
+/** Identifies an idempotency key: the same key of another account or mutation is a different one. */
 export interface IdempotencyKeyRef {
   accountId: AccountId;
   mutation: string;
@@ -10,15 +10,15 @@ export interface IdempotencyKeyRef {
 
 export interface IdempotencyKeyRow {
   inputHash: Buffer;
-  /** Null: still being worked on. */
+  /** Null while the request is in progress. */
   payload: object | null;
   secretCiphertext: Buffer | null;
 }
 
 /**
- * Takes a key that is new, older than 24 hours, or left by a process that died. Served by idempotency_key_pkey.
+ * Claims a key that is new, older than 24 hours, or whose claim has expired. Served by idempotency_key_pkey.
  *
- * @returns false when the key is taken: `selectIdempotencyKey` tells by what
+ * @returns false if the key is in use; `selectIdempotencyKey` then returns its state
  */
 export async function claimIdempotencyKey(
   database: Database,
@@ -64,14 +64,14 @@ export async function selectIdempotencyKey(
 }
 
 /**
- * Keeps what was answered, in the transaction of what was done. Served by idempotency_key_pkey.
+ * Saves the result of the request, in the transaction of its changes. Served by idempotency_key_pkey.
  *
- * @returns false when the claim was lost meanwhile: then nothing may be committed
+ * @returns false if another request has taken over the claim. The transaction must then be rolled back.
  */
 export async function completeIdempotencyKey(
   database: Database,
   ref: IdempotencyKeyRef,
-  answer: { claimId: string; payload: unknown; secretCiphertext: Buffer | null },
+  result: { claimId: string; payload: object; secretCiphertext: Buffer | null },
 ): Promise<boolean> {
   const statement = {
     name: 'complete-idempotency-key',
@@ -85,14 +85,14 @@ export async function completeIdempotencyKey(
     ref.accountId,
     ref.mutation,
     ref.key,
-    answer.claimId,
-    JSON.stringify(answer.payload),
-    answer.secretCiphertext,
+    result.claimId,
+    JSON.stringify(result.payload),
+    result.secretCiphertext,
   ]);
   return rows.length === 1;
 }
 
-/** Gives back a key under which nothing was done. Served by idempotency_key_pkey. */
+/** Releases a key whose request changed nothing. Served by idempotency_key_pkey. */
 export async function releaseIdempotencyKey(
   database: Database,
   ref: IdempotencyKeyRef,

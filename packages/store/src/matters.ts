@@ -7,7 +7,7 @@ export interface MatterRow {
   openedAt: Date;
 }
 
-/** The number and the moment of the next matter: its reference is made of both. */
+/** The id and the opening time of the next matter. Its reference contains both. */
 export async function reserveMatter(database: Database): Promise<{ id: RecordId<'Matter'>; openedAt: Date }> {
   const statement = {
     name: 'reserve-matter',

@@ -2,7 +2,7 @@ import type { AccountId, RecordId, ReferralDetails, ReferralStatus } from '@deed
 import { keysetConditions, type PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
-/** A referral with the matter that it was converted into. The matter's columns are null unless it was. */
+/** A referral and its matter. The fields of the matter are null unless the referral was converted. */
 export interface ReferralRow {
   id: RecordId<'Referral'>;
   accountId: AccountId;
@@ -53,7 +53,7 @@ const selectFromReferrals = `
   from referral r
   left join matter m on m.referral_id = r.id`;
 
-/** A referral of this account. Served by referral_pkey and matter_referral_id_key. */
+/** A referral of the account. Served by referral_pkey and matter_referral_id_key. */
 export async function selectReferral(
   database: Database,
   accountId: AccountId,
@@ -68,7 +68,7 @@ export async function selectReferral(
   return firstRow(await database.query<ReferralRow>(statement, [accountId, id]));
 }
 
-/** Newest first. Served by referral_by_account or, with a status, by referral_by_account_and_status. */
+/** Newest first. Served by referral_by_account, or by referral_by_account_and_status if a status is given. */
 export async function selectReferrals(
   database: Database,
   filter: { accountId: AccountId; status: ReferralStatus | null },
@@ -87,7 +87,7 @@ export async function selectReferrals(
 
 export type LockedReferralRow = Pick<ReferralRow, 'id' | 'accountId' | 'status' | 'externalReference'>;
 
-/** Holds a referral until the transaction ends. Served by referral_pkey. */
+/** Locks a referral until the transaction ends. Served by referral_pkey. */
 export async function lockReferral(database: Database, id: RecordId<'Referral'>): Promise<LockedReferralRow | null> {
   const statement = {
     name: 'lock-referral',

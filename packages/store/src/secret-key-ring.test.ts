@@ -8,7 +8,7 @@ const oldKey = randomBytes(32);
 const newKey = randomBytes(32);
 const ring = createSecretKeyRing(new Map([['k1', oldKey]]));
 
-test('what is encrypted is decrypted, and never looks the same twice', () => {
+test('decrypts what it encrypts, and encrypts differently each time', () => {
   const first = ring.encrypt(sampleSecret, ownRecord);
   const second = ring.encrypt(sampleSecret, ownRecord);
   expect(ring.decrypt(first, ownRecord)).toBe(sampleSecret);
@@ -17,7 +17,7 @@ test('what is encrypted is decrypted, and never looks the same twice', () => {
   expect(first.includes(sampleSecret)).toBe(false);
 });
 
-test('the layout is pinned: what is stored must open under later builds', () => {
+test('decrypts the stored format, which is pinned for later builds', () => {
   const iv = Buffer.alloc(12, 7);
   const cipher = createCipheriv('aes-256-gcm', oldKey, iv, { authTagLength: 16 });
   cipher.setAAD(Buffer.from(ownRecord));
@@ -26,12 +26,12 @@ test('the layout is pinned: what is stored must open under later builds', () => 
   expect(ring.decrypt(stored, ownRecord)).toBe(sampleSecret);
 });
 
-test('a ciphertext does not open for another record', () => {
+test('rejects the ciphertext of another record', () => {
   const ciphertext = ring.encrypt(sampleSecret, ownRecord);
   expect(() => ring.decrypt(ciphertext, 'webhook-subscription:2')).toThrow(SecretUnreadableError);
 });
 
-test('no byte can be altered', () => {
+test('rejects a ciphertext with any byte altered', () => {
   const ciphertext = ring.encrypt(sampleSecret, ownRecord);
   for (const index of ciphertext.keys()) {
     const altered = Buffer.from(ciphertext);
@@ -40,14 +40,14 @@ test('no byte can be altered', () => {
   }
 });
 
-test('none can be cut off, down to nothing', () => {
+test('rejects a ciphertext that is truncated at any length', () => {
   const ciphertext = ring.encrypt(sampleSecret, ownRecord);
   for (let length = 0; length < ciphertext.length; length += 1) {
     expect(() => ring.decrypt(ciphertext.subarray(0, length), ownRecord)).toThrow(SecretUnreadableError);
   }
 });
 
-test('a tag of 4 bytes, which Node would accept by itself, is none', () => {
+test('rejects a tag of 4 bytes, which Node accepts by default', () => {
   const ciphertext = ring.encrypt('', ownRecord);
   const tagStart = ciphertext.length - 16;
   expect(() => ring.decrypt(ciphertext.subarray(0, tagStart + 4), ownRecord)).toThrow(SecretUnreadableError);
@@ -55,12 +55,14 @@ test('a tag of 4 bytes, which Node would accept by itself, is none', () => {
   expect(() => ring.decrypt(padded, ownRecord)).toThrow(SecretUnreadableError);
 });
 
-test('a key that is not in the ring is named, so that somebody can put it there', () => {
+test('names the missing key in the error', () => {
   const other = createSecretKeyRing(new Map([['k2', newKey]]));
-  expect(() => other.decrypt(ring.encrypt(sampleSecret, ownRecord), ownRecord)).toThrow("no key 'k1'");
+  expect(() => other.decrypt(ring.encrypt(sampleSecret, ownRecord), ownRecord)).toThrow(
+    "WEBHOOK_SECRET_KEYS contains no key 'k1'",
+  );
 });
 
-test('the first key encrypts, all decrypt', () => {
+test('encrypts with the first key and decrypts with all', () => {
   const both = createSecretKeyRing(
     new Map([
       ['k2', newKey],
@@ -73,11 +75,11 @@ test('the first key encrypts, all decrypt', () => {
   expect(() => ring.decrypt(ciphertext, ownRecord)).toThrow(SecretUnreadableError);
 });
 
-test('another key under the same id does not open', () => {
+test('rejects a ciphertext when another key has its id', () => {
   const other = createSecretKeyRing(new Map([['k1', newKey]]));
   expect(() => other.decrypt(ring.encrypt(sampleSecret, ownRecord), ownRecord)).toThrow(SecretUnreadableError);
 });
 
-test('a ring without a key is refused', () => {
+test('rejects an empty ring', () => {
   expect(() => createSecretKeyRing(new Map())).toThrow('at least one key');
 });

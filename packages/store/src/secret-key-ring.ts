@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Encrypts secrets at rest with AES-256-GCM. Several keys, so that one can be replaced while its secrets are rewritten. */
+/** Encrypts secrets at rest with AES-256-GCM. A ring of several keys lets an operator replace a key while secrets still use it. */
 export interface SecretKeyRing {
-  /** @param associatedData what the secret belongs to: the ciphertext opens under no other */
+  /** @param associatedData identifies the owner of the secret. Decryption needs the same value. */
   encrypt(secret: string, associatedData: string): Buffer;
-  /** @throws SecretUnreadableError for another record's ciphertext, an unknown key, or one that was altered */
+  /** @throws {SecretUnreadableError} if the ciphertext was altered, has another owner or was encrypted with an unknown key */
   decrypt(ciphertext: Buffer, associatedData: string): string;
 }
 
@@ -16,7 +16,7 @@ export class SecretUnreadableError extends Error {
 
 const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
-// Named, because Node accepts tags of 4 bytes otherwise.
+// Without an explicit length, Node accepts tags of 4 bytes.
 const tagBytes = 16;
 
 /**
@@ -31,6 +31,7 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
 
   return {
     encrypt(secret, associatedData) {
+      // Not from an argument: a repeated IV would reveal the key stream.
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv(algorithm, currentKey, iv, { authTagLength: tagBytes });
       cipher.setAAD(Buffer.from(associatedData));
@@ -43,10 +44,13 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
       const ivStart = 1 + (ciphertext[0] ?? 0);
       const tagStart = ivStart + ivBytes;
       const encryptedStart = tagStart + tagBytes;
-      if (ciphertext.length < encryptedStart) throw new SecretUnreadableError('The encrypted secret is cut short.');
+      if (ciphertext.length < encryptedStart) throw new SecretUnreadableError('The encrypted secret is truncated.');
       const keyId = ciphertext.toString('latin1', 1, ivStart);
       const key = keys.get(keyId);
-      if (key === undefined) throw new SecretUnreadableError(`There is no key '${keyId}' in WEBHOOK_SECRET_KEYS.`);
+      if (key === undefined)
+        throw new SecretUnreadableError(
+          `WEBHOOK_SECRET_KEYS contains no key '${keyId}'. Add the key that encrypted this secret.`,
+        );
       const decipher = createDecipheriv(algorithm, key, ciphertext.subarray(ivStart, tagStart), {
         authTagLength: tagBytes,
       });
@@ -55,9 +59,12 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
       try {
         return decipher.update(ciphertext.subarray(encryptedStart), undefined, 'utf8') + decipher.final('utf8');
       } catch (cause) {
-        throw new SecretUnreadableError('The encrypted secret does not open: altered, or of another record.', {
-          cause,
-        });
+        throw new SecretUnreadableError(
+          'The encrypted secret cannot be decrypted. It was altered, has another owner, or the key is not the original one.',
+          {
+            cause,
+          },
+        );
       }
     },
   };

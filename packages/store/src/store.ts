@@ -131,7 +131,7 @@ export function createStore(options: StoreOptions): Store {
   };
 }
 
-/** PostgreSQL answers COMMIT with ROLLBACK, and no error, after a statement whose error was caught inside the transaction. */
+/** PostgreSQL responds to COMMIT with ROLLBACK, not with an error, if a statement failed and `work` caught its error. */
 async function commit(client: PoolClient, slowStatement: SlowStatementOptions | undefined): Promise<void> {
   const { command } = await timeStatement(slowStatement, 'commit', () => client.query('commit'));
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back, because a statement in it failed.');

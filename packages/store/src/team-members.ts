@@ -12,7 +12,7 @@ export interface TeamMemberRow {
 
 const columns = `id, account_id as "accountId", first_name as "firstName", last_name as "lastName", email`;
 
-/** In the order in which they were added. Served by team_member_by_account. */
+/** Oldest first. Served by team_member_by_account. */
 export async function selectTeamMembers(database: Database, accountId: AccountId): Promise<TeamMemberRow[]> {
   const statement = {
     name: 'select-team-members',
@@ -25,7 +25,7 @@ export async function selectTeamMembers(database: Database, accountId: AccountId
   return database.query<TeamMemberRow>(statement, [accountId]);
 }
 
-/** A page of them, in the order in which they were added. Served by team_member_by_account. */
+/** Oldest first. Served by team_member_by_account. */
 export async function selectTeamMembersPage(
   database: Database,
   accountId: AccountId,
@@ -52,7 +52,11 @@ export async function countTeamMembers(database: Database, accountId: AccountId)
   return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
 }
 
-/** Whether another team member of the account has this address, in any case. Served by team_member_email. */
+/**
+ * Whether another team member of the account has this address. Ignores case. Served by team_member_email.
+ *
+ * @param exceptId the team member who may have the address
+ */
 export async function isTeamMemberEmailTaken(
   database: Database,
   accountId: AccountId,
@@ -86,7 +90,7 @@ export async function insertTeamMember(
   );
 }
 
-/** Holds the team member until the transaction ends. Served by team_member_pkey. */
+/** Locks a team member until the transaction ends. Served by team_member_pkey. */
 export async function lockTeamMember(database: Database, id: RecordId<'TeamMember'>): Promise<TeamMemberRow | null> {
   const statement = {
     name: 'lock-team-member',

@@ -1,6 +1,6 @@
 import { onlyRow, type Database } from './store.ts';
 
-/** The database's own time, that of this moment and not of the transaction. */
+/** The current time of the database, not the start of the transaction. */
 export async function selectTime(database: Database): Promise<Date> {
   const statement = { name: 'select-time', text: 'select clock_timestamp() as time' };
   return onlyRow(await database.query<{ time: Date }>(statement, [])).time;

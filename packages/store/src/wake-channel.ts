@@ -1,4 +1,4 @@
-/** The only channel. A notification says that there is work; the work itself is in the tables. */
+/** The only channel. A notification means that there is work; the tables contain the work itself. */
 export const wakeChannel = 'deedwire_wake';
 
 export const reconnectMaxMs = 5_000;

@@ -5,7 +5,7 @@ import { createStore, StoreUnavailableError, type Store } from '../src/index.ts'
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
 
-// A server of its own: it is stopped and restarted.
+// Not the server of the run, because the tests restart it.
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function withStore(work: (store: Store, errors: Error[]) => Promise<void>,
   }
 }
 
-/** Until a statement of this store is running. */
+/** Waits until the statement is running. */
 async function untilRunning(text: string): Promise<void> {
   const observer = await connect(server.url);
   await eventually(async () => {
@@ -45,7 +45,7 @@ async function untilRunning(text: string): Promise<void> {
   await observer.close();
 }
 
-test.each(['fast', 'immediate'] as const)('the process survives a %s restart, and so does the store', async (mode) => {
+test.each(['fast', 'immediate'] as const)('the process and the store survive a %s restart', async (mode) => {
   await withStore(async (store, errors) => {
     await Promise.all([store.query(selectOne, []), store.query(selectOne, []), store.query(selectOne, [])]);
     const interrupted = Promise.allSettled([
@@ -60,12 +60,12 @@ test.each(['fast', 'immediate'] as const)('the process survives a %s restart, an
     const unavailable = { status: 'rejected', reason: expect.any(StoreUnavailableError) };
     expect(await interrupted).toEqual([unavailable, unavailable]);
     expect(await eventually(() => store.query(selectOne, []))).toEqual([{ one: 1 }]);
-    // The third connection broke while it was idle.
+    // The third connection was idle.
     expect(errors.length).toBeGreaterThan(0);
   });
 });
 
-test('a backend that is terminated between two statements of a transaction is unavailable, not a bug', async () => {
+test('reports StoreUnavailableError when a backend is terminated between two statements of a transaction', async () => {
   await withStore(async (store) => {
     const broken = store.transaction(async (transaction) => {
       await transaction.query(selectOne, []);
@@ -77,14 +77,14 @@ test('a backend that is terminated between two statements of a transaction is un
   });
 });
 
-test('a server that is not there is unavailable', async () => {
+test('reports StoreUnavailableError when no server listens', async () => {
   const store = createStore({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'test' });
   await expect(store.query(selectOne, [])).rejects.toThrow(StoreUnavailableError);
   await expect(store.transaction(async () => {})).rejects.toThrow(StoreUnavailableError);
   await store.close();
 });
 
-test('a server at its connection limit is unavailable until there is room', async () => {
+test('reports StoreUnavailableError while the server is at its connection limit', async () => {
   const superuser = await connect(server.url);
   await superuser.run('create role limited login connection limit 1');
   await superuser.run(`alter role limited password 'x'`);
@@ -103,7 +103,7 @@ test('a server at its connection limit is unavailable until there is room', asyn
   await superuser.close();
 });
 
-test('a login that the server refuses is unavailable until it is accepted', async () => {
+test('reports StoreUnavailableError while the server rejects the login', async () => {
   const superuser = await connect(server.url);
   await superuser.run(`create role renewed login password 'old'`);
   const url = new URL(server.url);
@@ -117,13 +117,13 @@ test('a login that the server refuses is unavailable until it is accepted', asyn
   await superuser.close();
 });
 
-test('a database that is not there is unavailable', async () => {
+test('reports StoreUnavailableError when the database does not exist', async () => {
   const store = createStore({ databaseUrl: `${server.url}_of_nobody`, applicationName: 'test' });
   await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '3D000' });
   await store.close();
 });
 
-test('an exhausted pool is unavailable before the caller loses patience', async () => {
+test('reports StoreUnavailableError for an exhausted pool within the connection timeout', async () => {
   await withStore(async (store) => {
     await store.transaction(async () => {
       await expect(store.query(selectOne, [])).rejects.toThrow(StoreUnavailableError);
@@ -132,7 +132,7 @@ test('an exhausted pool is unavailable before the caller loses patience', async 
   }, 1);
 });
 
-test('what is wrong with a statement is the error itself, and rolls back', async () => {
+test('throws the error of an invalid statement unchanged, and rolls back', async () => {
   await withStore(async (store) => {
     await store.query({ name: 'create', text: 'create table kept (id int primary key)' }, []);
     const insert = { name: 'insert', text: 'insert into kept values (1)' };
@@ -152,7 +152,7 @@ test('what is wrong with a statement is the error itself, and rolls back', async
   });
 });
 
-test('conflicts that the next try does not meet are unavailable', async () => {
+test('reports StoreUnavailableError for conflicts that a retry resolves, and not for others', async () => {
   await withStore(async (store) => {
     const raise = (state: string) => store.query({ name: `raise-${state}`, text: `select raise('${state}')` }, []);
     await store.query(
@@ -172,7 +172,7 @@ test('conflicts that the next try does not meet are unavailable', async () => {
   });
 });
 
-test('a transaction that idles is ended by the server, so that no lock outlives its process', async () => {
+test('lets the server end an idle transaction, so that no lock outlives its process', async () => {
   const timeout = { name: 'timeout', text: `select current_setting('idle_in_transaction_session_timeout') as value` };
   await withStore(async (store) => {
     await store.transaction(async (transaction) => {
@@ -182,7 +182,7 @@ test('a transaction that idles is ended by the server, so that no lock outlives 
   }, 1);
 });
 
-test('a listener and a notifier find back after a restart', async () => {
+test('a listener and a notifier reconnect after a restart', async () => {
   let wakes = 0;
   const errors: unknown[] = [];
   const options = { databaseUrl: server.url, applicationName: 'test', onError: (error: unknown) => errors.push(error) };
@@ -193,7 +193,7 @@ test('a listener and a notifier find back after a restart', async () => {
   await eventually(() => expect(wakes).toBe(2));
 
   await server.restart('immediate');
-  // Listening again is itself a reason to look: some may have been missed.
+  // Listening again wakes too, because notifications may have been missed.
   await eventually(() => expect(wakes).toBe(3));
   notifier.notify('');
   await eventually(() => expect(wakes).toBe(4));

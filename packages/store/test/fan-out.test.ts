@@ -41,7 +41,7 @@ const queued = () => selectQueuedEvents(store, known, account.id, 100);
 const accounts = (after: AccountId | null = null, limit = 50) =>
   selectAccountsWithQueuedEvents(store, known, after, limit);
 
-test('sequences have no gaps, however many fan out at the same time', async () => {
+test('assigns sequences without gaps when several transactions fan out', async () => {
   const ids = [await seedSubscription(store, account), await seedSubscription(store, account)];
   await store.transaction((transaction) => seedEvents(transaction, account, 60));
   const worker = async (): Promise<void> => {
@@ -60,7 +60,7 @@ test('sequences have no gaps, however many fan out at the same time', async () =
   expect(await superuser.run('select distinct last_sequence from webhook_lane')).toEqual([{ last_sequence: '60' }]);
 });
 
-test('an account is fanned out by one transaction at a time', async () => {
+test('locks the fan-out of an account for one transaction', async () => {
   const other = await seedAccount(store, 'partner');
   await store.transaction(async (first) => {
     expect(await tryLockFanOut(first, account.id)).toBe(true);
@@ -72,7 +72,7 @@ test('an account is fanned out by one transaction at a time', async () => {
   await store.transaction(async (third) => expect(await tryLockFanOut(third, account.id)).toBe(true));
 });
 
-test('accounts come in turn, by id, each once, and only with something to do', async () => {
+test('selects each account with queued events once, ordered by id', async () => {
   const others = [await seedAccount(store, 'lender'), await seedAccount(store, 'partner')];
   const all = [account, ...others];
   for (const each of all) await store.transaction((transaction) => seedEvents(transaction, each, 3));
@@ -86,7 +86,7 @@ test('accounts come in turn, by id, each once, and only with something to do', a
   expect(await accounts()).toEqual(ids.slice(1));
 });
 
-test('an event of an unknown type stays queued, is counted, and does not hold up the others', async () => {
+test('keeps and counts an event of an unknown type, and does not delay later events', async () => {
   const snapshot = { accountId: account.id, interfaceName: account.interfaceName, snapshot: {}, requestId: null };
   await store.transaction((transaction) => insertOutboxEvent(transaction, { ...snapshot, type: 'referral.vanished' }));
   expect(await accounts()).toEqual([]);
@@ -99,7 +99,7 @@ test('an event of an unknown type stays queued, is counted, and does not hold up
   ).toMatchObject([{ eventType: 'referral.vanished' }]);
 });
 
-test('an event of which somebody pins an unknown version stays queued as a whole', async () => {
+test('keeps an event queued while a subscription pins an unknown version', async () => {
   const id = await seedSubscription(store, account);
   await seedSubscription(store, account);
   await superuser.run(
@@ -114,7 +114,7 @@ test('an event of which somebody pins an unknown version stays queued as a whole
   expect(await countOutboxAlarms(store, known)).toEqual({ unknown: 0, failed: 0 });
 });
 
-test('whoever is gone and pins a retired version holds nothing up, once the retirement was noticed', async () => {
+test('a paused subscription on a retired version does not delay events after the retirement', async () => {
   const gone = await seedSubscription(store, account);
   const ownersPause = await seedSubscription(store, await seedAccount(store, 'partner'));
   const other = await seedSubscription(store, account);
@@ -146,7 +146,7 @@ test('whoever is gone and pins a retired version holds nothing up, once the reti
   expect(await selectSubscriptionsPinning(store, [retired])).toEqual([]);
 });
 
-test('an event that was set aside is not taken again, and counted', async () => {
+test('does not select a failed event again, and counts it', async () => {
   await store.transaction((transaction) => seedEvents(transaction, account, 2));
   const [event] = await queued();
   await markEventFailed(store, event?.id ?? missing(), 'why');

@@ -20,7 +20,7 @@ import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from 
 
 let database: TestDatabase;
 let store: Store;
-/** Moves time, and looks on. */
+/** Changes times, and observes locks. */
 let superuser: Connection;
 let account: Account;
 
@@ -51,7 +51,7 @@ const lanes = () =>
     `select subscription_id, owner, fencing_token, due_at is not null as due from webhook_lane order by subscription_id`,
   );
 
-/** Subscriptions, and deliveries that are due to each. */
+/** Creates subscriptions, each with due deliveries. */
 async function seed(subscriptions: number, events: number): Promise<RecordId<'WebhookSubscription'>[]> {
   const ids: RecordId<'WebhookSubscription'>[] = [];
   for (let index = 0; index < subscriptions; index += 1) ids.push(await seedSubscription(store, account));
@@ -63,7 +63,7 @@ async function seed(subscriptions: number, events: number): Promise<RecordId<'We
 const take = (lease_: LaneLease | undefined, slots: number, inFlight: RecordId<'WebhookDelivery'>[] = []) =>
   selectDueDeliveries(store, [{ subscriptionId: lease_?.subscriptionId ?? missing(), slots }], inFlight);
 
-test('a lane is leased to one owner at a time, under a new token for each', async () => {
+test('leases a lane to one owner at a time, with a new fencing token for each', async () => {
   const [subscriptionId = missing()] = await seed(1, 1);
   expect(await lease('a')).toEqual([{ subscriptionId, fencingToken: '1' }]);
   expect(await lease('b')).toEqual([]);
@@ -71,7 +71,7 @@ test('a lane is leased to one owner at a time, under a new token for each', asyn
   expect(await lease('b')).toEqual([{ subscriptionId, fencingToken: '2' }]);
 });
 
-test('only lanes with something due are leased, the longest due first, at most so many', async () => {
+test('leases at most `limit` due lanes, the longest due first', async () => {
   const [first = missing(), second = missing(), third = missing(), paused = missing()] = await seed(4, 1);
   await superuser.run(`update webhook_lane set due_at = now() - interval '2 minutes' where subscription_id = $1`, [
     second,
@@ -88,14 +88,14 @@ test('only lanes with something due are leased, the longest due first, at most s
   expect(await lease('a')).toEqual([]);
 });
 
-test('many at once lease each lane once', async () => {
+test('leases each lane once when several owners lease at the same time', async () => {
   const ids = await seed(12, 1);
   const leased = await Promise.all(Array.from({ length: 6 }, (_, index) => lease(`owner-${index}`, 5)));
   const subscriptionIds = leased.flat().map(({ subscriptionId }) => subscriptionId);
   expect(subscriptionIds.toSorted()).toEqual(ids.toSorted());
 });
 
-test('whoever leases meanwhile passes over what another is about to lease, and does not wait', async () => {
+test('skips lanes that another transaction is leasing, without waiting', async () => {
   const ids = await seed(3, 1);
   await store.transaction(async (transaction) => {
     const first = await leaseLanes(transaction, { owner: 'a', forSeconds: 15, limit: 2 });
@@ -105,7 +105,7 @@ test('whoever leases meanwhile passes over what another is about to lease, and d
   });
 });
 
-test('a lease is renewed for who holds it: not under an old token, not once it ran out, not while paused', async () => {
+test('renews a lease only for its current token, before it expires, and while the lane is active', async () => {
   await seed(1, 1);
   const [old] = await lease('a');
   if (old === undefined) throw new Error('No lease.');
@@ -122,10 +122,10 @@ test('a lease is renewed for who holds it: not under an old token, not once it r
   expect(await renewLanes(store, [current], 15)).toEqual([]);
 });
 
-test('renewal locks lanes in the order in which fan-out locks them', async () => {
+test('renewal locks lanes in the same order as fan-out', async () => {
   const ids = await seed(3, 1);
   const held = await lease('a');
-  // The last of them is locked elsewhere: whoever comes in order holds the first ones meanwhile.
+  // Another session locks the last lane. A renewal in order holds the first two while it waits.
   await superuser.run('begin');
   await superuser.run('select from webhook_lane where subscription_id = $1 for no key update', [ids[2]]);
   const observer = await connect(database.databaseUrl);
@@ -138,7 +138,7 @@ test('renewal locks lanes in the order in which fan-out locks them', async () =>
   await observer.close();
 });
 
-test('what is settled under an old token finds no lane', async () => {
+test('does not lock a lane under an old token', async () => {
   await seed(2, 1);
   const old = await lease('a');
   await passTime(16);
@@ -149,14 +149,14 @@ test('what is settled under an old token finds no lane', async () => {
   expect(await store.transaction((transaction) => lockHeldLanes(transaction, old))).toEqual([]);
 });
 
-test('a former owner may still write while nobody else has taken the lane', async () => {
+test('locks a lane after its lease has expired, until another owner acquires it', async () => {
   await seed(1, 1);
   const held = await lease('a');
   await passTime(60);
   expect(await store.transaction((transaction) => lockHeldLanes(transaction, held))).toEqual(held);
 });
 
-test('what is in flight is not taken again, and no more than the slots', async () => {
+test('takes at most `slots` deliveries, and none in flight', async () => {
   await seed(1, 5);
   const [held] = await lease('a');
   const first = await take(held, 2);
@@ -176,7 +176,7 @@ test('what is in flight is not taken again, and no more than the slots', async (
   ).toHaveLength(1);
 });
 
-test('each lane is asked for its own number', async () => {
+test('takes a different number from each lane', async () => {
   const [a = missing(), b = missing()] = await seed(2, 5);
   const rows = await selectDueDeliveries(
     store,
@@ -190,7 +190,7 @@ test('each lane is asked for its own number', async () => {
   expect(rows.filter((row) => row.subscriptionId === b)).toHaveLength(4);
 });
 
-test('nothing is taken that is not due, or of a paused or deleted subscription', async () => {
+test('takes no delivery that is not due, or of a paused or deleted subscription', async () => {
   const [subscriptionId] = await seed(1, 3);
   const [held] = await lease('a');
   await superuser.run(`update webhook_pending_delivery set due_at = now() + interval '1 minute' where delivery_id = 1`);
@@ -206,7 +206,7 @@ test('nothing is taken that is not due, or of a paused or deleted subscription',
   expect(await take(held, 16)).toEqual([]);
 });
 
-test('a settled lane is due when its next delivery is, and free once it is given back', async () => {
+test('sets the due time of a settled lane to its next delivery, and releases it', async () => {
   const [subscriptionId = missing()] = await seed(1, 2);
   const [held] = await lease('a');
   const [one, two] = await take(held, 2);
@@ -224,7 +224,7 @@ test('a settled lane is due when its next delivery is, and free once it is given
   expect(await lease('b')).toEqual([]);
   const dueInMs = await selectNextLaneDue(store);
   expect(dueInMs).toBeGreaterThan(30_000);
-  // Times are kept to the millisecond, rounded.
+  // The database rounds times to milliseconds.
   expect(dueInMs).toBeLessThanOrEqual(60_001);
 
   await store.transaction(async (transaction) => {
@@ -235,9 +235,9 @@ test('a settled lane is due when its next delivery is, and free once it is given
   expect(await selectNextLaneDue(store)).toBeNull();
 });
 
-test('a lane that somebody holds is next due when its lease ends', async () => {
+test('counts a leased lane as due when its lease expires', async () => {
   await seed(1, 1);
-  // Times are kept to the millisecond, rounded.
+  // The database rounds times to milliseconds.
   expect(await selectNextLaneDue(store)).toBeLessThanOrEqual(1);
   await lease('a');
   const dueInMs = await selectNextLaneDue(store);
@@ -245,7 +245,7 @@ test('a lane that somebody holds is next due when its lease ends', async () => {
   expect(dueInMs).toBeLessThanOrEqual(15_001);
 });
 
-test('an attempt that is there already, because the answer to its commit was lost, is left as it is', async () => {
+test('keeps an attempt that was already recorded', async () => {
   await seed(1, 1);
   const attempt = { number: 1, startedAt: new Date(), durationMs: 7, responseStatus: 200, error: null };
   await insertAttempts(store, [{ deliveryId: toRecordId('1'), ...attempt }]);
@@ -259,13 +259,13 @@ test('an attempt that is there already, because the answer to its commit was los
   ]);
 });
 
-test('no wake-up is lost when fan-out commits while settling waits for the lane', async () => {
+test('loses no due time when fan-out commits while settling waits for the lane', async () => {
   const [subscriptionId = missing()] = await seed(1, 1);
   const [held] = await lease('a');
   const [delivery] = await take(held, 1);
   if (held === undefined || delivery === undefined) throw new Error('Nothing to settle.');
 
-  // Fan-out holds the lane, its new delivery not yet committed.
+  // Fan-out holds the lane and has not committed its new delivery.
   await store.transaction((transaction) => seedEvents(transaction, account, 1));
   const mayCommit = Promise.withResolvers<void>();
   const hasInserted = Promise.withResolvers<void>();
@@ -276,7 +276,7 @@ test('no wake-up is lost when fan-out commits while settling waits for the lane'
   });
   await hasInserted.promise;
 
-  // Settling ends the lane's only other delivery and gives the lane back. It waits for fan-out.
+  // Settling finishes the lane's only other delivery and releases the lane. It waits for fan-out.
   const settling = store.transaction(async (transaction) => {
     const locked = await lockHeldLanes(transaction, [held]);
     await finishDeliveries(transaction, [{ id: delivery.deliveryId, status: 'DELIVERED' }]);
@@ -292,7 +292,7 @@ test('no wake-up is lost when fan-out commits while settling waits for the lane'
   expect(await take({ subscriptionId, fencingToken: '2' }, 16)).toMatchObject([{ sequence: '2' }]);
 });
 
-test('no wake-up is lost when settling commits while fan-out waits for the lane', async () => {
+test('loses no due time when settling commits while fan-out waits for the lane', async () => {
   const [subscriptionId = missing()] = await seed(1, 1);
   const [held] = await lease('a');
   const [delivery] = await take(held, 1);

@@ -27,16 +27,16 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function ask<Answer>(question: (store: Store) => Promise<Answer>, databaseUrl: string): Promise<Answer> {
+async function withStore<Result>(work: (store: Store) => Promise<Result>, databaseUrl: string): Promise<Result> {
   const store = createStore({ databaseUrl, applicationName: 'test' });
   try {
-    return await question(store);
+    return await work(store);
   } finally {
     await store.close();
   }
 }
-const pending = (databaseUrl = database.databaseUrl) => ask(pendingMigrations, databaseUrl);
-const problems = (databaseUrl = database.databaseUrl) => ask(describeDatabaseProblems, databaseUrl);
+const pending = (databaseUrl = database.databaseUrl) => withStore(pendingMigrations, databaseUrl);
+const problems = (databaseUrl = database.databaseUrl) => withStore(describeDatabaseProblems, databaseUrl);
 
 test('reports pending migrations before and after migrating', async () => {
   expect(await pending()).toEqual(allMigrations);

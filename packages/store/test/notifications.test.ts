@@ -63,7 +63,7 @@ function openStore(directUrl?: string): Store {
   return store;
 }
 
-/** Waits for a notification that is sent after all others. */
+/** Sends a last notification, waits for it, and returns the payloads before it. */
 async function drained(heard: Heard): Promise<readonly (string | null)[]> {
   notifierWith().notify('last');
   await expect.poll(() => heard.payloads, patience).toContain('last');
@@ -102,7 +102,7 @@ describe('a store', () => {
     expect(await drained(heard)).toEqual([null]);
   });
 
-  test('does not notify when PostgreSQL answers COMMIT with ROLLBACK', async () => {
+  test('does not notify when PostgreSQL responds to COMMIT with ROLLBACK', async () => {
     const store = openStore();
     const account = await seedAccount(store, 'partner');
     const heard = listen();

@@ -13,9 +13,9 @@ import { selectSubscriptions } from '../src/webhook-subscriptions.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { known } from './support/seed.ts';
 
-// 1,000 accounts with 20 subscriptions each. All referrals, and all events with their deliveries, are of 20 accounts, and
-// those of account 1 are the oldest: a plan that walks down everybody's would read them all. A tenth of the deliveries is
-// pending, and a tenth of the lanes is due.
+// 1,000 accounts with 20 subscriptions each. All referrals, events and deliveries belong to 20 accounts. Those of account 1 are
+// the oldest, so that a plan that scans the records of all accounts reads all of them. A tenth of the deliveries is pending,
+// and a tenth of the lanes is due.
 const fill = `
   insert into organization (name) values ('Test');
   insert into account (interface, organization_id, name) select 'partner', 1, 'Test' from generate_series(1, 1000);
@@ -74,7 +74,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Executes what `work` would query, as a prepared statement, and returns the nodes of its plan. */
+/** Executes the statement of `work` as a prepared statement and returns the nodes of its plan. */
 async function explain(mode: string, work: (database: Database) => Promise<unknown>): Promise<PlanNode[]> {
   let nodes: PlanNode[] = [];
   await work({
@@ -102,7 +102,7 @@ function flatten(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 
-/** How many rows of a table were read, those that a filter dropped included. */
+/** The number of rows of a table that were read, including those that a filter removed. */
 function rowsRead(nodes: readonly PlanNode[], relation: string): number {
   return nodes
     .filter((node) => node['Relation Name'] === relation && node['Node Type'] !== 'ModifyTable')
@@ -114,17 +114,17 @@ const indexes = (nodes: readonly PlanNode[]): string[] => nodes.flatMap((node) =
 const scanned = (nodes: readonly PlanNode[]): string[] =>
   nodes.filter((node) => node['Node Type'] === 'Seq Scan').flatMap((node) => node['Relation Name'] ?? []);
 
-// Which kind of plan a prepared statement gets is decided at run time: both must do.
+// PostgreSQL chooses between a generic and a custom plan at run time. Both must use the index.
 describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
-  test('lanes are leased by webhook_lane_due', async () => {
+  test('leases lanes by webhook_lane_due', async () => {
     const nodes = await explain(mode, (db) => leaseLanes(db, { owner: 'b', forSeconds: 15, limit: 64 }));
     expect(indexes(nodes)).toEqual(expect.arrayContaining(['webhook_lane_due', 'webhook_lane_pkey']));
     expect(scanned(nodes)).toEqual([]);
-    // The due and the leased ones on the way to 64, and these once more to be updated.
+    // The due and leased lanes until 64 are found, and those 64 again for the update.
     expect(rowsRead(nodes, 'webhook_lane')).toBeLessThan(500);
   });
 
-  test('deliveries are taken by webhook_pending_delivery_due, no more than the slots', async () => {
+  test('takes deliveries by webhook_pending_delivery_due, and reads no more than the slots', async () => {
     const lanes = Array.from({ length: 64 }, (_, index) => ({
       subscriptionId: toRecordId<'WebhookSubscription'>(String((index + 1) * 10)),
       slots: 4,
@@ -142,24 +142,24 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     expect(rowsRead(nodes, 'webhook_payload')).toBeLessThanOrEqual(64 * 4);
   });
 
-  test('the accounts of the queue are found by outbox_event_queued, one step each', async () => {
+  test('finds the accounts of the queue by outbox_event_queued, one step each', async () => {
     const nodes = await explain(mode, (db) => selectAccountsWithQueuedEvents(db, known, null, 50));
     expect(indexes(nodes)).toContain('outbox_event_queued');
     expect(rowsRead(nodes, 'outbox_event')).toBeLessThan(50);
   });
 
-  test('the queue of an account is read by outbox_event_queued', async () => {
+  test('reads the queue of an account by outbox_event_queued', async () => {
     const nodes = await explain(mode, (db) => selectQueuedEvents(db, known, toRecordId('2'), 10));
     expect(indexes(nodes)).toContain('outbox_event_queued');
     expect(rowsRead(nodes, 'outbox_event')).toBeLessThanOrEqual(10);
   });
 
-  test('a key is found by its id', async () => {
+  test('finds an API key by its id', async () => {
     const nodes = await explain(mode, (db) => selectApiKey(db, 'k77'));
     expect(indexes(nodes)).toEqual(expect.arrayContaining(['api_key_pkey', 'api_client_pkey']));
   });
 
-  // A page far down a list must cost what the first one costs.
+  // A page far down a list must cost as much as the first page.
   describe.each<[string, string | null]>([
     ['the first page', null],
     ['a page far down', '1900'],
@@ -188,12 +188,12 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
         (db) => selectDeliveries(db, { accountId, subscriptionId: null, status: null }, page),
       ],
       [
-        "everybody's deliveries",
+        'deliveries of all accounts',
         'webhook_delivery',
         'webhook_delivery_pkey',
         (db) => selectDeliveries(db, { accountId: null, subscriptionId: null, status: null }, page),
       ],
-    ])('%s, of %s, are listed by %s', async (_name, relation, index, list) => {
+    ])('lists %s, from %s, by %s', async (_name, relation, index, list) => {
       const nodes = await explain(mode, list);
       expect(indexes(nodes)).toContain(index);
       expect(rowsRead(nodes, relation)).toBeLessThanOrEqual(42);

@@ -80,7 +80,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('row-level security is on for every table whose rows belong to one interface', async () => {
+test('enables row-level security for every table whose rows belong to one interface', async () => {
   const rows = await superuser.query<{ name: string; secured: boolean }>(
     {
       name: 'secured-tables',
@@ -99,7 +99,7 @@ test('row-level security is on for every table whose rows belong to one interfac
 test.each([
   ['lender_api', 'lender'],
   ['partner_api', 'partner'],
-] as const)('%s sees no row of the other interface, in any table', async (role, own) => {
+] as const)('%s sees no row of the other interface in any table', async (role, own) => {
   const seen = new Map<string, unknown>();
   for (const table of byInterface) {
     const rows = login(role).run(`select interface from ${table}`);
@@ -109,7 +109,7 @@ test.each([
   expect(seen).toEqual(new Map<string, unknown>([...expected, ['webhook_payload', 'not even readable']]));
 });
 
-test('every table that is looked at holds rows of both interfaces', async () => {
+test('every checked table contains rows of both interfaces', async () => {
   for (const table of byInterface) {
     const all = await superuser.query(
       { name: `all-${table}`, text: `select interface from ${table} order by interface` },
@@ -126,14 +126,14 @@ test.each([
   ['webhook_pending_delivery, deleting', 'delete from webhook_pending_delivery returning interface'],
   ['idempotency_key, deleting', 'delete from idempotency_key returning interface'],
   ['api_key', 'update api_key set last_used_at = now() returning interface'],
-])('an API changes rows of its own interface only: %s', async (_, statement) => {
+])('an API changes only rows of its own interface: %s', async (_, statement) => {
   const api = login('partner_api');
   await api.run('begin');
   expect(await api.run(statement)).toEqual([{ interface: 'partner' }]);
   await api.run('rollback');
 });
 
-test('an API writes no row of the other interface, nor moves one there', async () => {
+test('an API cannot insert a row for the other interface, or move one there', async () => {
   const [lender] = await superuser.query<{ id: string }>(
     { name: 'lender', text: `select id from account where interface = 'lender'` },
     [],
@@ -144,7 +144,7 @@ test('an API writes no row of the other interface, nor moves one there', async (
     [lender?.id],
   );
   await expect(forged).rejects.toThrow('violates row-level security policy');
-  // As its own interface's: the foreign key holds account and interface together.
+  // With its own interface, the foreign key rejects the account of the other one.
   const mislabelled = api.run(
     `insert into outbox_event (account_id, interface, event_type, snapshot) values ($1, 'partner', 'lender.updated', '{}')`,
     [lender?.id],
@@ -186,12 +186,12 @@ test.each<[DatabaseRole, string]>([
       [role, 'create table x ()'],
     ],
   ),
-])('%s may not: %s', async (role, statement) => {
+])('%s is denied: %s', async (role, statement) => {
   await expect(login(role).run(statement)).rejects.toThrow('permission denied');
 });
 
-// A change of what an app may do is a change of this list.
-test('what each app may do, in full', async () => {
+// Every change of the rights of an app must change this list.
+test('grants each app exactly these rights', async () => {
   const rows = await superuser.query<{ role: string; grant: string }>(
     {
       name: 'grants',

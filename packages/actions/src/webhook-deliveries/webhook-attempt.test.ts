@@ -15,6 +15,6 @@ test.each([
   ['ADDRESS_FORBIDDEN', 'ADDRESS_FORBIDDEN'],
   ['TLS_FAILED', 'TLS_FAILED'],
   ['OF_A_NEWER_BUILD', 'PROTOCOL_ERROR'],
-])('an attempt that was written with the error %s is shown with %s', (error, expected) => {
+])('shows the stored error %s as %s', (error, expected) => {
   expect(toWebhookAttempt({ ...row, error }).error).toBe(expected);
 });

@@ -13,7 +13,7 @@ vi.mock('@deedwire/webhook-events', () => ({
 const choose = (version?: string) =>
   chooseEventTypes('partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
 
-test('a type of which nothing is released yet has to be named with its version', () => {
+test('requires a version for an event type without a released version', () => {
   expect(choose('2027-02-01')).toEqual({
     eventTypes: [{ type: 'matter.closed', version: '2027-02-01' }],
     userErrors: [],

@@ -18,12 +18,12 @@ import {
 
 export type Account = Caller & { gid: string };
 
-/** A sender that calls nobody. */
+/** A sender without a network. */
 export interface FakeSender extends WebhookSender {
-  /** What was verified, in order. */
+  /** The handshakes, in order. */
   verified: { url: string; secret: string }[];
-  /** How verification ends from now on. */
-  outcome: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
+  /** The result of the next handshakes. */
+  result: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }
 
 export interface Context extends WebhookActionContext {
@@ -32,12 +32,12 @@ export interface Context extends WebhookActionContext {
   notified: number;
 }
 
-/** A database, and each app's context under its own login. `reset` empties it and makes two lenders and two partners. */
+/** A database, and the context of each app with its own login. `reset` deletes all records and creates two lenders and two partners. */
 export interface World {
   lenderApi: Context;
   partnerApi: Context;
   operator: Context;
-  /** May do everything: looks behind the scenes, and moves time. */
+  /** Has all rights. */
   superuser: Store;
   sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   organizationId: string;
@@ -160,10 +160,10 @@ function countingNotifications(store: Store, onNotify: () => void): Store {
 function createFakeSender(): FakeSender {
   const sender: FakeSender = {
     verified: [],
-    outcome: () => ({ verified: true }),
+    result: () => ({ verified: true }),
     async verify(request) {
       sender.verified.push(request);
-      return sender.outcome(request);
+      return sender.result(request);
     },
     deliver: () => Promise.reject(new Error('No action delivers.')),
     close: async () => {},

@@ -29,7 +29,7 @@ const columns = `
     where t.subscription_id = s.id
   ) as "eventTypes"`;
 
-/** Served by webhook_subscription_pkey. Deleted ones do not exist. */
+/** Ignores deleted subscriptions. Served by webhook_subscription_pkey. */
 export async function selectSubscription(
   database: Database,
   accountId: AccountId,
@@ -62,7 +62,7 @@ export async function selectSubscriptions(
   return database.query<SubscriptionRow>(statement, [accountId, page.afterId, page.limit]);
 }
 
-/** Whoever asks: for the operator. Served by webhook_subscription_pkey. Deleted ones do not exist. */
+/** Of any account, for operators. Ignores deleted subscriptions. Served by webhook_subscription_pkey. */
 export async function subscriptionExists(database: Database, id: RecordId<'WebhookSubscription'>): Promise<boolean> {
   const statement = {
     name: 'subscription-exists',
@@ -81,8 +81,8 @@ export async function countSubscriptions(database: Database, accountId: AccountI
 }
 
 /**
- * Lets one transaction at a time create subscriptions for an account, so that the limit holds. An advisory lock, because an
- * API may not write accounts.
+ * Serializes the creation of subscriptions of an account, so that the limit holds. An advisory lock, because an API has no right
+ * to lock rows of accounts.
  */
 export async function lockSubscriptionsOfAccount(database: Database, accountId: AccountId): Promise<void> {
   const statement = {
@@ -92,7 +92,7 @@ export async function lockSubscriptionsOfAccount(database: Database, accountId: 
   await database.query(statement, [accountId]);
 }
 
-/** The number of the next subscription: its secret is encrypted under it. */
+/** The id of the next subscription. Its secret is encrypted with the id as associated data, so the insert needs it. */
 export async function reserveSubscriptionId(database: Database): Promise<RecordId<'WebhookSubscription'>> {
   const statement = {
     name: 'reserve-subscription-id',
@@ -165,7 +165,7 @@ export async function insertSubscriptionEventTypes(
   ]);
 }
 
-/** Holds a subscription until the transaction ends. Served by webhook_subscription_pkey. */
+/** Locks a subscription until the transaction ends. Lock its lane first. Served by webhook_subscription_pkey. */
 export async function lockSubscription(
   database: Database,
   accountId: AccountId,
@@ -201,7 +201,7 @@ export async function updateSubscriptionUrl(
   transaction.notifyAfterCommit();
 }
 
-/** Makes a paused subscription active again, and its lane with it. Served by webhook_subscription_pkey, webhook_lane_pkey. */
+/** Resumes a paused subscription and its lane. Served by webhook_subscription_pkey and webhook_lane_pkey. */
 export async function resumeSubscription(transaction: Transaction, id: RecordId<'WebhookSubscription'>): Promise<void> {
   const statement = {
     name: 'resume-subscription',
@@ -221,7 +221,7 @@ export async function resumeSubscription(transaction: Transaction, id: RecordId<
   transaction.notifyAfterCommit();
 }
 
-/** Takes a subscription out of everybody's sight and forgets its secret. Served by webhook_subscription_pkey. */
+/** Hides a subscription from every interface and erases its secret. Served by webhook_subscription_pkey. */
 export async function markSubscriptionDeleted(database: Database, id: RecordId<'WebhookSubscription'>): Promise<void> {
   const statement = {
     name: 'mark-subscription-deleted',
@@ -231,9 +231,9 @@ export async function markSubscriptionDeleted(database: Database, id: RecordId<'
 }
 
 /**
- * Counts one more verification request of an account in the present minute.
+ * Counts a handshake of an account in the current minute.
  *
- * @returns how many there were in this minute, this one included
+ * @returns the number of handshakes in this minute, including this one
  */
 export async function countHandshake(
   database: Database,
@@ -251,7 +251,7 @@ export async function countHandshake(
   return onlyRow(await database.query<{ handshakes: number }>(statement, [accountId, interfaceName])).handshakes;
 }
 
-/** Forgets the counts of former minutes. Served by webhook_handshake_count_pkey. */
+/** Deletes the counts of previous minutes. Served by webhook_handshake_count_pkey. */
 export async function deleteOldHandshakeCounts(database: Database, accountId: AccountId): Promise<void> {
   const statement = {
     name: 'delete-old-handshake-counts',

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '../../src/index.ts';
 
-/** A database of the test's own, with every migration applied. */
+/** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
 }

@@ -50,7 +50,7 @@ export async function seedEvents(transaction: Transaction, account: Account, cou
   for (let index = 0; index < count; index += 1) await insertOutboxEvent(transaction, event);
 }
 
-/** What the worker does with the waiting events of an account, inside a transaction. Returns the deliveries made. */
+/** Fans out the queued events of an account, as the worker does. Returns the number of deliveries. */
 export async function fanOut(transaction: Transaction, account: Account, limit = 100): Promise<number> {
   const events = await selectQueuedEvents(transaction, known, account.id, limit);
   const sequences = await lockLanes(

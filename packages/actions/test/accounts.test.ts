@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createLender, createOrganization, createPartner, updateLender } from '../src/index.ts';
+import { events, expectRefused } from './support/operator.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+test('appends an event for a new name, and none for the same name', async () => {
+  const rename = (name: string, lenderId = world.lender.gid) => updateLender(world.operator, { lenderId, name });
+  await rename('New');
+  await rename('New');
+  expect(await events(world)).toEqual([
+    { event_type: 'lender.updated', snapshot: { lender: { id: world.lender.gid, name: 'New' } } },
+  ]);
+  await expectRefused(rename(''), 'INVALID');
+  await expectRefused(rename('New', world.partner.gid.replace('Partner', 'Lender')), 'NOT_FOUND');
+});
+
+test('rejects an account without a name or of an unknown organization', async () => {
+  await expectRefused(createOrganization(world.operator, { name: ' ' }), 'INVALID');
+  const { organizationId } = world;
+  for (const create of [createLender, createPartner]) {
+    await expectRefused(create(world.operator, { organizationId, name: '' }), 'INVALID');
+    for (const wrong of ['gid://service/Organization/999999', world.lender.gid, 'nope']) {
+      await expectRefused(create(world.operator, { organizationId: wrong, name: 'x' }), 'NOT_FOUND');
+    }
+  }
+  expect(await world.sql(`select from account where name in ('', 'x')`)).toEqual([]);
+});

@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { RefusedError, type RefusalCode } from '../../src/index.ts';
+import type { World } from './world.ts';
+
+export async function expectRefused(work: Promise<unknown>, code: RefusalCode, message?: string): Promise<void> {
+  await expect(work).rejects.toMatchObject({ name: 'RefusedError', code, ...(message && { message }) });
+}
+
+/** The codes of the rejected requests. */
+export function refusals(results: PromiseSettledResult<unknown>[]): unknown[] {
+  return results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason instanceof RefusedError ? result.reason.code : result.reason] : [],
+  );
+}
+
+/** The events of all accounts, oldest first. */
+export function events(world: World): Promise<Record<string, unknown>[]> {
+  return world.sql('select event_type, snapshot from outbox_event order by id');
+}
+
+export async function eventTypes(world: World): Promise<unknown[]> {
+  return (await events(world)).map((event) => event['event_type']);
+}
+
+/** Runs `work` while no event can be appended. */
+export async function withoutOutbox(world: World, work: () => Promise<void>): Promise<void> {
+  await world.sql('alter table outbox_event add constraint no_more check (false) not valid');
+  try {
+    await work();
+  } finally {
+    await world.sql('alter table outbox_event drop constraint if exists no_more');
+  }
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addTeamMember, listTeamMembers, removeTeamMember, updateLender, updateTeamMember } from '../src/index.ts';
+import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+const members = () => listTeamMembers(world.lenderApi, world.lender);
+
+const member = { firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com' };
+const add = (details: Partial<typeof member> = {}, lenderId = world.lender.gid) =>
+  addTeamMember(world.operator, { ...member, ...details, lenderId });
+
+test('appends an event with the lender when a team member is added, updated or removed', async () => {
+  const { id } = await add();
+  expect(await members()).toEqual([{ id, ...member }]);
+  await updateTeamMember(world.operator, { teamMemberId: id, lastName: 'King' });
+  const king = { id, ...member, lastName: 'King' };
+  expect(await members()).toEqual([king]);
+  expect(await removeTeamMember(world.operator, { teamMemberId: id })).toEqual(king);
+  expect(await members()).toEqual([]);
+  const lender = { id: world.lender.gid, name: 'Lender' };
+  expect(await events(world)).toEqual([
+    { event_type: 'team_member.added', snapshot: { lender, teamMember: { id, ...member } } },
+    { event_type: 'team_member.updated', snapshot: { lender, teamMember: king } },
+    { event_type: 'team_member.removed', snapshot: { lender, teamMember: king } },
+  ]);
+  await expectRefused(removeTeamMember(world.operator, { teamMemberId: id }), 'NOT_FOUND');
+  await expectRefused(updateTeamMember(world.operator, { teamMemberId: id }), 'NOT_FOUND');
+});
+
+test('appends no event when no value changes', async () => {
+  const { id } = await add();
+  await updateTeamMember(world.operator, { teamMemberId: id, ...member });
+  expect(await eventTypes(world)).toEqual(['team_member.added']);
+});
+
+test('rejects an address that another team member of the lender has, ignoring case', async () => {
+  await add();
+  await expectRefused(
+    add({ email: 'ADA@example.com' }),
+    'CONFLICT',
+    'Another team member of Lender has the address ADA@example.com.',
+  );
+  await add({}, world.otherLender.gid);
+  const { id } = await add({ email: 'grace@example.com' });
+  await expectRefused(updateTeamMember(world.operator, { teamMemberId: id, email: 'Ada@Example.com' }), 'CONFLICT');
+  await updateTeamMember(world.operator, { teamMemberId: id, email: 'GRACE@example.com' });
+  const results = await Promise.allSettled(Array.from({ length: 5 }, () => add({ email: 'new@example.com' })));
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(refusals(results)).toEqual(Array(4).fill('CONFLICT'));
+});
+
+test('limits a lender to 250 team members, also for concurrent requests', async () => {
+  await world.sql(
+    `insert into team_member (account_id, first_name, last_name, email)
+     select $1, 'A', 'B', n || '@example.com' from generate_series(1, 245) n`,
+    [world.lender.accountId],
+  );
+  const results = await Promise.allSettled(
+    Array.from({ length: 9 }, (_, index) => add({ email: `new${index}@example.com` })),
+  );
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  expect(refusals(results)).toEqual(Array(4).fill('LIMIT_REACHED'));
+  await expectRefused(add(), 'LIMIT_REACHED', 'A lender can have 250 team members.');
+  expect(await members()).toHaveLength(250);
+  expect(await eventTypes(world)).toHaveLength(5);
+});
+
+test('rejects invalid details with every problem', async () => {
+  await expectRefused(
+    add({ firstName: '', lastName: 'x'.repeat(201), email: 'nope' }),
+    'INVALID',
+    'The first name must be 1 to 200 characters and not blank. The last name must be 1 to 200 characters and not blank. The email must be a valid address of at most 254 characters.',
+  );
+  await expectRefused(add({}, world.partner.gid), 'NOT_FOUND');
+  await expectRefused(add({}, world.partner.gid.replace('Partner', 'Lender')), 'NOT_FOUND');
+  expect(await world.sql('select from team_member')).toEqual([]);
+});
+
+test('changes nothing when the event cannot be appended', async () => {
+  const { id } = await add();
+  const before = await members();
+  await withoutOutbox(world, async () => {
+    await expect(add({ email: 'new@example.com' })).rejects.toThrow('no_more');
+    await expect(updateTeamMember(world.operator, { teamMemberId: id, lastName: 'King' })).rejects.toThrow('no_more');
+    await expect(removeTeamMember(world.operator, { teamMemberId: id })).rejects.toThrow('no_more');
+    await expect(updateLender(world.operator, { lenderId: world.lender.gid, name: 'New' })).rejects.toThrow('no_more');
+  });
+  expect(await members()).toEqual(before);
+  expect(await world.sql('select name from account where id = $1', [world.lender.accountId])).toEqual([
+    { name: 'Lender' },
+  ]);
+});

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listAllWebhookDeliveries, readWebhookDelivery } from '../src/index.ts';
+import { expectRefused } from './support/operator.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+test('rejects an unknown subscription or delivery', async () => {
+  const { id } = await world.subscribe();
+  const list = (subscriptionId: string | null) =>
+    listAllWebhookDeliveries(world.operator, { subscriptionId, status: null });
+  expect((await list(id)).edges).toEqual([]);
+  expect((await list(null)).edges).toEqual([]);
+  await expectRefused(list('gid://service/WebhookSubscription/999999'), 'NOT_FOUND');
+  await expectRefused(list('nope'), 'NOT_FOUND');
+  for (const deliveryId of ['gid://service/WebhookDelivery/999999', 'nope']) {
+    await expectRefused(readWebhookDelivery(world.operator, { deliveryId }), 'NOT_FOUND');
+  }
+});
