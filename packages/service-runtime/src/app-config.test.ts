@@ -6,7 +6,7 @@ const schema = appConfig({ port: 4001 });
 const secretKey = Buffer.alloc(32, 7).toString('base64');
 const usable = { DATABASE_URL: 'postgres://lender_api@db/deedwire', WEBHOOK_SECRET_KEYS: `k1:${secretKey}` };
 
-test('what must be given, and what everything else is then', () => {
+test('applies defaults when only the required variables are set', () => {
   expect(readConfig(schema, usable)).toEqual({
     PORT: 4001,
     LOG_LEVEL: 'info',
@@ -19,7 +19,7 @@ test('what must be given, and what everything else is then', () => {
   });
 });
 
-test('every problem at once, those between variables too, and no secret', () => {
+test('reports all problems at once, including those of combinations, without secrets', () => {
   const env = {
     DATABASE_URL: 'mysql://root:hunter2@db',
     WEBHOOK_SECRET_KEYS: 'k1:hunter2',
@@ -29,16 +29,16 @@ test('every problem at once, those between variables too, and no secret', () => 
   };
   expect(() => readConfig(schema, env)).toThrow(
     [
-      'The configuration cannot be used:',
+      'The configuration is invalid:',
       '  DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
-      '  GID_NAMESPACE must be lower-case letters, digits and hyphens, a letter first',
-      '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, separated by commas: number 1 is not',
+      '  GID_NAMESPACE must consist of lowercase letters, digits and hyphens, and begin with a letter',
+      '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, several separated by commas; entry 1 is not',
       '  WEBHOOK_CALLBACK_POLICY must not be development when NODE_ENV is production',
     ].join('\n'),
   );
 });
 
-test('TLS verification is not switched off behind our back', () => {
+test('rejects NODE_TLS_REJECT_UNAUTHORIZED=0 unless the callback policy is development', () => {
   const env = { ...usable, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   expect(() => readConfig(schema, env)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED must not be 0');
   expect(() => readConfig(schema, { ...env, WEBHOOK_CALLBACK_POLICY: 'development' })).not.toThrow();

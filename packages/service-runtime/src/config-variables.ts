@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A whole number in decimal digits, no sign, no exponent. */
+/** A whole number in decimal digits, without sign and exponent. */
 export function wholeNumberVariable({ min, max }: { min: number; max: number }) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z

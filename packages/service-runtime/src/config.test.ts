@@ -27,7 +27,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-test('reads what is set and fills in the rest', () => {
+test('reads the variables that are set and applies defaults to the others', () => {
   expect(readConfig(schema, { DATABASE_URL: databaseUrl, PORT: ' 0 ', HOST: '', UNRELATED: 'x' })).toEqual({
     DATABASE_URL: databaseUrl,
     PORT: 0,
@@ -36,7 +36,7 @@ test('reads what is set and fills in the rest', () => {
   });
 });
 
-test('names every problem at once, and no value', () => {
+test('reports all problems at once, without values', () => {
   const env = {
     DATABASE_URL: 'mysql://root:hunter2@db',
     PORT: '65536',
@@ -51,16 +51,19 @@ test('names every problem at once, and no value', () => {
     'HOST must not be "everywhere" in production',
   ]);
   expect(problemsOf({})).toEqual(['DATABASE_URL is required']);
-  expect(() => readConfig(schema, {})).toThrow('The configuration cannot be used:\n  DATABASE_URL is required');
+  expect(() => readConfig(schema, {})).toThrow('The configuration is invalid:\n  DATABASE_URL is required');
 });
 
 test.each(['-1', '1.5', '1e3', '0x10', 'ten', '9'.repeat(16), '9'.repeat(400)])(
-  '%s is not a whole number in range',
+  'rejects %s as a whole number from 0 to 5000',
   (text) => {
     expect(wholeNumberVariable({ min: 0, max: 5000 }).safeParse(text).success).toBe(false);
   },
 );
 
-test.each(['db', 'localhost:5432/db', 'http://localhost/db', '//localhost/db'])('%s is not a database URL', (text) => {
-  expect(urlVariable('postgres').safeParse(text).success).toBe(false);
-});
+test.each(['db', 'localhost:5432/db', 'http://localhost/db', '//localhost/db'])(
+  'rejects %s as a database URL',
+  (text) => {
+    expect(urlVariable('postgres').safeParse(text).success).toBe(false);
+  },
+);

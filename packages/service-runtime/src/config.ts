@@ -1,22 +1,22 @@
 import type { z } from 'zod';
 
-/** The configuration cannot be used. The message lists every problem, one to a line, and holds no value. */
+/** The configuration is invalid. The message lists every problem on a line of its own and contains no value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'CONFIG_INVALID';
-  /** One sentence for each problem, beginning with the name of the variable. */
+  /** One sentence per problem, beginning with the name of the variable. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
+    super(['The configuration is invalid:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
     this.problems = problems;
   }
 }
 
 /**
- * Reads a process's configuration from its environment variables. A variable that is set to nothing counts as not set.
+ * Reads a process's configuration from its environment variables. An empty variable counts as not set.
  *
- * @throws {ConfigError} naming every variable that is missing or wrong, never its value.
+ * @throws {ConfigError} if a variable is missing or invalid. Lists all of them, without their values.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 
-/** What a slow or silent client may hold, in milliseconds and bytes. */
+/** Limits on slow or silent clients, in milliseconds and bytes. */
 export const httpLimits = {
-  /** From connecting, or from the first byte on a kept connection, until the headers are complete. */
+  /** From the connection, or from the first byte on a kept-alive connection, until the headers are complete. */
   headersTimeout: 10_000,
-  /** Until the whole request is complete. The handler's own limit on the body is shorter and answers better. */
+  /** Until the whole request is complete. The handler limits the body to less and responds with a better error. */
   requestTimeout: 20_000,
-  /** How often the two above are looked at. */
+  /** How often Node checks the two timeouts above. */
   connectionsCheckingInterval: 1000,
-  /** Longer than the 60 s of common load balancers: otherwise they reuse connections that are being closed. */
+  /** Longer than the 60 s of common load balancers. Otherwise they reuse connections that the server is closing. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16 * 1024,
-  /** Silence in both directions, so also a client that does not read its answer. */
+  /** Without traffic in either direction. This also ends clients that do not read their response. */
   socketTimeout: 30_000,
 };
 
@@ -21,28 +21,28 @@ export function createHttpServer(listener: RequestListener, limits = httpLimits)
   return createServer(options, listener).setTimeout(socketTimeout);
 }
 
-/** Rejects when the port is taken or the host is not an address of this machine. */
+/** Rejects when the port is in use or the host is not an address of this machine. */
 export async function listen(server: Server, { PORT, HOST }: { PORT: number; HOST?: string | undefined }) {
   server.listen({ port: PORT, host: HOST });
   await once(server, 'listening');
   const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new TypeError('not listening on TCP');
+  if (bound === null || typeof bound === 'string') throw new TypeError('The server is not listening on TCP.');
   const { address, family, port } = bound;
   const host = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
   return { url: `http://${host}:${port}`, port };
 }
 
 /**
- * Accepts no connection any more and waits until every request under way is answered. Whoever is still sending then, headers
- * without an end or the body of a request that was refused, is cut off: Node enforces none of the limits above any more once
- * a server closes, so that one such client would keep it open.
+ * Stops accepting connections and waits until every request in flight has its response. It then closes the connections of
+ * clients that are still sending, for example headers without an end or the body of a rejected request. Node enforces
+ * none of the timeouts above on a closing server, so a single such client could keep it open.
  */
-export async function closeServer(server: Server, isAnswering: () => boolean): Promise<void> {
+export async function closeServer(server: Server, hasRequestsInFlight: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  // A connection that was busy at first becomes idle when its answer is written, and would be kept open for reuse.
+  // A busy connection becomes idle when its response is written. Node would then keep it open for reuse.
   const timer = setInterval(() => {
-    if (isAnswering()) server.closeIdleConnections();
+    if (hasRequestsInFlight()) server.closeIdleConnections();
     else server.closeAllConnections();
   }, 50);
   await promise;

@@ -7,13 +7,13 @@ function logged(write: (logger: ReturnType<typeof createLogger>) => void): strin
   return lines.join('');
 }
 
-test('writes one JSON object a line', () => {
+test('writes one JSON object per line', () => {
   const line = logged((logger) => logger.info({ requestId: 'r1' }, 'served'));
   expect(JSON.parse(line)).toMatchObject({ level: 'info', name: 'test', requestId: 'r1', msg: 'served' });
   expect(JSON.parse(line).time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 });
 
-test('writes no secret, by whatever name or way it comes', () => {
+test('redacts secrets in fields, nested objects, messages and errors', () => {
   const apiKey = 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
   const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const text = logged((logger) => {

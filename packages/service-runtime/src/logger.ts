@@ -15,17 +15,20 @@ const secretNames = [
   '["x-service-api-key"]',
 ];
 
-/** What a secret looks like wherever it stands in a line: in a message, in a stack, deep in an object. */
+/** Patterns of secrets, applied to the whole line: messages, stacks and nested objects. */
 const secretShapes: readonly [RegExp, string][] = [
   [/(dw_(?:lender|partner)_[0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}/g, '$1_[redacted]'],
   [/whsec_[0-9A-Za-z+/=]{16,}/g, 'whsec_[redacted]'],
   [/\b(postgres(?:ql)?:\/\/)[^\s"@/]+@/g, '$1[redacted]@'],
 ];
 
-/** Written at once: otherwise the last lines before an exit are lost or out of order. */
+/** Synchronous: otherwise the last lines before an exit are lost or out of order. */
 const standardOutput = () => pino.destination({ dest: 1, sync: true });
 
-/** One JSON object a line on standard output, or on `destination`. Secrets are taken out by name and by shape. */
+/**
+ * Writes one JSON object per line to standard output, or to `destination`. Redacts secret fields and values that look like
+ * secrets.
+ */
 export function createLogger(
   { name, level }: { name: string; level: LogLevel },
   destination: DestinationStream = standardOutput(),

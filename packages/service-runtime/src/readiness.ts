@@ -1,60 +1,87 @@
 import type { Logger } from './logger.ts';
 
-const checkEveryMs = 500;
+const checkIntervalMs = 500;
+
+export interface ReadinessOptions {
+  /** Returns what is missing before the service can work, one sentence each. Changes nothing. */
+  check: () => Promise<readonly string[]>;
+  /** Starts the service's work. The service becomes ready when it has returned. */
+  onReady: () => Promise<void> | void;
+  logger: Logger;
+}
 
 export interface Readiness {
-  /** Empty when requests should be sent here. */
+  /** Empty when load balancers should send requests to this process. */
   problems(): readonly string[];
-  /** Whether everything that is needed was there once. Stays true while stopping: requests that still come are served. */
+  /** True once the process has become ready. Stays true while stopping, so that late requests are served. */
   wasReady(): boolean;
   whenReady: Promise<void>;
-  /** Not ready from now on, for good. */
-  stop(): void;
+  /** Makes the process unready for good. Resolves when a call of `onReady` that is in progress has returned. */
+  stop(): Promise<void>;
 }
 
 /**
- * Checks until there is no problem any more, then asks no longer: what goes away later fails request by request, instead
- * of taking every instance out of the load balancer at once.
+ * Repeats the check until nothing is missing, calls `onReady`, and then checks no more. A dependency that becomes
+ * unavailable later fails the requests that need it; unready instances would leave the load balancer without any.
+ *
+ * When `onReady` throws, the error is logged, the process stays unready, and both the check and `onReady` run again.
  */
-export function watchReadiness(check: () => Promise<readonly string[]>, logger: Logger): Readiness {
+export function watchReadiness({ check, onReady, logger }: ReadinessOptions): Readiness {
   const { promise: whenReady, resolve } = Promise.withResolvers<void>();
   let problems: readonly string[] = ['starting'];
   let wasReady = false;
-  let stopped = false;
+  let isStopped = false;
+  let starting: Promise<readonly string[]> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  async function find(): Promise<readonly string[]> {
+  async function findProblems(): Promise<readonly string[]> {
     try {
       return await check();
     } catch (error) {
       logger.error({ err: error }, 'readiness check failed');
-      return ['the readiness check failed, see the log'];
+      return ['the readiness check failed; see the log'];
     }
   }
 
-  async function look(): Promise<void> {
-    const found = await find();
-    if (stopped) return;
+  async function startWork(): Promise<readonly string[]> {
+    try {
+      await onReady();
+      return [];
+    } catch (error) {
+      logger.error({ err: error }, 'start failed');
+      return ['the start failed; see the log'];
+    }
+  }
+
+  async function attempt(): Promise<void> {
+    let found = await findProblems();
+    if (isStopped) return;
+    if (found.length === 0) {
+      starting = startWork();
+      found = await starting;
+      if (isStopped) return;
+    }
     if (found.length === 0) {
       wasReady = true;
       logger.info('ready');
       resolve();
     } else {
       if (found.join('\n') !== problems.join('\n')) logger.warn({ problems: found }, 'not ready');
-      timer = setTimeout(() => void look(), checkEveryMs);
+      timer = setTimeout(() => void attempt(), checkIntervalMs);
     }
     problems = found;
   }
-  void look();
+  void attempt();
 
   return {
     problems: () => problems,
     wasReady: () => wasReady,
     whenReady,
-    stop() {
-      stopped = true;
+    async stop() {
+      isStopped = true;
       problems = ['stopping'];
       clearTimeout(timer);
+      await starting;
     },
   };
 }

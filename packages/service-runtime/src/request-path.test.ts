@@ -13,7 +13,7 @@ test.each([
   ['/lenders//graphql', '/lenders//graphql'],
   ['/x/../lenders/graphql', '/x/../lenders/graphql'],
   ['*', '*'],
-])('%s', (url, path) => {
+])('reads the path of %s', (url, path) => {
   const request = new IncomingMessage(new Socket());
   request.url = url;
   expect(requestPath(request)).toBe(path);

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The path of a request, without its query. Takes the absolute form too, which a server must accept (RFC 9112, 3.2.2).
- * Not read by `new URL(url, base)`, for which `//anything/path` is a host and a path.
+ * Returns the path of a request without its query. Accepts the absolute form, as every server must (RFC 9112, 3.2.2).
+ * `new URL(url, base)` is not used because it reads `//anything/path` as a host and a path.
  */
 export function requestPath({ url = '' }: IncomingMessage): string {
   const [, path = '/'] = /^https?:\/\/[^/?#]*(\/[^?#]*)?/i.exec(url) ?? /^([^?#]*)/.exec(url) ?? [];

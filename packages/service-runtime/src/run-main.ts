@@ -1,6 +1,6 @@
 import { ConfigError } from './config.ts';
 
-/** Runs a process's start. What keeps it from starting goes to standard error; then the process exits with 1. */
+/** Runs a process's start function. If it rejects, writes the error to standard error and exits with 1. */
 export async function runMain(start: () => Promise<unknown>): Promise<void> {
   try {
     await start();

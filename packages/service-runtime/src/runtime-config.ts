@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { wholeNumberVariable } from './config-variables.ts';
 import { logLevels } from './logger.ts';
 
-/** The variables that every process has. Spread it into an app's own object; give PORT a default there. */
+/** The variables of every process. Spread them into an app's own object, and give PORT a default there. */
 export const runtimeConfig = {
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   PORT: wholeNumberVariable({ min: 0, max: 65_535 }),
-  /** Not set: every address of the machine. */
+  /** Defaults to every address of the machine. */
   HOST: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be one of development, production, test')
     .default('development'),
-  /** How long to keep serving after a signal to stop, until load balancers have noticed. Not set: 5,000 in production, else 0. */
+  /** How long to keep serving after a signal, until load balancers have noticed. Defaults to 5,000 in production, else 0. */
   SHUTDOWN_DELAY_MS: wholeNumberVariable({ min: 0, max: 20_000 }).optional(),
 };
 

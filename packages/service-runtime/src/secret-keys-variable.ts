@@ -1,17 +1,22 @@
 import { z } from 'zod';
 
-/** `<key id>:<base64 of 32 bytes>`, several separated by commas: the keys by their id, in order. No problem repeats a key. */
+/**
+ * Parses `<key id>:<base64 of 32 bytes>`, or several of these separated by commas, into keys by id in the given order. The
+ * error messages never contain a key.
+ */
 export function secretKeysVariable() {
   return z.string().transform((text, context) => {
     const keys = new Map<string, Buffer>();
     for (const [index, part] of text.split(',').entries()) {
       const [, keyId, encoded] = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim()) ?? [];
       if (keyId === undefined || encoded === undefined) {
-        context.addIssue(`must be <key id>:<base64 of 32 bytes>, separated by commas: number ${index + 1} is not`);
+        context.addIssue(
+          `must be <key id>:<base64 of 32 bytes>, several separated by commas; entry ${index + 1} is not`,
+        );
         return z.NEVER;
       }
       if (keys.has(keyId)) {
-        context.addIssue(`must not name the key id '${keyId}' twice`);
+        context.addIssue(`must not contain the key id '${keyId}' twice`);
         return z.NEVER;
       }
       keys.set(keyId, Buffer.from(encoded, 'base64'));

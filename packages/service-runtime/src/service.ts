@@ -9,54 +9,63 @@ import type { RuntimeConfig } from './runtime-config.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
 export interface ServiceState {
-  /** Whether everything that the service needs was there once. Until then the handler should answer 503. */
+  /** True once the service has become ready. Before that, the handler should respond with 503. */
   readonly ready: boolean;
 }
 
 export interface ServiceOptions {
   config: RuntimeConfig;
   logger: Logger;
-  /** Process metrics are added to it. */
+  /** `startService` adds the process metrics to it. */
   metrics: Registry;
-  /** Answers every path but `/health`, `/ready` and `/metrics`. Without it they are 404. */
+  /** Handles every path except `/health`, `/ready` and `/metrics`. Without a handler, other paths are 404. */
   handle?: (request: IncomingMessage, response: ServerResponse, state: ServiceState) => Promise<void>;
-  /** What is missing before the service can work, one sentence each. Asked again and again until there is nothing. */
+  /**
+   * Returns what is missing before the service can work, one sentence each. A pure check: it is repeated every 500 ms
+   * until it returns nothing.
+   */
   readiness: () => Promise<readonly string[]>;
-  /** Begins nothing new. Requests are still answered. */
+  /**
+   * Starts work that does not come from requests. Called once, as soon as nothing is missing; the service is ready when
+   * it has returned. If it throws, the error is logged, the service stays unready, and it is called again after the next
+   * check, so it must leave nothing running when it throws. Never called once the service is stopping.
+   */
+  onReady?: () => Promise<void> | void;
+  /** Stops taking new work. Requests are still served. */
   stopTakingWork?: () => void;
-  /** Settles when everything begun is finished; requests are waited for without it. */
+  /** Resolves when all work in progress is finished. `startService` waits for requests itself. */
   drain?: () => Promise<void>;
-  /** Lets go of what the service holds. Nothing is running any more. */
+  /** Releases the service's resources. Called last, when nothing is running. */
   close: () => Promise<void>;
 }
 
 export interface RunningService {
   url: string;
   port: number;
-  /** Resolves when the service has become ready. Does not settle when it is stopped before. */
+  /** Resolves when the service has become ready. Never settles if the service is stopped before. */
   whenReady: Promise<void>;
-  /** What a signal does, without the exit: unready, wait SHUTDOWN_DELAY_MS, stop taking work, drain, close. */
+  /** Does what a signal does, except for the exit: unready, wait SHUTDOWN_DELAY_MS, stop taking work, drain, close. */
   stop: () => Promise<void>;
 }
 
 /**
- * Listens, reports on `/health`, `/ready` and `/metrics`, and stops in order on SIGTERM or SIGINT. Rejects when it cannot
- * listen; what else is missing makes it unready only.
+ * Listens, serves `/health`, `/ready` and `/metrics`, and stops in order on SIGTERM or SIGINT. Rejects when the port
+ * cannot be bound. Anything else that is missing only keeps the service unready.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { config, logger, metrics, stopTakingWork, drain, close } = options;
+  const { config, logger, metrics, onReady = () => {}, stopTakingWork, drain, close } = options;
   collectDefaultMetrics({ register: metrics });
 
-  const readiness = watchReadiness(options.readiness, logger);
+  const readiness = watchReadiness({ check: options.readiness, onReady, logger });
   let stopping: Promise<void> | undefined;
 
-  const underWay = new Set<ServerResponse>();
+  const inFlight = new Set<ServerResponse>();
 
   const server = createHttpServer((request, response) => {
-    underWay.add(response);
-    response.once('close', () => underWay.delete(response));
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
     if (stopping) response.setHeader('Connection', 'close');
-    answer(options, readiness, request, response).catch((error: unknown) => {
+    respond(options, readiness, request, response).catch((error: unknown) => {
       logger.error({ err: error }, 'request handler failed');
       if (response.headersSent) response.destroy();
       else sendJson(response, 500, { error: 'Internal error.' });
@@ -66,11 +75,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const stop = () => (stopping ??= stopInOrder());
   const ignoreSignals = stopOnSignal(stop, logger);
   async function stopInOrder(): Promise<void> {
-    readiness.stop();
+    await readiness.stop();
     await sleep(config.SHUTDOWN_DELAY_MS ?? (config.NODE_ENV === 'production' ? 5000 : 0));
     stopTakingWork?.();
     await drain?.();
-    if (server.listening) await closeServer(server, () => underWay.size > 0);
+    if (server.listening) await closeServer(server, () => inFlight.size > 0);
     await close();
     ignoreSignals();
     logger.info('stopped');
@@ -86,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-async function answer(
+async function respond(
   { handle, metrics }: ServiceOptions,
   readiness: Readiness,
   request: IncomingMessage,
@@ -106,7 +115,7 @@ async function answer(
       return;
     }
     default:
-      if (!handle) return sendJson(response, 404, { error: 'There is nothing here.' });
+      if (!handle) return sendJson(response, 404, { error: 'This path does not exist.' });
       await handle(request, response, { ready: readiness.wasReady() });
   }
 }

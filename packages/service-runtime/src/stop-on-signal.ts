@@ -1,24 +1,27 @@
 import type { Logger } from './logger.ts';
 
-/** From the signal to the end, whatever hangs: below the 30 s after which orchestrators kill. */
+/** From the signal to the exit. Below the 30 s after which orchestrators kill the process. */
 const stopWithinMs = 25_000;
 
-/** Runs `stop` on the first SIGTERM or SIGINT and exits: 0 when it settles in time, else 1. Returns how to stop listening. */
+/**
+ * Runs `stop` on the first SIGTERM or SIGINT, then exits with 0, or with 1 when `stop` rejects or takes too long. Returns a
+ * function that removes the signal handlers.
+ */
 export function stopOnSignal(stop: () => Promise<void>, logger: Logger): () => void {
   let received = false;
 
   function onSignal(signal: NodeJS.Signals): void {
-    if (received) return; // a process group often gets the same signal twice
+    if (received) return; // a process in a group often receives the same signal twice
     received = true;
     logger.info({ signal }, 'stopping');
     setTimeout(() => {
-      logger.fatal(`not stopped within ${stopWithinMs} ms`);
+      logger.fatal({ stopWithinMs }, 'stop timed out');
       process.exit(1);
     }, stopWithinMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        logger.fatal({ err: error }, 'stopping failed');
+        logger.fatal({ err: error }, 'stop failed');
         process.exit(1);
       },
     );

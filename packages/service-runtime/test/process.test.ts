@@ -19,7 +19,7 @@ function run(env: Record<string, string>) {
   return child;
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with 0, also when sent twice', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, even when the signal arrives twice', async (signal) => {
   const child = run({});
   const lines = createInterface(child.stdout);
   const logged: { msg: string; url?: string }[] = [];
@@ -38,11 +38,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with 0, also when sent tw
   expect(logged.map(({ msg }) => msg).filter((msg) => msg !== 'ready')).toEqual(['listening', 'stopping', 'stopped']);
 });
 
-test('a configuration that cannot be used ends it with 1 and the problems on standard error', async () => {
+test('exits with 1 and writes all problems to standard error when the configuration is invalid', async () => {
   const child = run({ PORT: 'x', LOG_LEVEL: 'y' });
   let text = '';
   for await (const chunk of child.stderr) text += String(chunk);
   if (child.exitCode === null) await once(child, 'close');
   expect(child.exitCode).toBe(1);
-  expect(text).toMatch(/^The configuration cannot be used:\n {2}PORT must be .*\n {2}LOG_LEVEL must be .*\n$/);
+  expect(text).toMatch(/^The configuration is invalid:\n {2}PORT must be .*\n {2}LOG_LEVEL must be .*\n$/);
 });

@@ -28,12 +28,12 @@ async function get(url: string): Promise<{ status: number; body: unknown }> {
   return { status: response.status, body: await response.json() };
 }
 
-test('is alive while it is not ready, says why, and becomes ready by itself and for good', async () => {
-  let problems = ['the database is away'];
-  let asked = 0;
+test('is healthy while unready, reports why, and stays ready once nothing is missing', async () => {
+  let problems = ['the database is unavailable'];
+  let checks = 0;
   const service = await start({
     readiness: async () => {
-      asked += 1;
+      checks += 1;
       return problems;
     },
     handle: async (_, response, { ready }) => void response.end(JSON.stringify({ ready })),
@@ -44,32 +44,107 @@ test('is alive while it is not ready, says why, and becomes ready by itself and 
 
   problems = [];
   await service.whenReady;
-  problems = ['the database is away again'];
+  problems = ['the database is unavailable again'];
   expect(await get(`${service.url}/ready`)).toEqual({ status: 200, body: { ready: true, problems: [] } });
   expect((await get(`${service.url}/else`)).body).toEqual({ ready: true });
-  const askedUntilReady = asked;
+  const checksUntilReady = checks;
   await sleep(600);
-  expect(asked).toBe(askedUntilReady);
+  expect(checks).toBe(checksUntilReady);
 });
 
-test('a readiness check that fails is a problem, not an end', async () => {
+test('stays unready when the readiness check throws', async () => {
   const service = await start({ readiness: () => Promise.reject(new Error('with internal details')) });
-  const problems = ['the readiness check failed, see the log'];
+  const problems = ['the readiness check failed; see the log'];
   await expect.poll(() => get(`${service.url}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
 });
 
-test('shows process metrics, and nothing where there is no handler', async () => {
+test('calls onReady once, when nothing is missing, and is ready when it has returned', async () => {
+  const steps: string[] = [];
+  const started = Promise.withResolvers<void>();
+  let problems = ['the database is unavailable'];
+  const service = await start({
+    readiness: async () => problems,
+    async onReady() {
+      steps.push('onReady');
+      await started.promise;
+      steps.push('started');
+    },
+  });
+  await expect.poll(() => get(`${service.url}/ready`)).toMatchObject({ body: { problems } });
+  expect(steps).toEqual([]);
+
+  problems = [];
+  await expect.poll(() => steps).toEqual(['onReady']);
+  expect((await fetch(`${service.url}/ready`)).status).toBe(503);
+  started.resolve();
+  await service.whenReady;
+  expect((await fetch(`${service.url}/ready`)).status).toBe(200);
+  await sleep(600);
+  expect(steps).toEqual(['onReady', 'started']);
+});
+
+test('stays unready when onReady throws, and calls it again', async () => {
+  let isBroken = true;
+  let calls = 0;
+  const logged: string[] = [];
+  const service = await start({
+    logger: createLogger({ name: 'test', level: 'error' }, { write: (line) => logged.push(line) }),
+    async onReady() {
+      calls += 1;
+      if (isBroken) throw new Error('with internal details');
+    },
+  });
+  const problems = ['the start failed; see the log'];
+  await expect.poll(() => get(`${service.url}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
+  expect(logged.join('')).toContain('with internal details');
+  isBroken = false;
+  await service.whenReady;
+  expect(calls).toBeGreaterThan(1);
+});
+
+test('waits for an onReady in progress before it drains, and calls none afterwards', async () => {
+  const steps: string[] = [];
+  const started = Promise.withResolvers<void>();
+  const service = await start({
+    async onReady() {
+      steps.push('onReady');
+      await started.promise;
+      steps.push('started');
+    },
+    drain: async () => void steps.push('drained'),
+  });
+  await expect.poll(() => steps).toEqual(['onReady']);
+  const stopped = service.stop();
+  await sleep(50);
+  expect(steps).toEqual(['onReady']);
+  started.resolve();
+  await stopped;
+  expect(steps).toEqual(['onReady', 'started', 'drained']);
+});
+
+test('does not call onReady when it is stopped during the check', async () => {
+  const checked = Promise.withResolvers<readonly string[]>();
+  let isStarted = false;
+  const service = await start({ readiness: () => checked.promise, onReady: () => void (isStarted = true) });
+  const stopped = service.stop();
+  checked.resolve([]);
+  await stopped;
+  await sleep(0);
+  expect(isStarted).toBe(false);
+});
+
+test('serves process metrics, and 404 without a handler', async () => {
   const service = await start();
   expect(await (await fetch(`${service.url}/metrics`)).text()).toContain('process_cpu_seconds_total');
   expect((await get(`${service.url}/else`)).status).toBe(404);
 });
 
-test('a handler that throws is a 500 without its message', async () => {
+test('returns 500 without the error message when the handler throws', async () => {
   const service = await start({ handle: () => Promise.reject(new Error('with internal details')) });
   expect(await get(service.url)).toEqual({ status: 500, body: { error: 'Internal error.' } });
 });
 
-test('rejects when the port is taken, and lets go of everything', async () => {
+test('rejects and closes when the port is in use', async () => {
   const { port } = await start();
   let closed = false;
   const config = { PORT: port, HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const, NODE_ENV: 'test' as const };
@@ -77,14 +152,14 @@ test('rejects when the port is taken, and lets go of everything', async () => {
   expect(closed).toBe(true);
 });
 
-test('stops in order: unready, no new work, drained, what is in flight answered, closed', async () => {
+test('stops in order: unready, no new work, drained, requests in flight finished, closed', async () => {
   const steps: string[] = [];
   const inFlight = Promise.withResolvers<void>();
   const service = await start({
     config: { PORT: 0, HOST: '127.0.0.1', LOG_LEVEL: 'silent', NODE_ENV: 'test', SHUTDOWN_DELAY_MS: 300 },
     handle: async (_, response) => {
       await inFlight.promise;
-      steps.push('answered');
+      steps.push('responded');
       response.end('{}');
     },
     stopTakingWork: () => steps.push('stopTakingWork'),
@@ -101,19 +176,19 @@ test('stops in order: unready, no new work, drained, what is in flight answered,
   inFlight.resolve();
   expect((await slow).status).toBe(200);
   await stopped;
-  expect(steps).toEqual(['stopTakingWork', 'drained', 'answered', 'closed']);
+  expect(steps).toEqual(['stopTakingWork', 'drained', 'responded', 'closed']);
 });
 
 test.each([
   ['nothing', ''],
   ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
-  ['a body without an end, though it was answered', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody'],
-])('stops though a client sends %s', async (_, sent) => {
+  ['a body without an end, after the response', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody'],
+])('stops while a client sends %s', async (_, sent) => {
   const service = await start();
   const socket = connect(service.port, '127.0.0.1');
   socket.on('error', () => {}).resume();
   socket.write(sent);
-  await fetch(`${service.url}/health`); // by then the server has read what was sent before
+  await fetch(`${service.url}/health`); // by then, the server has read the bytes above
   await service.stop();
   await expect.poll(() => socket.closed).toBe(true);
 });
@@ -121,7 +196,7 @@ test.each([
 test.each([
   ['nothing at all', ''],
   ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
-])('a client that sends %s is let go', async (_, sent) => {
+])('responds with 408 to a client that sends %s, and disconnects it', async (_, sent) => {
   const server = createHttpServer((_request, response) => void response.end(), {
     ...httpLimits,
     headersTimeout: 100,
@@ -130,8 +205,8 @@ test.each([
   const { port } = await listen(server, { PORT: 0, HOST: '127.0.0.1' });
   const socket = connect(port, '127.0.0.1');
   socket.write(sent);
-  let answer = '';
-  for await (const chunk of socket) answer += String(chunk);
-  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  let received = '';
+  for await (const chunk of socket) received += String(chunk);
+  expect(received).toMatch(/^HTTP\/1\.1 408 /);
   server.close();
 });

@@ -35,7 +35,7 @@ test('starts each app from the output of `pnpm build`', { timeout: 300_000 }, as
 });
 
 test.each([
-  ['lender-api', [], /^The configuration cannot be used:\n {2}DATABASE_URL is required\n/],
+  ['lender-api', [], /^The configuration is invalid:\n {2}DATABASE_URL is required\n/],
   ['operator-cli', ['--help'], /^Usage: deedwire-operator /],
 ])(
   'deploys one app as the README describes, without test dependencies: %s',
