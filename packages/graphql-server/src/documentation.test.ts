@@ -8,7 +8,7 @@ const { error, deprecation, sunset } = documentationAt(new URL('../../../docs', 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
 const errors = (Object.keys(errorTable) as (keyof typeof errorTable)[]).map(error);
 
-test.each([...errors, deprecation, sunset])('%s is a heading on a page', (url) => {
+test.each([...errors, deprecation, sunset])('%s links to a heading that exists', (url) => {
   const [page = '', anchor] = url.split('#');
   const headings = readFileSync(new URL(page), 'utf8').matchAll(/^#+ (.+)$/gm);
   expect([...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'))).toContain(anchor);

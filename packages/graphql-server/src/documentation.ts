@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors/error-table.ts';
 
-/** Where what we answer is explained. */
+/** The URLs of documentation pages that responses link to. */
 export interface Documentation {
   error: (code: ErrorCode) => string;
   deprecation: string;
@@ -8,13 +8,13 @@ export interface Documentation {
 }
 
 /**
- * The pages in the folder `docs` of this repository, wherever that is published.
+ * The pages in the folder `docs` of this repository.
  *
- * @param base its URL, without a slash at the end.
+ * @param base the URL where the folder is published, without a trailing slash.
  */
 export function documentationAt(base: string): Documentation {
   return {
-    // The anchors of headings, as they are made of Markdown.
+    // The anchors that Markdown renderers generate from the headings.
     error: (code) => `${base}/errors.md#${code.toLowerCase()}`,
     deprecation: `${base}/versions.md#to-notice-that-one-ends`,
     sunset: `${base}/versions.md#to-move-to-the-next`,

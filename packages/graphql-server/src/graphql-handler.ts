@@ -4,15 +4,15 @@ import { type AuthenticatedClient, type Authenticator, type InterfaceName, readC
 import { type Logger, requestPath, type ServiceState } from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
 import type { Documentation } from './documentation.ts';
-import { toRequestError } from './errors/outward.ts';
+import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
 import { createEngine, type OperationLimits } from './operation/engine.ts';
 import { createRequestMetrics } from './request-metrics.ts';
-import { type Answer, type AnswerContext, answerTo, refusal } from './transport/answer.ts';
 import { checkHead } from './transport/check-head.ts';
 import { parseParameters } from './transport/parameters.ts';
 import { readBody } from './transport/read-body.ts';
 import { negotiateMediaType } from './transport/response-media-type.ts';
+import { errorResponse, type GraphqlResponse, type ResponseContext, resultResponse } from './transport/response.ts';
 import { send } from './transport/send.ts';
 import { chooseVersion } from './versions/choose-version.ts';
 import { deprecationHeaders } from './versions/deprecation.ts';
@@ -20,11 +20,11 @@ import type { InterfaceVersion } from './versions/serve-contract.ts';
 
 export interface RequestLimits extends OperationLimits {
   bodyBytes: number;
-  /** From the head of a request until its body is complete. */
+  /** From the request head until the body is complete. */
   bodyMs: number;
 }
 
-/** Part of our contract: published with it, so not configurable. Another value is for tests. */
+/** These limits are published with the contract, so they are not configurable. Only tests use other values. */
 export const requestLimits: RequestLimits = {
   bodyBytes: 100_000,
   bodyMs: 10_000,
@@ -37,23 +37,23 @@ export const requestLimits: RequestLimits = {
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
-  /** The only path that is answered, for example `/lenders/graphql`. */
+  /** The path of the interface, for example `/lenders/graphql`. Every other path is 404. */
   path: string;
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
   authenticator: Authenticator;
-  /** What resolvers get. Called once for each operation. */
+  /** Creates the context of resolvers. Called once per operation. */
   createContext: (request: { client: AuthenticatedClient; requestId: string }) => object;
   logger: Logger;
   metrics: Registry;
   documentation: Documentation;
-  now?: () => Date;
+  now: () => Date;
   limits?: RequestLimits;
 }
 
 export type GraphqlHandler = (request: IncomingMessage, response: ServerResponse, state: ServiceState) => Promise<void>;
 
-/** Answers the requests of one interface. Every one is answered, whatever it holds and whatever fails. */
+/** Serves one interface. Every request gets a response, whatever it contains and whatever fails. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const {
     interfaceName,
@@ -62,7 +62,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     createContext,
     documentation,
     logger,
-    now = () => new Date(),
+    now,
     limits = requestLimits,
   } = options;
   const versions = options.versions.map((version) => ({
@@ -75,8 +75,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }));
   const observe = createRequestMetrics(options.metrics);
 
-  /** The request step by step: nothing of a step is done before those above it have passed. */
-  async function answer(request: IncomingMessage, { ready }: ServiceState, exchange: Exchange): Promise<Answer> {
+  /** The order of the steps matters: cheap checks come first, and the body is read only for an authenticated client. */
+  async function respond(
+    request: IncomingMessage,
+    { ready }: ServiceState,
+    exchange: Exchange,
+  ): Promise<GraphqlResponse> {
     if (requestPath(request) !== path) throw new RequestError('NOT_FOUND');
     checkHead(request, limits);
     if (!exchange.isAcceptable) throw new RequestError('NOT_ACCEPTABLE');
@@ -91,14 +95,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const parameters = parseParameters(await readBody(request, limits));
     const context = createContext({ client, requestId: exchange.requestId });
-    return answerTo(await engine.run(parameters, context), exchange);
+    return resultResponse(await engine.run(parameters, context), exchange);
   }
 
   return async function handle(request, response, state) {
     const startedMs = performance.now();
     const exchange = openExchange(request, documentation);
-    const sent = await answer(request, state, exchange).catch((error: unknown) =>
-      refusal(toRequestError(error), exchange),
+    const sent = await respond(request, state, exchange).catch((error: unknown) =>
+      errorResponse(mapError(error), exchange),
     );
     send(response, sent, exchange);
 
@@ -113,8 +117,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
 }
 
-/** What is known about a request beyond its bytes; filled in as it passes the steps. */
-interface Exchange extends AnswerContext {
+/** The state of a request. The steps of `respond` fill it in. */
+interface Exchange extends ResponseContext {
   isAcceptable: boolean;
   clientId: string | undefined;
   schemaVersion: string | undefined;
@@ -146,7 +150,7 @@ async function authenticate(request: IncomingMessage, authenticator: Authenticat
   }
 }
 
-/** A client's own id for its request is logged, never used: ours must be unique. */
+/** The client's own request id is only logged, because ours must be unique. */
 function readClientRequestId({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-request-id'];
   return typeof value === 'string' && /^[!-~]{1,128}$/.test(value) ? value : undefined;

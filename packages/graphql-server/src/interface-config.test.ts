@@ -11,14 +11,14 @@ test.each([
   [undefined, 'https://deedwire.example/docs'],
   ['https://docs.example', 'https://docs.example'],
   ['https://docs.example/deedwire/', 'https://docs.example/deedwire'],
-])('the documentation is at %s: %s', (DOCUMENTATION_URL, expected) => {
+])('reads DOCUMENTATION_URL %s as %s', (DOCUMENTATION_URL, expected) => {
   expect(readConfig(interfaceConfig({ port: 4001 }), { ...env, DOCUMENTATION_URL })).toMatchObject({
     PORT: 4001,
     DOCUMENTATION_URL: expected,
   });
 });
 
-test('its problems are told beside those of all apps', () => {
+test('reports problems of all variables together', () => {
   expect(() => readConfig(interfaceConfig({ port: 4001 }), { DOCUMENTATION_URL: 'docs' })).toThrow(
     [
       '  DATABASE_URL is required',

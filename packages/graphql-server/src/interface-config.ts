@@ -1,10 +1,10 @@
 import { appConfig, urlVariable } from '@deedwire/service-runtime';
 import type { z } from 'zod';
 
-/** The environment variables of an interface's app. */
+/** The environment variables of the app of an interface. */
 export const interfaceConfig = (defaults: { port: number }) =>
   appConfig(defaults).safeExtend({
-    /** Where the folder `docs` is published: errors and the headers of deprecated versions link to its pages. */
+    /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
     DOCUMENTATION_URL: urlVariable('https', 'http')
       .transform((url) => url.replace(/\/$/, ''))
       .default('https://deedwire.example/docs'),

@@ -11,25 +11,26 @@ import { createOperationContext } from './schema/operation-context.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 
 export interface InterfaceServiceOptions {
-  /** The app's name, in logs and in the database's list of sessions. */
+  /** The name of the app in logs and in `pg_stat_activity`. */
   name: string;
   interfaceName: InterfaceName;
-  /** Where it is served, for example `/lenders/graphql`. */
+  /** The path of the interface, for example `/lenders/graphql`. */
   path: string;
   contract: ServedContract;
   config: InterfaceConfig;
-  /** The app's own, for the User-Agent of verification requests. */
+  /** Sent in the User-Agent of handshakes. */
   appVersion: string;
 }
 
-/** Starts the app of one interface. Without its database it starts too, and becomes ready when that has come. */
+/** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningService> {
   const { name, interfaceName, path, contract, config } = options;
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
+  const now = () => new Date();
 
   const applicationName = `deedwire-${name}`;
-  const onError = (error: unknown) => logger.warn({ err: error }, 'a database connection broke');
+  const onError = (error: unknown) => logger.warn({ err: error }, 'database connection lost');
   const store = createStore({
     databaseUrl: config.DATABASE_URL,
     directUrl: config.DATABASE_DIRECT_URL,
@@ -42,6 +43,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
   });
   const sender = createWebhookSender({
+    now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     userAgent: `Deedwire-Webhooks/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
@@ -58,10 +60,11 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
 
   const authenticator = createAuthenticator({
     interfaceName,
+    now,
     findApiKey: (keyId) => findApiKey(actions, keyId),
     recordUse(keyId, at) {
       recordApiKeyUse(actions, keyId, at).catch((error: unknown) => {
-        logger.warn({ err: error, keyId }, 'the last use of a key was not recorded');
+        logger.warn({ err: error, keyId }, 'could not record the last use of an API key');
       });
     },
   });
@@ -79,6 +82,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       logger,
       metrics,
       documentation: documentationAt(config.DOCUMENTATION_URL),
+      now,
     }),
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** `200`, or for example `400 OPERATION_TOO_COMPLEX …`, which is the same for both media types. */
+/** Returns `200`, or for example `400 OPERATION_TOO_COMPLEX …`. Expects the same result for both media types. */
 async function run(query: string, operationName?: string): Promise<string> {
   const [newer, older] = await Promise.all(
     ['application/graphql-response+json', 'application/json'].map(async (accept) => {
@@ -46,15 +46,15 @@ test.each([
   ['tokens', Array.from({ length: 400 }, (_, i) => `query Q${i}{,hello #${'x'.repeat(50)}\n}`).join('')],
   ['levels', deep(10)],
   ['levels with inline fragments between', deep(10, `{...{...{hello}}}`)],
-  ['levels, the last ones in a fragment', `${deep(9, '{...F}')} fragment F on Query{again{hello}}`],
+  ['levels, the last of them in a fragment', `${deep(9, '{...F}')} fragment F on Query{again{hello}}`],
   ['aliases', `{${aliases(30)}}`],
-  ['aliases, each operation for itself', `query A{${aliases(30)}} query B{${aliases(30)}}`],
+  ['aliases in each of two operations', `query A{${aliases(30)}} query B{${aliases(30)}}`],
   ['directives', `{${directives(20)}}`],
   [
-    'the introspection of every tool',
+    'a full introspection query',
     getIntrospectionQuery({ directiveIsRepeatable: true, specifiedByUrl: true, oneOf: true, schemaDescription: true }),
   ],
-])('as much as is allowed is served: %s', async (_, query) => {
+])('accepts the maximum: %s', async (_, query) => {
   expect(await run(query, /^query (\w+)/.exec(query)?.[1])).toBe('200');
 });
 
@@ -62,35 +62,35 @@ test.each([
   ['one token', `{${'x '.repeat(1999)}}`, tooManyTokens],
   ['one token, with a syntax error before it', `{${'x '.repeat(1998)}! !`, tooManyTokens],
   ['one level', deep(11), tooDeep],
-  ['one level, though nobody knows the fields', '{a'.repeat(11) + '}'.repeat(11), tooDeep],
+  ['one level of unknown fields', '{a'.repeat(11) + '}'.repeat(11), tooDeep],
   ['one level, in a fragment', `${deep(9, '{...F}')} fragment F on Query{again{again{hello}}}`, tooDeep],
-  ['one level, beside introspection', `{__schema{types{name}} ${deep(11).slice(1)}`, tooDeep],
-  ['one level, in another operation than the one to be run', `query A{hello} query B${deep(11)}`, tooDeep],
+  ['one level, next to introspection', `{__schema{types{name}} ${deep(11).slice(1)}`, tooDeep],
+  ['one level, in an operation that is not run', `query A{hello} query B${deep(11)}`, tooDeep],
   ['one alias', `{${aliases(31)}}`, tooManyAliases],
   ['one alias in a mutation', `mutation{second ${aliases(31)}}`, tooManyAliases],
   [
-    'one alias, by a fragment that is spread often',
+    'one alias, in a fragment with several spreads',
     `{...F again{...F ...on Query{...F}} a:hello} fragment F on Query{${aliases(10)}}`,
     tooManyAliases,
   ],
   ['one directive', `{${directives(21)}}`, tooManyDirectives],
   [
-    'one directive, of all places',
+    'one directive, over all locations',
     `query Q($a:Int! ${skip})${skip}{ ...on Query${skip}{hello(times:$a)${skip}} ...F${skip} ...F${skip}} fragment F on Query${skip}{${directives(7)}}`,
     tooManyDirectives.replace('21', '22'),
   ],
-])('more is refused: %s', async (_, query, refusal) => {
-  expect(await run(query, /^query (\w+)/.exec(query)?.[1])).toBe(refusal);
+])('rejects more than the maximum: %s', async (_, query, expected) => {
+  expect(await run(query, /^query (\w+)/.exec(query)?.[1])).toBe(expected);
 });
 
-test('fragments that spread each other twice are counted, not written out', async () => {
+test('counts nested fragments without expanding them', async () => {
   const fragments = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query{...F${i + 1} ...F${i + 1}}`);
   expect(await run(`{...F0} ${fragments.join(' ')} fragment F40 on Query{a:hello}`)).toBe(
     '400 OPERATION_TOO_COMPLEX The operation has 1,099,511,627,776 aliases; at most 30 are allowed.',
   );
 });
 
-test('a document that was refused once is refused again, one that was served is served again', async () => {
+test('gives the same result for a document that is sent again', async () => {
   expect([await run(`{${aliases(31)}}`), await run(`{${aliases(31)}}`)]).toEqual([tooManyAliases, tooManyAliases]);
   expect([await run(`{${aliases(30)}}`), await run(`{${aliases(30)}}`)]).toEqual(['200', '200']);
 });

@@ -26,7 +26,7 @@ const sdl = /* GraphQL */ `
   }
 `;
 
-/** One version in each stage of its life. */
+/** One version in each stage of the lifecycle. */
 const contract: Contract = {
   versions: [
     { version: '2024-01-01', status: 'retired', deprecatedOn: '2024-06-01', sunsetOn: '2025-06-01' },
@@ -97,17 +97,17 @@ export interface SampleServer {
   port: number;
   url: string;
   metrics: Registry;
-  /** Every line that was logged, parsed. */
+  /** The parsed log lines. */
   logged: Record<string, unknown>[];
-  /** What the store answers from now on. */
-  answerKeys(find: () => Promise<StoredApiKey | null>): void;
+  /** Replaces the store's lookup of API keys. */
+  findKeysWith(find: () => Promise<StoredApiKey | null>): void;
   setReady(ready: boolean): void;
-  /** What the time is for it from now on. At first 2026-05-01, noon. */
+  /** Sets the server's clock. It starts at noon on 2026-05-01. */
   setTime(now: Date): void;
   close(): Promise<void>;
 }
 
-/** The whole handler on a real socket, with a schema of its own and keys from memory. */
+/** Serves the whole handler on a real socket, with a sample schema and an API key in memory. */
 export async function startSampleServer(limits: Partial<RequestLimits> = {}): Promise<SampleServer> {
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
@@ -144,7 +144,7 @@ export async function startSampleServer(limits: Partial<RequestLimits> = {}): Pr
     url: `http://127.0.0.1:${port}/lenders/graphql`,
     metrics,
     logged,
-    answerKeys: (next) => (find = next),
+    findKeysWith: (next) => (find = next),
     setReady: (next) => (ready = next),
     setTime: (next) => (now = next),
     close: () =>

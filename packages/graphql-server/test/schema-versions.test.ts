@@ -6,21 +6,21 @@ beforeAll(async () => {
   server = await startSampleServer();
 });
 afterEach(() => {
-  server.answerKeys(async () => stored);
+  server.findKeysWith(async () => stored);
   server.setTime(new Date('2026-05-01T12:00:00Z'));
 });
 afterAll(() => server.close());
 
 const versionHeaders = ['x-service-schema-version', 'deprecation', 'sunset', 'link'];
 
-interface Answered {
+interface Received {
   status: number;
-  /** Those of `versionHeaders` that were sent. */
+  /** The received headers that are in `versionHeaders`. */
   headers: Record<string, string>;
   error: { message: string; extensions: Record<string, unknown> } | undefined;
 }
 
-async function ask(headers: Record<string, string>, query = '{ hello }'): Promise<Answered> {
+async function send(headers: Record<string, string>, query = '{ hello }'): Promise<Received> {
   const response = await fetch(server.url, {
     method: 'POST',
     headers: {
@@ -40,10 +40,10 @@ async function ask(headers: Record<string, string>, query = '{ hello }'): Promis
   };
 }
 
-const byHeader = (version: string, query?: string) => ask({ 'X-Service-Schema-Version': version }, query);
+const byHeader = (version: string, query?: string) => send({ 'X-Service-Schema-Version': version }, query);
 const byPin = (version: string, query?: string) => {
-  server.answerKeys(async () => ({ ...stored, schemaVersion: version }));
-  return ask({}, query);
+  server.findKeysWith(async () => ({ ...stored, schemaVersion: version }));
+  return send({}, query);
 };
 
 const deprecated = {
@@ -56,61 +56,61 @@ const deprecated = {
 describe.each([
   ['in the header', byHeader],
   ['pinned on the client', byPin],
-])('a version %s', (_, askFor) => {
+])('a version %s', (_, sendWith) => {
   test.each([
     ['preview', '2027-01-01'],
     ['current', '2026-01-01'],
-  ])('that is %s serves and says so', async (_status, version) => {
-    expect(await askFor(version)).toEqual({ status: 200, headers: { 'x-service-schema-version': version } });
+  ])('is served and named in the response when it is %s', async (_status, version) => {
+    expect(await sendWith(version)).toEqual({ status: 200, headers: { 'x-service-schema-version': version } });
   });
 
-  test('that is deprecated serves, says since when and until when, and where that is explained', async () => {
-    expect(await askFor('2025-01-01')).toEqual({ status: 200, headers: deprecated });
+  test('is served with its deprecation date, sunset date and links when it is deprecated', async () => {
+    expect(await sendWith('2025-01-01')).toEqual({ status: 200, headers: deprecated });
   });
 
   test.each(['{ nope }', '{ hello', `{${'x '.repeat(2000)}}`, 'mutation { a: second b: second }', '{ required }'])(
-    'that is deprecated says so beside an error, too: %s',
+    'has the deprecation headers on errors too: %s',
     async (query) => {
-      const answer = await askFor('2025-01-01', query);
-      expect(answer.error).toBeDefined();
-      expect(answer.headers).toEqual(deprecated);
+      const response = await sendWith('2025-01-01', query);
+      expect(response.error).toBeDefined();
+      expect(response.headers).toEqual(deprecated);
     },
   );
 
-  test('that is deprecated serves up to its last moment', async () => {
+  test('is served until its sunset date when it is deprecated', async () => {
     server.setTime(new Date('2027-02-28T23:59:59.999Z'));
-    expect((await askFor('2025-01-01')).status).toBe(200);
+    expect((await sendWith('2025-01-01')).status).toBe(200);
     server.setTime(new Date('2027-03-01T00:00:00Z'));
-    expect(await askFor('2025-01-01')).toEqual(unsupported(['2026-01-01', '2027-01-01']));
+    expect(await sendWith('2025-01-01')).toEqual(unsupported(['2026-01-01', '2027-01-01']));
   });
 
   test.each([
     ['retired', '2024-01-01'],
     ['unknown', '2026-01-02'],
-    ['newer than all', '2099-01-01'],
-  ])('that is %s is refused with those that are served', async (_status, version) => {
-    expect(await askFor(version)).toEqual(unsupported(['2025-01-01', '2026-01-01', '2027-01-01']));
+    ['newer than every other', '2099-01-01'],
+  ])('is rejected with the list of served versions when it is %s', async (_status, version) => {
+    expect(await sendWith(version)).toEqual(unsupported(['2025-01-01', '2026-01-01', '2027-01-01']));
   });
 });
 
-test('the header counts, not the pin', async () => {
-  server.answerKeys(async () => ({ ...stored, schemaVersion: '2024-01-01' }));
-  expect((await ask({ 'X-Service-Schema-Version': '2027-01-01' })).headers).toEqual({
+test('serves the version in the header, not the pinned version', async () => {
+  server.findKeysWith(async () => ({ ...stored, schemaVersion: '2024-01-01' }));
+  expect((await send({ 'X-Service-Schema-Version': '2027-01-01' })).headers).toEqual({
     'x-service-schema-version': '2027-01-01',
   });
 });
 
 test.each([
   ['nothing', ''],
-  ['two', '2026-01-01, 2025-01-01'],
-  ['no date', 'latest'],
-])('a header that holds %s is refused, whatever is pinned', async (_, value) => {
+  ['two versions', '2026-01-01, 2025-01-01'],
+  ['text that is not a date', 'latest'],
+])('rejects a header with %s, whatever version is pinned', async (_, value) => {
   expect((await byHeader(value)).status).toBe(400);
 });
 
-test('who is not authenticated learns nothing of versions', async () => {
-  const answer = await ask({ 'X-Service-API-Key': '', 'X-Service-Schema-Version': '2025-01-01' });
-  expect(answer).toMatchObject({ status: 401, headers: {} });
+test('sends no version headers to an unauthenticated client', async () => {
+  const response = await send({ 'X-Service-API-Key': '', 'X-Service-Schema-Version': '2025-01-01' });
+  expect(response).toMatchObject({ status: 401, headers: {} });
 });
 
 function unsupported(supportedVersions: string[]) {
@@ -118,7 +118,7 @@ function unsupported(supportedVersions: string[]) {
     status: 400,
     headers: {},
     error: {
-      message: `This schema version is not served. Supported: ${supportedVersions.join(', ')}.`,
+      message: `The requested schema version is not served. Supported versions: ${supportedVersions.join(', ')}.`,
       extensions: {
         code: 'UNSUPPORTED_SCHEMA_VERSION',
         requestId: expect.any(String),

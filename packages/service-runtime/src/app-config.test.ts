@@ -19,7 +19,7 @@ test('applies defaults when only the required variables are set', () => {
   });
 });
 
-test('reports all problems at once, including those of combinations, without secrets', () => {
+test('reports all problems in one error, including those of combinations, without secrets', () => {
   const env = {
     DATABASE_URL: 'mysql://root:hunter2@db',
     WEBHOOK_SECRET_KEYS: 'k1:hunter2',

@@ -36,7 +36,7 @@ test('reads the variables that are set and applies defaults to the others', () =
   });
 });
 
-test('reports all problems at once, without values', () => {
+test('reports all problems in one error, without values', () => {
   const env = {
     DATABASE_URL: 'mysql://root:hunter2@db',
     PORT: '65536',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** The configuration is invalid. The message lists every problem on a line of its own and contains no value. */
+/** The configuration is invalid. The message lists one problem per line and contains no value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'CONFIG_INVALID';

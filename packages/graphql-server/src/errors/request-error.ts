@@ -2,17 +2,17 @@ import type { GraphQLError } from 'graphql';
 import { type ErrorCode, errorTable } from './error-table.ts';
 
 interface Details {
-  /** Safe to show. The code's own message when left out. */
+  /** Public. Defaults to the message of the code. */
   message?: string;
-  /** Beside `code`, in `extensions`. */
+  /** Added to `extensions`, next to `code`. */
   extensions?: Record<string, unknown>;
-  /** What graphql found in the document: one error for each in the answer, in place of `message`. */
+  /** The errors that graphql found in the document. The response has one error for each, instead of `message`. */
   found?: readonly GraphQLError[];
-  /** For the log only. */
+  /** Logged, never sent. */
   cause?: unknown;
 }
 
-/** Ends a request as a whole: the answer has no `data`. */
+/** Fails the whole request: the response has no `data`. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: ErrorCode;

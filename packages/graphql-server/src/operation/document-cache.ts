@@ -1,8 +1,8 @@
-/** Documents together may have so many characters: parsed, a character takes up to about 150 bytes of memory. */
+/** The limit for all cached documents together. A character of a parsed document takes up to about 150 bytes of memory. */
 const maxCharacters = 256 * 1024;
 const maxCharactersOfOne = 16 * 1024;
 
-/** Remembers what was made of the documents used last. */
+/** Caches a value for each of the most recently used documents. */
 export function createDocumentCache<Value>() {
   const entries = new Map<string, Value>();
   let characters = 0;
@@ -11,7 +11,7 @@ export function createDocumentCache<Value>() {
     get(document: string): Value | undefined {
       const value = entries.get(document);
       if (value !== undefined) {
-        entries.delete(document); // to the end: the least recently used comes first
+        entries.delete(document); // moves it to the end: the least recently used entry comes first
         entries.set(document, value);
       }
       return value;

@@ -1,23 +1,23 @@
 import { type DocumentNode, Kind, Lexer, type OperationDefinitionNode, type SelectionSetNode, Source } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
 
-/** What a document may hold, whatever its variables are and whoever sends it. */
+/** Limits of a document. They depend neither on its variables nor on the client. */
 export interface DocumentLimits {
-  /** Names, values and punctuation; commas, blanks and comments are none. */
+  /** Counts names, values and punctuation. Commas, white space and comments are not tokens. */
   queryTokens: number;
-  /** Fields in fields, of each operation. What is below `__schema` and `__type` does not count. */
+  /** The nesting of fields in each operation. Fields below `__schema` and `__type` do not count. */
   queryDepth: number;
-  /** Of each operation, those of a fragment as often as it is spread. */
+  /** In each operation. The aliases of a fragment count once for each spread. */
   queryAliases: number;
-  /** The same for directives. */
+  /** In each operation, counted like aliases. */
   queryDirectives: number;
 }
 
 /**
- * Counts the tokens up to the end, or up to what is none. Only for a document that was not parsed: the parser stops at the
- * limit without counting the rest, and does not tell that from other errors.
+ * Counts the tokens up to the end or to the first lexical error. Call it only after parsing has failed: the parser stops at
+ * the limit, and its error neither has the total nor differs from other syntax errors.
  *
- * @throws {RequestError} when there are too many.
+ * @throws {RequestError} if the document has too many tokens.
  */
 export function checkTokens(query: string, { queryTokens }: Pick<DocumentLimits, 'queryTokens'>): void {
   const lexer = new Lexer(new Source(query));
@@ -25,12 +25,16 @@ export function checkTokens(query: string, { queryTokens }: Pick<DocumentLimits,
   try {
     while (lexer.advance().kind !== '<EOF>') tokens += 1;
   } catch {
-    // The parser says it better.
+    // A lexical error: the caller has the parser's error, which is more specific.
   }
   if (tokens > queryTokens) throw tooMany('document', tokens, 'tokens', queryTokens);
 }
 
-/** To be called before validation, which takes time that grows with the square of some documents. @throws {RequestError} */
+/**
+ * Call it before validation, which takes quadratic time for some documents.
+ *
+ * @throws {RequestError} if an operation exceeds a limit.
+ */
 export function checkDocument(document: DocumentNode, limits: DocumentLimits): void {
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
@@ -57,7 +61,7 @@ interface Extent {
 
 const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
 
-/** Fragments are expanded without being written out: each is measured once, however often it is spread. */
+/** Measures each fragment once, however often it is spread, so that nested fragments do not take exponential time. */
 function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Extent {
   const fragments = new Map(
     document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
@@ -67,7 +71,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
   function ofFragment(name: string): Extent {
     const known = measured.get(name);
     if (known) return known;
-    measured.set(name, nothing); // one that spreads itself, which validation refuses
+    measured.set(name, nothing); // ends the recursion for a fragment that spreads itself; validation rejects it later
     const fragment = fragments.get(name);
     const { depth, aliases, directives } = ofSelections(fragment?.selectionSet);
     const extent = { depth, aliases, directives: directives + countOf(fragment?.directives) };

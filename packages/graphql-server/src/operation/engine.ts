@@ -16,29 +16,37 @@ import { StorableTextRule } from './storable-text-rule.ts';
 
 /** Runs operations on one schema. */
 export interface Engine {
-  /** @throws {RequestError} when it is not run at all, or takes too long. */
+  /** @throws {RequestError} if the operation is rejected before execution or times out. */
   run(parameters: Parameters, context: object): Promise<ExecutionResult>;
 }
 
 export interface OperationLimits extends DocumentLimits {
-  /** From a complete request until its operation is done. */
+  /** The time limit for the execution of an operation. */
   operationMs: number;
 }
 
-/** graphql's own, because it can be aborted. */
-const executePlugin: Plugin = {
+const enginePlugin: Plugin = {
+  // graphql's own `execute` supports `abortSignal`. Yoga's default executor reads it from `args.signal` instead.
   onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
   onValidate: ({ addValidationRule }) => addValidationRule(StorableTextRule),
 };
 
 /**
- * Yoga's engine without its HTTP layer, whose Request and Response objects cost more than running a small operation.
- * Its caches are off: they count documents, not bytes, and keep what does not parse.
+ * Yoga is used for `getEnveloped` only, which is envelop's plugin pipeline: `parse`, `validate`, `contextFactory` and
+ * `execute` run the hooks of plugins (`onParse`, `onValidate`, `onContextBuilding`, `onExecute`), so that tracing or a
+ * compiled executor can be added as a plugin. With the one plugin above, a run does the same as calling graphql's `parse`,
+ * `validate` (the specified rules and ours) and `execute`. Yoga's own plugins then add three things, none of which we use:
+ * `extensions.code` and `extensions.http` on validation errors, a GET check that needs a `request` in the context, and
+ * hooks for subscriptions.
+ *
+ * Yoga's HTTP layer is not used, because its Request and Response objects cost more than a small operation. Masked errors,
+ * logging, GraphiQL, the landing page and CORS belong to that layer or are done in `transport/` and `errors/`. The parser
+ * and validation caches are off because they limit the number of documents, not their size, and keep invalid documents.
  */
 export function createEngine(schema: GraphQLSchema, limits: OperationLimits): Engine {
   const { getEnveloped } = createYoga({
     schema,
-    plugins: [executePlugin],
+    plugins: [enginePlugin],
     maskedErrors: false,
     parserAndValidationCache: false,
     logging: false,
@@ -84,7 +92,7 @@ export function createEngine(schema: GraphQLSchema, limits: OperationLimits): En
 
 type Reader = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
 
-/** Nothing is done with a document that goes over a limit: parsing stops there, validation does not begin. */
+/** Parsing stops at the token limit, and validation does not begin for a document that exceeds another limit. */
 function readDocument(query: string, limits: DocumentLimits, { parse, validate, schema }: Reader): DocumentNode {
   const document = parseDocument(query, limits, parse);
   checkDocument(document, limits);
@@ -98,7 +106,7 @@ function parseDocument(query: string, limits: DocumentLimits, parse: Reader['par
     return parse(query, { maxTokens: limits.queryTokens });
   } catch (error) {
     checkTokens(query, limits);
-    // The parser recurses: many opening brackets, and nothing else, take it to the end of the stack.
+    // The parser is recursive: a document of opening brackets only can overflow the stack.
     if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
     if (error instanceof GraphQLError) throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [error] });
     throw error;

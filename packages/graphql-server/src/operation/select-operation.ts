@@ -1,24 +1,30 @@
 import { type DocumentNode, getOperationAST, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
 
-/** The operation of a valid document that is to be run. @throws {RequestError} */
+/**
+ * Selects the operation to run from a valid document.
+ *
+ * @throws {RequestError} if there is no such operation, or if it is a mutation with several root fields.
+ */
 export function selectOperation(document: DocumentNode, operationName: string | null): OperationDefinitionNode {
   const operation = getOperationAST(document, operationName);
   if (!operation) {
     const message =
       operationName === null
-        ? 'The document holds several operations: name one in "operationName".'
-        : 'The document holds no operation with the name in "operationName".';
+        ? 'The document contains several operations. Name one of them in "operationName".'
+        : 'The document contains no operation with the name in "operationName".';
     throw new RequestError('GRAPHQL_VALIDATION_FAILED', { message });
   }
-  if (operation.operation === 'mutation' && rootFields(document, operation).size > 1) {
-    throw new RequestError('OPERATION_TOO_COMPLEX', { message: 'A mutation holds one root field.' });
+  const rootFields = operation.operation === 'mutation' ? rootFieldsOf(document, operation).size : 0;
+  if (rootFields > 1) {
+    const message = `The mutation has ${rootFields} root fields; at most 1 is allowed. Send each in its own request.`;
+    throw new RequestError('OPERATION_TOO_COMPLEX', { message });
   }
   return operation;
 }
 
-/** The response names of the root fields, whatever `@skip` and `@include` say. `__typename` does nothing and is left out. */
-function rootFields(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
+/** The response names of the root fields. Ignores `@skip` and `@include`. Omits `__typename`, which changes nothing. */
+function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
   const names = new Set<string>();
   const spread = new Set<string>();
 

@@ -1,9 +1,10 @@
 import { GraphQLError, type ValidationRule } from 'graphql';
 import { isStorable } from '../transport/parameters.ts';
 
-/** The same for literals as for variables. */
+/** Applies to literals the check that `parseParameters` applies to variables. */
 export const StorableTextRule: ValidationRule = (context) => ({
   StringValue(node) {
-    if (!isStorable(node.value)) context.reportError(new GraphQLError('A string holds U+0000.', { nodes: node }));
+    if (!isStorable(node.value))
+      context.reportError(new GraphQLError('A string contains U+0000. Remove it.', { nodes: node }));
   },
 });

@@ -12,21 +12,21 @@ interface OwnTypes {
   };
 }
 
-/** What Pothos must know about our schemas to check resolvers. */
+/** The types by which Pothos checks resolvers. */
 export type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<OwnTypes>;
 
-/** An object type whose resolvers get a `Shape`. */
+/** An object type whose resolvers receive a `Shape`. */
 export type ObjectTypeRef<Shape> = ObjectRef<SchemaTypes, Shape>;
 
-/** An input type that resolvers get as a `Shape`. */
+/** An input type that resolvers receive as a `Shape`. */
 export type InputTypeRef<Shape> = InputObjectRef<SchemaTypes, Shape>;
 
-/** What the type modules of both interfaces add to. */
+/** The builder that the type modules of both interfaces add types to. */
 export type InterfaceSchemaBuilder = PothosSchemaTypes.SchemaBuilder<SchemaTypes>;
 
 /**
- * A builder with the scalars and root types of an interface. Pothos code carries no descriptions: they come from the
- * contract, see `describeFromSdl`.
+ * Creates a builder with the scalars and root types of an interface. Pothos code has no descriptions: `describeFromSdl`
+ * copies them from the contract.
  */
 export function createSchemaBuilder(): InterfaceSchemaBuilder {
   const builder = new SchemaBuilder<OwnTypes>({ defaultFieldNullability: false });

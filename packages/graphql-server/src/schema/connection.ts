@@ -1,6 +1,6 @@
 import type { Page } from '@deedwire/actions';
-import { asResolved } from './as-resolved.ts';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from './builder.ts';
+import { uncheckedResult } from './unchecked-result.ts';
 
 /** Adds the connection and edge types of a node type. */
 export type ConnectionOf = <Node extends object>(
@@ -9,8 +9,9 @@ export type ConnectionOf = <Node extends object>(
 ) => ObjectTypeRef<Page<Node>>;
 
 /**
- * Adds what forward-only connections share and returns how to add one: `connectionOf('Referral', Referral)` adds
- * `ReferralConnection` and `ReferralEdge`. Pothos' relay plugin always pages backward, too, which the contract does not.
+ * Adds `PageInfo` and returns a function that adds a forward-only connection: `connectionOf('Referral', Referral)` adds
+ * `ReferralConnection` and `ReferralEdge`. Pothos' relay plugin is not used, because its connections also page backward,
+ * which the contract does not allow.
  */
 export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
   const PageInfo = builder.objectRef<Page<unknown>>('PageInfo').implement({
@@ -25,14 +26,14 @@ export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
     Edge.implement({
       fields: (t) => ({
         cursor: t.exposeString('cursor'),
-        node: t.field({ type: NodeRef, resolve: ({ node }) => asResolved(node) }),
+        node: t.field({ type: NodeRef, resolve: ({ node }) => uncheckedResult(node) }),
       }),
     });
     const Connection = builder.objectRef<Page<Node>>(`${name}Connection`);
     Connection.implement({
       fields: (t) => ({
         edges: t.field({ type: [Edge], resolve: ({ edges }) => edges }),
-        nodes: t.field({ type: [NodeRef], resolve: ({ edges }) => edges.map(({ node }) => asResolved(node)) }),
+        nodes: t.field({ type: [NodeRef], resolve: ({ edges }) => edges.map(({ node }) => uncheckedResult(node)) }),
         pageInfo: t.field({ type: PageInfo, resolve: (page) => page }),
       }),
     });

@@ -9,7 +9,7 @@ import {
 import type { AuthenticatedClient } from '@deedwire/auth';
 import DataLoader from 'dataloader';
 
-/** What resolvers get. One for each operation. */
+/** The context of resolvers. Each operation has its own. */
 export interface OperationContext {
   caller: Caller;
   actions: WebhookActionContext;

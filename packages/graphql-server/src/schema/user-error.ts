@@ -1,6 +1,6 @@
 import type { UserError } from '@deedwire/actions';
-import { asResolved } from './as-resolved.ts';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from './builder.ts';
+import { uncheckedResult } from './unchecked-result.ts';
 
 /** Adds `<Mutation>UserError` and its enum of codes. */
 export function addUserError<const Codes extends readonly string[]>(
@@ -11,7 +11,7 @@ export function addUserError<const Codes extends readonly string[]>(
   const Code = builder.enumType(`${mutation}UserErrorCode`, { values: codes });
   return builder.objectRef<UserError<Codes[number]>>(`${mutation}UserError`).implement({
     fields: (t) => ({
-      code: t.field({ type: Code, resolve: ({ code }) => asResolved(code) }),
+      code: t.field({ type: Code, resolve: ({ code }) => uncheckedResult(code) }),
       message: t.exposeString('message'),
       field: t.exposeStringList('field', { nullable: true }),
     }),

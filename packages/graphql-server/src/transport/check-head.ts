@@ -2,7 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors/request-error.ts';
 import { isUtf8 } from './response-media-type.ts';
 
-/** Refuses by what stands before the body: the method, how the body is written, how long it says that it is. */
+/**
+ * Checks the request head: method, media type, encoding and declared length of the body.
+ *
+ * @throws {RequestError} if the request cannot be accepted.
+ */
 export function checkHead(request: IncomingMessage, limits: { bodyBytes: number }): void {
   if (request.method !== 'POST') throw new RequestError('METHOD_NOT_ALLOWED');
 
@@ -15,7 +19,9 @@ export function checkHead(request: IncomingMessage, limits: { bodyBytes: number 
 }
 
 export function tooLarge({ bodyBytes }: { bodyBytes: number }): RequestError {
-  return new RequestError('PAYLOAD_TOO_LARGE', { message: `The body is larger than ${bodyBytes} bytes.` });
+  return new RequestError('PAYLOAD_TOO_LARGE', {
+    message: `The body is larger than the limit of ${bodyBytes.toLocaleString('en')} bytes.`,
+  });
 }
 
 function isJsonInUtf8(contentType: string): boolean {

@@ -1,27 +1,33 @@
 import { RequestError } from '../errors/request-error.ts';
 
-/** What a GraphQL request asks for. Members that we do not know are ignored. */
+/** The parameters of a GraphQL request. Unknown members of the body are ignored. */
 export interface Parameters {
   query: string;
   variables: Record<string, unknown>;
   operationName: string | null;
 }
 
-/** Reads the body. @throws {RequestError} */
+/**
+ * Parses the body of a request.
+ *
+ * @throws {RequestError} if the body is not a GraphQL request.
+ */
 export function parseParameters(body: string): Parameters {
-  if (body.trim() === '') throw bad('The body is empty.');
+  if (body.trim() === '') throw bad('The body is empty. Send a JSON object with a "query".');
   const value = parseJson(body);
-  if (Array.isArray(value)) throw bad('The body must be one request: batches are not supported.');
+  if (Array.isArray(value)) throw bad('The body is a JSON array. Batches are not supported: send one JSON object.');
   if (!isObject(value)) throw bad('The body must be a JSON object.');
 
   const { query, variables = null, operationName = null, extensions = null } = value;
-  if (typeof query !== 'string' || query.trim() === '') throw bad('"query" must be a GraphQL document as a string.');
+  if (typeof query !== 'string' || query.trim() === '') throw bad('"query" must be a string with a GraphQL document.');
   if (variables !== null && !isObject(variables)) throw bad('"variables" must be an object or null.');
   if (operationName !== null && typeof operationName !== 'string')
     throw bad('"operationName" must be a string or null.');
   if (extensions !== null && !isObject(extensions)) throw bad('"extensions" must be an object or null.');
   if (variables !== null && !isText(variables)) {
-    throw new RequestError('BAD_USER_INPUT', { message: 'A variable holds U+0000 or half of a surrogate pair.' });
+    throw new RequestError('BAD_USER_INPUT', {
+      message: 'A variable contains U+0000 or an unpaired surrogate. Remove it.',
+    });
   }
   return { query, variables: variables ?? {}, operationName };
 }
@@ -30,11 +36,11 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw bad('The body is not JSON.'); // the parser's own message repeats parts of the body
+    throw bad('The body is not valid JSON.'); // the parser's own message would repeat parts of the body
   }
 }
 
-/** Whether every string inside can be stored as it is: PostgreSQL takes no U+0000, and UTF-8 no half of a pair. */
+/** PostgreSQL cannot store U+0000, and UTF-8 cannot encode an unpaired surrogate. */
 function isText(root: unknown): boolean {
   const rest = [root];
   while (rest.length > 0) {

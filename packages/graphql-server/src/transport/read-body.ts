@@ -7,7 +7,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * Reads the body as text, without a byte order mark.
  *
- * @throws {RequestError} when it is too large, too slow, broken off or not UTF-8.
+ * @throws {RequestError} if the body is too large, too slow, incomplete or not UTF-8.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -17,7 +17,7 @@ export async function readBody(
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new RequestError('BAD_REQUEST', { message: 'The body is not UTF-8.' });
+    throw new RequestError('BAD_REQUEST', { message: 'The body is not valid UTF-8.' });
   }
 }
 
@@ -33,16 +33,16 @@ function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs
   };
   const timer = setTimeout(() => reject(new RequestError('REQUEST_TIMEOUT')), limits.bodyMs);
 
-  const onBreak = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is not complete.' }));
+  const onAbort = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is incomplete.' }));
 
   request.on('data', onData);
   request.once('end', () => resolve(Buffer.concat(chunks)));
-  request.once('error', onBreak); // stays: a later one without a listener would end the process
-  request.once('close', onBreak);
-  if (request.destroyed) onBreak();
+  request.once('error', onAbort); // not removed: a later error without a listener would end the process
+  request.once('close', onAbort);
+  if (request.destroyed) onAbort();
   return promise.finally(() => {
     clearTimeout(timer);
-    request.off('data', onData).off('close', onBreak);
-    request.resume(); // what is still to come after a refusal is thrown away
+    request.off('data', onData).off('close', onAbort);
+    request.resume(); // discards the rest of a rejected body
   });
 }

@@ -6,8 +6,8 @@ interface Range {
 }
 
 /**
- * Chooses the media type of the answer by the Accept header (RFC 9110, 12.5.1). Null when neither type is acceptable.
- * A client that does not name `application/graphql-response+json` gets `application/json`, also for any type.
+ * Chooses the media type of the response by the Accept header (RFC 9110, 12.5.1). Returns null if neither type is
+ * acceptable. A client that does not name `application/graphql-response+json` gets `application/json`, even for a wildcard.
  */
 export function negotiateMediaType(accept: string | undefined): ResponseMediaType | null {
   if (accept === undefined || accept.trim() === '') return 'application/json';
@@ -23,7 +23,7 @@ export function negotiateMediaType(accept: string | undefined): ResponseMediaTyp
   return json > 0 ? 'application/json' : null;
 }
 
-/** None when the range asks for another character set than UTF-8, which JSON always has. */
+/** Returns nothing for a range with a character set other than UTF-8, because JSON is always UTF-8. */
 function parseRange(text: string): Range[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   let quality = 1;

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { ResponseMediaType } from '../errors/error-table.ts';
-import type { Answer } from './answer.ts';
+import type { GraphqlResponse } from './response.ts';
 
 interface Frame {
   mediaType: ResponseMediaType;
   requestId: string;
-  /** Of the schema version that serves the request. Empty when it failed before one was chosen. */
+  /** The headers of the schema version. Empty when the request failed before a version was chosen. */
   versionHeaders: Readonly<Record<string, string>>;
 }
 
-export function send(response: ServerResponse, { status, headers, body }: Answer, frame: Frame): void {
+export function send(response: ServerResponse, { status, headers, body }: GraphqlResponse, frame: Frame): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, {
     ...headers,

@@ -3,10 +3,10 @@ import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceVersion } from './serve-contract.ts';
 
 /**
- * The version to serve: the one that the header names, else the one pinned on the client. Never another one in its place.
+ * Returns the version that the header names, otherwise the version that the client is pinned to. Never substitutes another.
  *
- * @param named the values of the version header, one for each time it was sent.
- * @throws {RequestError} when the version is unknown, retired, or has come to the end that was announced.
+ * @param named the values of the version header, one for each time that it was sent.
+ * @throws {RequestError} if the version is unknown, retired or past its sunset date.
  */
 export function chooseVersion<Version extends Pick<InterfaceVersion, 'version' | 'status' | 'sunsetOn'>>(
   versions: readonly Version[],
@@ -20,7 +20,7 @@ export function chooseVersion<Version extends Pick<InterfaceVersion, 'version' |
   if (chosen) return chosen;
   const supportedVersions = supported.map(({ version }) => version);
   throw new RequestError('UNSUPPORTED_SCHEMA_VERSION', {
-    message: `This schema version is not served. Supported: ${supportedVersions.join(', ')}.`,
+    message: `The requested schema version is not served. Supported versions: ${supportedVersions.join(', ')}.`,
     extensions: { supportedVersions },
   });
 }

@@ -1,21 +1,21 @@
 import { startOfDay, sunsetTime } from '@deedwire/domain';
 import type { Documentation } from '../documentation.ts';
 
-/** The announced end of a version. Both are the first moment of a day, in UTC. */
+/** The announced end of a version. Both times are the start of a day in UTC. */
 export interface Deprecation {
   deprecatedAt: Date;
-  /** From here on it is not served. */
+  /** The version is no longer served from this time on. */
   sunsetAt: Date;
 }
 
-/** @returns null when a day is missing or is none. */
+/** Returns null if a day is missing or not a date. */
 export function readDeprecation(days: { deprecatedOn: string | null; sunsetOn: string | null }): Deprecation | null {
   const deprecatedAt = startOfDay(days.deprecatedOn);
   const sunsetAt = sunsetTime(days);
   return deprecatedAt && sunsetAt && { deprecatedAt, sunsetAt };
 }
 
-/** RFC 9745 (`Deprecation`, a date as a structured field; its link relation) and RFC 8594 (`Sunset`, an HTTP-date). */
+/** RFC 9745 (`Deprecation` as a structured field, and the link relation) and RFC 8594 (`Sunset` as an HTTP-date). */
 export function deprecationHeaders(
   { deprecatedAt, sunsetAt }: Deprecation,
   documentation: Pick<Documentation, 'deprecation' | 'sunset'>,

@@ -15,8 +15,8 @@ interface Described {
 }
 
 /**
- * Copies the descriptions of the contract onto the schema, element by element, so that they are written once. Elements
- * that only one of the two has are left alone: comparing them is somebody else's work.
+ * Copies the descriptions of the contract onto the schema, so that only the contract contains them. Ignores elements that
+ * only one of the two has; `serveContract` compares the two.
  */
 export function describeFromSdl(schema: GraphQLSchema, contract: GraphQLSchema): void {
   schema.description = contract.description;

@@ -9,7 +9,7 @@ const sdl = /* GraphQL */ `
     hello("To whom." name: String = "world"): Greeting
     things: [Thing!]!
   }
-  "How it is said."
+  "The form of a greeting."
   enum Greeting {
     "Shortly."
     HI
@@ -39,7 +39,7 @@ const contract: Contract = {
 const serve = (text: string) => serveContract(contract, new Map([['2026-01-01', buildSchema(text)]]));
 const undescribed = sdl.replaceAll(/"[A-Z][^"]*"/g, '');
 
-test('a schema without descriptions gets those of its contract', () => {
+test('copies the descriptions of the contract into the schema', () => {
   const { versions, problems } = serve(undescribed);
   expect(problems).toEqual([]);
   expect(versions.map(({ version, deprecation }) => [version, deprecation])).toEqual([['2026-01-01', null]]);
@@ -73,17 +73,17 @@ test.each([
     '"id: ID! @deprecated"',
   ],
   ['one more enum value', 'HI\n', 'HI HO\n', 'enum Greeting', '"}"', '"HO"'],
-  ['one more type', 'scalar Day', 'scalar Day scalar Year', 'interface Thing', '"nothing more"', '""'],
-])('%s is a difference, named with its place', (_, from, to, inside, promised, actual) => {
+  ['one more type', 'scalar Day', 'scalar Day scalar Year', 'interface Thing', '"(end)"', '""'],
+])('reports the place of the difference: %s', (_, from, to, inside, promised, actual) => {
   expect(undescribed).toContain(from);
   const { problems } = serve(undescribed.replace(from, to));
   expect(problems).toHaveLength(1);
   expect(problems[0]).toBe(
-    `schema version 2026-01-01 differs from its contract: after "${inside}" it has ${promised}, the schema has ${actual}`,
+    `schema version 2026-01-01 differs from its contract: after "${inside}" the contract has ${promised}, the schema has ${actual}`,
   );
 });
 
-test('every promised version has a schema, every schema is promised, retired ones are not served', () => {
+test('reports versions without a schema and schemas without a served version', () => {
   const schema = buildSchema(sdl);
   const versions = [
     { version: '2024-01-01', status: 'retired', deprecatedOn: null, sunsetOn: null },
@@ -99,19 +99,21 @@ test('every promised version has a schema, every schema is promised, retired one
   expect(served).toEqual({
     versions: [],
     problems: [
-      'schema version 2025-01-01 is promised, but there is no schema for it',
-      'there is a schema version 2024-01-01, but it is not promised',
-      'there is a schema version 2026-01-01, but it is not promised',
+      'schema version 2025-01-01 is in the contract, but the app has no schema for it',
+      'the app has a schema for version 2024-01-01, which is retired or not in the contract',
+      'the app has a schema for version 2026-01-01, which is retired or not in the contract',
     ],
   });
 });
 
+const missingDates =
+  'schema version 2026-01-01 is deprecated, but its deprecatedOn or sunsetOn is missing or not a date';
 test.each([
   ['2026-03-01', '2027-03-01', []],
-  ['2026-03-01', null, ['schema version 2026-01-01 is deprecated, but not from one day to another']],
-  [null, '2027-03-01', ['schema version 2026-01-01 is deprecated, but not from one day to another']],
-  ['2026-03-01', '2027-13-01', ['schema version 2026-01-01 is deprecated, but not from one day to another']],
-])('a deprecated version says since when and until when: %s, %s', (deprecatedOn, sunsetOn, expected) => {
+  ['2026-03-01', null, [missingDates]],
+  [null, '2027-03-01', [missingDates]],
+  ['2026-03-01', '2027-13-01', [missingDates]],
+])('requires both dates of a deprecated version: %s, %s', (deprecatedOn, sunsetOn, expected) => {
   const versions = [{ version: '2026-01-01', status: 'deprecated', deprecatedOn, sunsetOn }] as const;
   const { problems } = serveContract({ ...contract, versions }, new Map([['2026-01-01', buildSchema(undescribed)]]));
   expect(problems).toEqual(expected);

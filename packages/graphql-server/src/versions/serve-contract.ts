@@ -3,7 +3,7 @@ import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema }
 import { type Deprecation, readDeprecation } from './deprecation.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
 
-/** What a schema package publishes. */
+/** The contract of an interface, as a schema package exports it. */
 export interface Contract {
   /** Oldest first. */
   versions: readonly {
@@ -11,7 +11,7 @@ export interface Contract {
     status: 'preview' | 'current' | 'deprecated' | 'retired';
     /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
     deprecatedOn: string | null;
-    /** `YYYY-MM-DD`, the first day on which it is not served any more. Null when no end is planned. */
+    /** `YYYY-MM-DD`, the first day on which the version is no longer served. Null if no sunset is planned. */
     sunsetOn: string | null;
   }[];
   sdl: (version: string) => string;
@@ -21,7 +21,7 @@ export interface Contract {
 export interface InterfaceVersion extends VersionLifecycle {
   /** A date, for example `2026-11-01`. */
   version: string;
-  /** Null unless it is deprecated. */
+  /** Null unless the version is deprecated. */
   deprecation: Deprecation | null;
   schema: GraphQLSchema;
 }
@@ -29,13 +29,13 @@ export interface InterfaceVersion extends VersionLifecycle {
 export interface ServedContract {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
-  /** Where what would be served is not what was promised. With one of them a service must not become ready. */
+  /** The differences between the schemas and the contract. A service with a problem must not become ready. */
   problems: readonly string[];
 }
 
 /**
- * Binds schemas to the contract that they implement: each version that is not retired has one, and it is equal to its SDL.
- * Descriptions are taken from the SDL, everything else is compared.
+ * Binds each version of a contract that is not retired to its schema. Copies the descriptions from the SDL into the schema
+ * and compares everything else.
  */
 export function serveContract(contract: Contract, schemas: ReadonlyMap<string, GraphQLSchema>): ServedContract {
   const versions: InterfaceVersion[] = [];
@@ -44,7 +44,7 @@ export function serveContract(contract: Contract, schemas: ReadonlyMap<string, G
     const schema = schemas.get(version);
     if (status === 'retired') continue;
     if (!schema) {
-      problems.push(`schema version ${version} is promised, but there is no schema for it`);
+      problems.push(`schema version ${version} is in the contract, but the app has no schema for it`);
       continue;
     }
     const promised = buildSchema(contract.sdl(version));
@@ -53,13 +53,16 @@ export function serveContract(contract: Contract, schemas: ReadonlyMap<string, G
     if (difference !== null) problems.push(`schema version ${version} differs from its contract: ${difference}`);
     const deprecation = status === 'deprecated' ? readDeprecation(days) : null;
     if (status === 'deprecated' && !deprecation) {
-      problems.push(`schema version ${version} is deprecated, but not from one day to another`);
+      problems.push(
+        `schema version ${version} is deprecated, but its deprecatedOn or sunsetOn is missing or not a date`,
+      );
     }
     versions.push({ version, status, sunsetOn: days.sunsetOn, deprecation, schema });
   }
   for (const version of schemas.keys()) {
     const isServed = versions.some((served) => served.version === version);
-    if (!isServed) problems.push(`there is a schema version ${version}, but it is not promised`);
+    if (!isServed)
+      problems.push(`the app has a schema for version ${version}, which is retired or not in the contract`);
   }
   return { versions, problems };
 }
@@ -68,14 +71,14 @@ function printSorted(schema: GraphQLSchema): string {
   return printSchema(lexicographicSortSchema(schema));
 }
 
-/** The first line that differs when both are printed and sorted. */
+/** Describes the first line that differs. Both schemas must be printed and sorted. */
 function firstDifference(promised: string, printed: string): string | null {
   if (promised === printed) return null;
   const expected = promised.split('\n');
   const actual = printed.split('\n');
   const at = expected.findIndex((line, index) => line !== actual[index]);
   const index = at === -1 ? expected.length : at;
-  const lineOf = (lines: string[]) => JSON.stringify(lines[index]?.trim() ?? 'nothing more');
+  const lineOf = (lines: string[]) => JSON.stringify(lines[index]?.trim() ?? '(end)');
   const inside = expected.slice(0, index).findLast((line) => /^[a-z].* \{$/.test(line)) ?? 'the schema {';
-  return `after "${inside.slice(0, -2)}" it has ${lineOf(expected)}, the schema has ${lineOf(actual)}`;
+  return `after "${inside.slice(0, -2)}" the contract has ${lineOf(expected)}, the schema has ${lineOf(actual)}`;
 }

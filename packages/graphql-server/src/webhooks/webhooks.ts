@@ -8,7 +8,7 @@ import { addWebhookSubscriptionEventTypeInput } from './subscription-event-type-
 import { addWebhookSubscription } from './subscription.ts';
 import { addUpdateWebhookSubscription } from './update-subscription.ts';
 
-/** The webhook part of a schema, as it is since 2026-11-01. A version that differs composes its own. */
+/** Adds the webhook part of a schema, unchanged since 2026-11-01. A version that differs composes its own. */
 export function addWebhooks(builder: InterfaceSchemaBuilder, connectionOf: ConnectionOf): void {
   addWebhookEventType(builder);
   const Subscription = addWebhookSubscription(builder, connectionOf);

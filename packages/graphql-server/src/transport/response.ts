@@ -1,28 +1,28 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { Documentation } from '../documentation.ts';
 import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '../errors/error-table.ts';
-import { toFieldError } from '../errors/outward.ts';
+import { mapFieldError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 
-/** What is sent back, but for the headers that every answer has. */
-export interface Answer {
+/** A response, without the headers that every response has. */
+export interface GraphqlResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: { data?: ExecutionResult['data']; errors?: GraphQLFormattedError[] };
   /** Null when nothing failed. */
   code: ErrorCode | null;
-  /** What lies behind, for the log. Empty when the client is at fault. */
+  /** The internal errors to log. Empty when the client caused the errors. */
   causes: unknown[];
 }
 
-export interface AnswerContext {
+export interface ResponseContext {
   mediaType: ResponseMediaType;
   requestId: string;
   documentation: Pick<Documentation, 'error'>;
 }
 
-/** An answer without `data`. */
-export function refusal(error: RequestError, context: AnswerContext): Answer {
+/** The response to a request that failed as a whole. It has no `data`. */
+export function errorResponse(error: RequestError, context: ResponseContext): GraphqlResponse {
   const { code, cause } = error;
   const extensions = { ...extensionsOf(code, context), ...error.extensions };
   const errors =
@@ -39,15 +39,15 @@ export function refusal(error: RequestError, context: AnswerContext): Answer {
 }
 
 /**
- * The answer to an operation that was run. When a field found the service unavailable then all of it is refused: the client
- * is to send the whole operation again, not to sort out which half it got.
+ * The response to an operation that was executed. When a field failed because the service is unavailable, the whole
+ * response is 503, so that the client retries the operation instead of working with half of its data.
  */
-export function answerTo(result: ExecutionResult, context: AnswerContext): Answer {
+export function resultResponse(result: ExecutionResult, context: ResponseContext): GraphqlResponse {
   if (!result.errors) return { status: 200, headers: {}, body: { data: result.data ?? null }, code: null, causes: [] };
 
-  const failed = result.errors.map((error) => ({ ...toFieldError(error), place: placeOf(error) }));
+  const failed = result.errors.map((error) => ({ ...mapFieldError(error), place: placeOf(error) }));
   const unavailable = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
-  if (unavailable) return refusal(new RequestError(unavailable.code, { cause: unavailable.cause }), context);
+  if (unavailable) return errorResponse(new RequestError(unavailable.code, { cause: unavailable.cause }), context);
 
   const isOurs = failed.some(({ code }) => code === 'INTERNAL_SERVER_ERROR');
   const code = isOurs ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
@@ -65,7 +65,7 @@ export function answerTo(result: ExecutionResult, context: AnswerContext): Answe
   };
 }
 
-function extensionsOf(code: ErrorCode, { requestId, documentation }: AnswerContext) {
+function extensionsOf(code: ErrorCode, { requestId, documentation }: ResponseContext) {
   return { code, requestId, documentationUrl: documentation.error(code) };
 }
 
@@ -73,7 +73,7 @@ function placeOf({ locations, path }: GraphQLError): Pick<GraphQLFormattedError,
   return { ...(locations && { locations }), ...(path && { path }) };
 }
 
-/** graphql's messages repeat names out of the document, of any length and any number of times. */
+/** graphql's messages repeat names from the document, which can be long and frequent. */
 function shorten(message: string): string {
   return message.length <= 500 ? message : `${message.slice(0, 500)}…`;
 }

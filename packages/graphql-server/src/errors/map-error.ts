@@ -1,0 +1,38 @@
+import { GraphQLError } from 'graphql';
+import { type ErrorCode, errorTable } from './error-table.ts';
+import { RequestError } from './request-error.ts';
+
+/** The public code of each error that the lower layers throw on purpose, by its `code`. Any other error is a bug. */
+const publicCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
+  ['STORE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'],
+  ['BAD_USER_INPUT', 'BAD_USER_INPUT'],
+] as const);
+
+function publicCode(error: unknown): ErrorCode {
+  return (error instanceof Error && 'code' in error && publicCodes.get(error.code)) || 'INTERNAL_SERVER_ERROR';
+}
+
+/** Maps an error that was thrown outside of any field. */
+export function mapError(error: unknown): RequestError {
+  return error instanceof RequestError ? error : new RequestError(publicCode(error), { cause: error });
+}
+
+/** The public form of an error that a field failed with. */
+export interface FieldError {
+  code: ErrorCode;
+  message: string;
+  /** For the log. Undefined when the client caused the error. */
+  cause?: unknown;
+}
+
+export function mapFieldError({ message, path, originalError }: GraphQLError): FieldError {
+  // graphql itself throws GraphQLErrors, for three reasons. One about a variable has no path yet. One about an argument
+  // that is null at run time has nodes of the document. One about a result that does not match its type is our bug and
+  // has a path but no nodes.
+  const isByGraphql = originalError === undefined || originalError instanceof GraphQLError;
+  const isAboutInput = isByGraphql && (!path || (originalError?.nodes ?? []).length > 0);
+  const code = isAboutInput ? 'BAD_USER_INPUT' : publicCode(originalError);
+  return code === 'BAD_USER_INPUT'
+    ? { code, message }
+    : { code, message: errorTable[code].message, cause: originalError };
+}
