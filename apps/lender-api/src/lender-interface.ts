@@ -7,7 +7,7 @@ export const lenderInterface = {
   name: 'lender-api',
   interfaceName: 'lender',
   path: '/lenders/graphql',
-  /** Every version that is served, bound to what is promised for it. */
+  /** Every served version, with its schema. */
   contract: serveContract(
     { versions, sdl },
     new Map([

@@ -2,10 +2,10 @@ import { appVariables, readConfig } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const schema = z.object({
-  /** Not set: the database of a running `pnpm dev`. */
+  /** Defaults to the database of a running `pnpm dev`. */
   DATABASE_URL: appVariables.DATABASE_URL.optional(),
   DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
-  /** Where `pnpm dev` keeps its files. Not set: `.local` in the workspace. */
+  /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
   DEEDWIRE_HOME: z.string().optional(),
   GID_NAMESPACE: appVariables.GID_NAMESPACE,
   SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
@@ -13,7 +13,7 @@ const schema = z.object({
 
 export type Config = z.output<typeof schema>;
 
-/** @throws ConfigError */
+/** @throws {ConfigError} if a variable is missing or invalid. */
 export function readOperatorConfig(): Config {
   // oxlint-disable-next-line node/no-process-env -- the only reader of it in this app
   return readConfig(schema, process.env);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 
-/** There is nothing to work on; the message says what to do. */
+/** Neither DATABASE_URL nor a running `pnpm dev` provides a database. */
 export class NoDatabaseError extends Error {
   override readonly name = 'NoDatabaseError';
 }
@@ -11,9 +11,9 @@ export class NoDatabaseError extends Error {
 const devFile = z.object({ databaseUrl: z.string() });
 
 /**
- * DATABASE_URL, else the database of the `pnpm dev` that runs on the home.
+ * Returns DATABASE_URL, or the database of the running `pnpm dev` if that is not set.
  *
- * @throws {NoDatabaseError}
+ * @throws {NoDatabaseError} if there is neither.
  */
 export function findDatabaseUrl({ DATABASE_URL, DEEDWIRE_HOME }: Config): string {
   if (DATABASE_URL !== undefined) return DATABASE_URL;
@@ -21,8 +21,7 @@ export function findDatabaseUrl({ DATABASE_URL, DEEDWIRE_HOME }: Config): string
   try {
     return devFile.parse(JSON.parse(readFileSync(path, 'utf8'))).databaseUrl;
   } catch (cause) {
-    throw new NoDatabaseError(`No database: DATABASE_URL is not set, and no \`pnpm dev\` has written ${path}.`, {
-      cause,
-    });
+    const message = `No database: DATABASE_URL is not set, and ${path} does not exist or is invalid. Set DATABASE_URL, or run \`pnpm dev\`.`;
+    throw new NoDatabaseError(message, { cause });
   }
 }

@@ -2,17 +2,18 @@ import type { Page, PageRequest } from '@deedwire/actions';
 import { InvalidArgumentError, Option } from 'commander';
 
 const pageSize = 100;
-const standardLimit = 50;
+const defaultLimit = 50;
 
 export function limitOption(): Option {
-  return new Option('--limit <count>', 'how many at most, newest first').default(standardLimit).argParser((value) => {
+  return new Option('--limit <count>', 'the maximum number of rows').default(defaultLimit).argParser((value) => {
     const limit = Number(value);
-    if (!Number.isInteger(limit) || limit < 1) throw new InvalidArgumentError('It must be a whole number from 1.');
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new InvalidArgumentError('It must be a whole number of 1 or more.');
     return limit;
   });
 }
 
-/** Reads page after page until there are enough, or no more. */
+/** Reads pages until there are `limit` nodes or no more pages. */
 export async function readUpTo<Node>(
   limit: number,
   readPage: (request: PageRequest) => Promise<Page<Node>>,

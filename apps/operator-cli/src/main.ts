@@ -13,7 +13,9 @@ import { addReferralCommands } from './commands/referral.ts';
 const exitCodes = { failed: 1, wrongUsage: 2 };
 
 const program = new Command('deedwire-operator')
-  .description('What the organization’s staff does. The database is DATABASE_URL’s, else that of a running `pnpm dev`.')
+  .description(
+    'Manage accounts, credentials, referrals and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+  )
   .showHelpAfterError()
   .exitOverride();
 
@@ -34,7 +36,7 @@ try {
 }
 
 function report(error: unknown): number {
-  // Commander has written what it has to say; it exits with 0 after a help that was asked for.
+  // Commander has already written its message. Its exit code is 0 after `--help`.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
   const because = cause === '' ? '' : ` (${cause})`;

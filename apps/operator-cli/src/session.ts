@@ -5,7 +5,7 @@ import { findDatabaseUrl } from './database-url.ts';
 
 const applicationName = 'deedwire-operator';
 
-/** Runs one action and lets go of the database. */
+/** Runs one action and closes the connections. */
 export async function withContext<Result>(work: (context: ActionContext) => Promise<Result>): Promise<Result> {
   const config = readOperatorConfig();
   const databaseUrl = findDatabaseUrl(config);
@@ -13,8 +13,7 @@ export async function withContext<Result>(work: (context: ActionContext) => Prom
     databaseUrl,
     applicationName,
     maxConnections: 1,
-    onNotifyError: () =>
-      process.stderr.write('Could not notify the webhook worker; it picks this up on its next poll.\n'),
+    onNotifyError: () => process.stderr.write('Could not notify the worker; it picks this up on its next poll.\n'),
     slowStatement: {
       thresholdMs: config.SLOW_STATEMENT_MS,
       onSlow: ({ name, durationMs, rows }) =>
@@ -30,7 +29,7 @@ export async function withContext<Result>(work: (context: ActionContext) => Prom
   }
 }
 
-/** Brings the database to what this build needs. Returns the names of the migrations that were missing. */
+/** Applies the migrations that this build needs. Returns the names of those that were missing. */
 export async function migrateDatabase(): Promise<{ applied: string[] }> {
   const config = readOperatorConfig();
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config));

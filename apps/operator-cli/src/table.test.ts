@@ -6,12 +6,12 @@ const rows = [
   { name: 'Chloé\u001B[2J', at: null },
 ];
 
-test('columns are as wide as their widest cell, and control characters do not reach the terminal', () => {
+test('aligns columns and replaces control characters', () => {
   expect(formatTable(rows, { name: (row) => row.name, seen: (row) => row.at })).toBe(
     ['name       seen', 'Ada        2026-11-20T10:00:00.000Z', 'Chloé [2J  -'].join('\n'),
   );
 });
 
-test('no rows: the heading alone', () => {
+test('returns only the heading when there are no rows', () => {
   expect(formatTable([], { name: () => '', count: () => 0 })).toBe('name  count');
 });

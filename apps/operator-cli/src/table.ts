@@ -1,4 +1,4 @@
-/** Rows for people: a heading, and columns as wide as their widest cell. Null shows as `-`. */
+/** Formats rows as a table with a heading. Each column is as wide as its widest cell. Null becomes `-`. */
 export function formatTable<Row>(
   rows: readonly Row[],
   columns: Record<string, (row: Row) => string | Date | number | null>,
@@ -18,6 +18,6 @@ export function formatTable<Row>(
 
 function formatCell(value: string | Date | number | null): string {
   if (value === null) return '-';
-  // A control character would let a partner's text rewrite the operator's terminal.
+  // Control characters in a partner's text could rewrite the operator's terminal.
   return value instanceof Date ? value.toISOString() : String(value).replaceAll(/\p{Cc}/gu, ' ');
 }

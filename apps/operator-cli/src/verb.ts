@@ -6,14 +6,16 @@ export interface OutputOptions {
 
 /** Adds a verb to a noun: `<noun> <verb> …`. */
 export function addVerb(noun: Command, usage: string, description: string): Command {
-  return noun.command(usage).description(description).option('--json', 'print JSON, for programs');
+  return noun.command(usage).description(description).option('--json', 'print JSON');
 }
 
 export function interfaceOption(): Option {
-  return new Option('--interface <name>', 'which interface').choices(['lender', 'partner']).makeOptionMandatory();
+  return new Option('--interface <name>', 'the interface of the account')
+    .choices(['lender', 'partner'])
+    .makeOptionMandatory();
 }
 
-/** Prints a result: as JSON for programs, else as `text` says it to people. */
+/** Prints a result as JSON if `--json` is set, otherwise as the text that `text` returns. */
 export function print<Result>({ json }: OutputOptions, result: Result, text: (result: Result) => string): void {
   process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }

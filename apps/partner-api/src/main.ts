@@ -4,7 +4,7 @@ import { runMain } from '@deedwire/service-runtime';
 import { readPartnerApiConfig } from './config.ts';
 import { partnerInterface } from './partner-interface.ts';
 
-// Not imported: it lies outside of what is compiled.
+// `require`, because an import of a file outside of `src` does not compile.
 const { version: appVersion }: { version: string } = createRequire(import.meta.url)('../package.json');
 
 await runMain(() => startInterfaceService({ ...partnerInterface, config: readPartnerApiConfig(), appVersion }));

@@ -6,6 +6,6 @@ export const partnerInterface = {
   name: 'partner-api',
   interfaceName: 'partner',
   path: '/partners/graphql',
-  /** Every version that is served, bound to what is promised for it. */
+  /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl }, new Map([['2026-11-01', schema20261101()]])),
 } as const;

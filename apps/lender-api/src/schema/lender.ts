@@ -3,7 +3,7 @@ import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-se
 
 export type LenderRef = ObjectTypeRef<Lender>;
 
-/** `Lender`, without its members, and `Query.lender`. */
+/** Adds `Lender` without its members, and `Query.lender`. */
 export function addLender(builder: InterfaceSchemaBuilder): LenderRef {
   const LenderType = builder.objectRef<Lender>('Lender').implement({
     fields: (t) => ({

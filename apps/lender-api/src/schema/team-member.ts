@@ -3,7 +3,7 @@ import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-se
 
 export type TeamMemberRef = ObjectTypeRef<TeamMember>;
 
-/** `TeamMember`. */
+/** Adds `TeamMember`. */
 export function addTeamMember(builder: InterfaceSchemaBuilder): TeamMemberRef {
   return builder.objectRef<TeamMember>('TeamMember').implement({
     fields: (t) => ({

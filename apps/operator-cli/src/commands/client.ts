@@ -4,9 +4,9 @@ import { withContext } from '../session.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 export function addClientCommands(program: Command): void {
-  const noun = program.command('client').description('the API clients of accounts');
+  const noun = program.command('client').description('manage API clients');
 
-  addVerb(noun, 'pin <clientId>', 'move the version that counts when a request of the client names none')
+  addVerb(noun, 'pin <clientId>', 'change the schema version for requests that name none')
     .requiredOption('--schema-version <date>', 'a version of the client’s interface, for example 2026-11-01')
     .action(async (clientId: string, options: OutputOptions & { schemaVersion: string }) => {
       const input = { clientId, schemaVersion: options.schemaVersion };
@@ -15,7 +15,7 @@ export function addClientCommands(program: Command): void {
         options,
         pinned,
         ({ schemaVersion, previousSchemaVersion }) =>
-          `The client ${clientId} is pinned to ${schemaVersion}, before to ${previousSchemaVersion}`,
+          `Pinned the client ${clientId} to ${schemaVersion}; previously ${previousSchemaVersion}`,
       );
     });
 }

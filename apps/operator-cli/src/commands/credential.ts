@@ -11,13 +11,13 @@ interface AccountOptions extends OutputOptions {
 }
 
 export function addCredentialCommands(program: Command): void {
-  const noun = program.command('credential').description('what API clients authenticate with');
+  const noun = program.command('credential').description('manage the API keys of clients');
 
-  addVerb(noun, 'issue', 'issue an API key, shown this once')
+  addVerb(noun, 'issue', 'issue an API key and print it once')
     .addOption(interfaceOption())
     .requiredOption('--account <gid>', 'the lender or partner')
-    .option('--client <id>', 'one more key for this client; without it, a new client')
-    .option('--schema-version <date>', 'the version that the new client is pinned to; without it, the current one')
+    .option('--client <id>', 'issue the key to this client; defaults to a new client')
+    .option('--schema-version <date>', 'pin the new client to this version; defaults to the current version')
     .action(async (options: AccountOptions & { client?: string; schemaVersion?: string }) => {
       const input = {
         interfaceName: options.interface,
@@ -28,7 +28,7 @@ export function addCredentialCommands(program: Command): void {
       const issued = await withContext((context) => issueCredential(context, input));
       print(options, issued, ({ clientId, apiKey, organizationId }) =>
         [
-          'The API key cannot be shown again.',
+          'Store the API key now. It cannot be shown again.',
           `X-Service-Client-Id: ${clientId}`,
           `X-Service-API-Key: ${apiKey}`,
           `X-Service-Organization-Id: ${organizationId}`,
@@ -36,7 +36,7 @@ export function addCredentialCommands(program: Command): void {
       );
     });
 
-  addVerb(noun, 'list', 'list the keys of an account, without their secrets')
+  addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
     .addOption(interfaceOption())
     .requiredOption('--account <gid>', 'the lender or partner')
     .action(async (options: AccountOptions) => {
@@ -55,10 +55,10 @@ export function addCredentialCommands(program: Command): void {
       );
     });
 
-  addVerb(noun, 'revoke <keyId>', 'revoke a key; it is refused everywhere within a second').action(
+  addVerb(noun, 'revoke <keyId>', 'revoke an API key; every interface rejects it within a second').action(
     async (keyId: string, options: OutputOptions) => {
       const revoked = await withContext((context) => revokeCredential(context, { keyId }));
-      print(options, revoked, ({ revokedAt }) => `The key ${keyId} is revoked since ${revokedAt.toISOString()}`);
+      print(options, revoked, ({ revokedAt }) => `Revoked the key ${keyId} at ${revokedAt.toISOString()}`);
     },
   );
 }

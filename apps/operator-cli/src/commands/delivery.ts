@@ -17,11 +17,13 @@ interface ListOptions extends OutputOptions {
 }
 
 export function addDeliveryCommands(program: Command): void {
-  const noun = program.command('delivery').description('events on their way to callback URLs');
+  const noun = program.command('delivery').description('inspect webhook deliveries');
 
-  addVerb(noun, 'list', 'list deliveries of all accounts')
-    .option('--subscription <gid>', 'only those of one subscription')
-    .addOption(new Option('--status <status>').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']))
+  addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
+    .option('--subscription <gid>', 'filter by subscription')
+    .addOption(
+      new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
+    )
     .addOption(limitOption())
     .action(async (options: ListOptions) => {
       const filter = { subscriptionId: options.subscription ?? null, status: options.status ?? null };
@@ -56,7 +58,7 @@ function attemptTable(attempts: readonly WebhookAttempt[]): string {
     attempt: (row) => row.number,
     started: (row) => row.startedAt,
     ms: (row) => row.durationMs,
-    answer: (row) => row.responseStatus,
+    response: (row) => row.responseStatus,
     error: (row) => row.error,
   });
 }

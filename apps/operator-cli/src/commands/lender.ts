@@ -4,9 +4,9 @@ import { withContext } from '../session.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 export function addLenderCommands(program: Command): void {
-  const noun = program.command('lender').description('lenders');
+  const noun = program.command('lender').description('manage lenders');
 
-  addVerb(noun, 'create', 'create a lender of an organization')
+  addVerb(noun, 'create', 'create a lender in an organization')
     .requiredOption('--organization <gid>')
     .requiredOption('--name <name>')
     .action(async (options: OutputOptions & { organization: string; name: string }) => {
@@ -19,6 +19,6 @@ export function addLenderCommands(program: Command): void {
     .requiredOption('--name <name>')
     .action(async (lenderId: string, options: OutputOptions & { name: string }) => {
       const updated = await withContext((context) => updateLender(context, { lenderId, name: options.name }));
-      print(options, updated, ({ id, name }) => `The lender ${id} is named ${name}`);
+      print(options, updated, ({ id, name }) => `Renamed the lender ${id} to ${name}`);
     });
 }

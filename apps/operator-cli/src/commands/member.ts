@@ -10,7 +10,7 @@ interface MemberOptions extends OutputOptions {
 }
 
 export function addMemberCommands(program: Command): void {
-  const noun = program.command('member').description('the team members of lenders');
+  const noun = program.command('member').description('manage the team members of lenders');
 
   addVerb(noun, 'add', 'add a team member to a lender')
     .requiredOption('--lender <gid>')
@@ -23,12 +23,13 @@ export function addMemberCommands(program: Command): void {
       print(options, added, (member) => `Added ${describe(member)}`);
     });
 
-  addVerb(noun, 'update <gid>', 'change what is given, keep the rest')
+  addVerb(noun, 'update <gid>', 'change the details of a team member; omitted details stay unchanged')
     .option('--first-name <name>')
     .option('--last-name <name>')
     .option('--email <address>')
     .action(async (teamMemberId: string, { json, ...details }: MemberOptions, command: Command) => {
-      if (Object.keys(details).length === 0) command.error('error: name at least one thing to change');
+      if (Object.keys(details).length === 0)
+        command.error('error: set at least one of --first-name, --last-name and --email');
       const updated = await withContext((context) => updateTeamMember(context, { teamMemberId, ...details }));
       print({ ...(json && { json }) }, updated, (member) => `Updated ${describe(member)}`);
     });

@@ -4,7 +4,7 @@ import { withContext } from '../session.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 export function addOrganizationCommands(program: Command): void {
-  const noun = program.command('organization').description('the tenants of the platform');
+  const noun = program.command('organization').description('manage organizations');
 
   addVerb(noun, 'create', 'create an organization')
     .requiredOption('--name <name>')

@@ -4,9 +4,9 @@ import { withContext } from '../session.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 export function addPartnerCommands(program: Command): void {
-  const noun = program.command('partner').description('partners');
+  const noun = program.command('partner').description('manage partners');
 
-  addVerb(noun, 'create', 'create a partner of an organization')
+  addVerb(noun, 'create', 'create a partner in an organization')
     .requiredOption('--organization <gid>')
     .requiredOption('--name <name>')
     .action(async (options: OutputOptions & { organization: string; name: string }) => {

@@ -21,13 +21,13 @@ interface ListOptions extends OutputOptions {
 }
 
 export function addReferralCommands(program: Command): void {
-  const noun = program.command('referral').description('what partners refer');
+  const noun = program.command('referral').description('manage the referrals of partners');
 
-  addVerb(noun, 'create', 'enter a referral for a partner')
+  addVerb(noun, 'create', 'create a referral on behalf of a partner')
     .requiredOption('--partner <gid>')
     .requiredOption('--client-name <name>')
     .option('--client-email <address>')
-    .option('--external-reference <text>', 'the partner’s own name for it')
+    .option('--external-reference <text>', 'the partner’s own reference')
     .option('--note <text>')
     .action(async (options: CreateOptions) => {
       const created = await withContext((context) =>
@@ -50,16 +50,16 @@ export function addReferralCommands(program: Command): void {
   );
 
   addVerb(noun, 'decline <gid>', 'decline an open referral')
-    .option('--reason <text>', 'for the partner to read')
+    .option('--reason <text>', 'shown to the partner')
     .action(async (referralId: string, options: OutputOptions & { reason?: string }) => {
       const input = { referralId, reason: options.reason ?? null };
       const declined = await withContext((context) => declineReferral(context, input));
       print(options, declined, () => `Declined ${referralId}`);
     });
 
-  addVerb(noun, 'list', 'list the referrals of a partner')
+  addVerb(noun, 'list', 'list the referrals of a partner, newest first')
     .requiredOption('--partner <gid>')
-    .addOption(new Option('--status <status>').choices(['OPEN', 'CONVERTED', 'DECLINED']))
+    .addOption(new Option('--status <status>', 'filter by status').choices(['OPEN', 'CONVERTED', 'DECLINED']))
     .addOption(limitOption())
     .action(async (options: ListOptions) => {
       const filter = { partnerId: options.partner, status: options.status ?? null };

@@ -2,7 +2,7 @@ import { createReferral, type CreateReferralResult } from '@deedwire/actions';
 import { addUserError, type InterfaceSchemaBuilder } from '@deedwire/graphql-server';
 import type { ReferralRef } from './referral.ts';
 
-/** `Mutation.createReferral`. */
+/** Adds `Mutation.createReferral`. */
 export function addCreateReferral(builder: InterfaceSchemaBuilder, Referral: ReferralRef): void {
   const Input = builder.inputType('CreateReferralInput', {
     fields: (t) => ({

@@ -3,7 +3,7 @@ import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-se
 
 export type MatterRef = ObjectTypeRef<Matter>;
 
-/** `Matter`. */
+/** Adds `Matter`. */
 export function addMatter(builder: InterfaceSchemaBuilder): MatterRef {
   return builder.objectRef<Matter>('Matter').implement({
     fields: (t) => ({

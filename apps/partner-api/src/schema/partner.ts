@@ -1,7 +1,7 @@
 import { type Partner, readPartner } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder } from '@deedwire/graphql-server';
 
-/** `Partner` and `Query.partner`. */
+/** Adds `Partner` and `Query.partner`. */
 export function addPartner(builder: InterfaceSchemaBuilder): void {
   const PartnerType = builder.objectRef<Partner>('Partner').implement({
     fields: (t) => ({

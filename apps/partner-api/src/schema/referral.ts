@@ -4,7 +4,7 @@ import type { MatterRef } from './matter.ts';
 
 export type ReferralRef = ObjectTypeRef<Referral>;
 
-/** `Referral`, `Query.referral` and `Query.referrals`. */
+/** Adds `Referral`, `Query.referral` and `Query.referrals`. */
 export function addReferral(
   builder: InterfaceSchemaBuilder,
   { Matter, connectionOf }: { Matter: MatterRef; connectionOf: ConnectionOf },

@@ -2,7 +2,7 @@ import type { WebhookAttempt } from '@deedwire/actions';
 import { attemptErrorClasses } from '@deedwire/webhook-sender';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 
-/** `WebhookAttempt`. */
+/** Adds `WebhookAttempt`. */
 export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRef<WebhookAttempt> {
   const AttemptError = builder.enumType('WebhookAttemptError', { values: attemptErrorClasses });
 

@@ -2,7 +2,7 @@ import { deleteWebhookSubscription, type DeleteWebhookSubscriptionResult } from 
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import { addUserError } from '../schema/user-error.ts';
 
-/** `Mutation.deleteWebhookSubscription`. */
+/** Adds `Mutation.deleteWebhookSubscription`. */
 export function addDeleteWebhookSubscription(builder: InterfaceSchemaBuilder): void {
   const Input = builder.inputType('DeleteWebhookSubscriptionInput', {
     fields: (t) => ({ id: t.id({ required: true }) }),

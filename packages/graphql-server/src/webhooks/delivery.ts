@@ -3,7 +3,7 @@ import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttempt } from './attempt.ts';
 
-/** `WebhookDelivery`, `Query.webhookDelivery` and `Query.webhookDeliveries`. */
+/** Adds `WebhookDelivery`, `Query.webhookDelivery` and `Query.webhookDeliveries`. */
 export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf: ConnectionOf): void {
   const Attempt = addWebhookAttempt(builder);
   const Status = builder.enumType('WebhookDeliveryStatus', {

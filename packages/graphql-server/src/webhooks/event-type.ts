@@ -1,7 +1,7 @@
 import { listWebhookEventTypes, type SubscribableEventType } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 
-/** `WebhookEventType` and `Query.webhookEventTypes`. */
+/** Adds `WebhookEventType` and `Query.webhookEventTypes`. */
 export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
   const Status = builder.enumType('WebhookEventVersionStatus', {
     values: ['PREVIEW', 'CURRENT', 'DEPRECATED'] as const,

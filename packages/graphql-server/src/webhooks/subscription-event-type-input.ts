@@ -2,7 +2,7 @@ import type { InterfaceSchemaBuilder, InputTypeRef } from '../schema/builder.ts'
 
 export type WebhookSubscriptionEventTypeInputRef = InputTypeRef<{ type: string; version?: string | null | undefined }>;
 
-/** `WebhookSubscriptionEventTypeInput`. */
+/** Adds `WebhookSubscriptionEventTypeInput`. */
 export function addWebhookSubscriptionEventTypeInput(
   builder: InterfaceSchemaBuilder,
 ): WebhookSubscriptionEventTypeInputRef {

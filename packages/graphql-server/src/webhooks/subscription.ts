@@ -4,7 +4,7 @@ import type { ConnectionOf } from '../schema/connection.ts';
 
 export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
 
-/** `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
+/** Adds `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
 export function addWebhookSubscription(
   builder: InterfaceSchemaBuilder,
   connectionOf: ConnectionOf,

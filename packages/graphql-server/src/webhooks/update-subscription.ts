@@ -4,7 +4,7 @@ import { addUserError } from '../schema/user-error.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
-/** `Mutation.updateWebhookSubscription`. */
+/** Adds `Mutation.updateWebhookSubscription`. */
 export function addUpdateWebhookSubscription(
   builder: InterfaceSchemaBuilder,
   Subscription: WebhookSubscriptionRef,

@@ -79,7 +79,7 @@ describe('deedwire-operator', () => {
 
     const [, , keyId = ''] = String(issued['apiKey']).split('_');
     const revoked = await runOperator(env, 'credential', 'revoke', keyId);
-    expect(revoked.stdout).toMatch(new RegExp(`^The key ${keyId} is revoked since 20\\S+Z\n$`));
+    expect(revoked.stdout).toMatch(new RegExp(`^Revoked the key ${keyId} at 20\\S+Z\n$`));
     const [first] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
     expect(first).toMatchObject({ keyId, revokedAt: expect.any(String) });
   });
@@ -162,7 +162,7 @@ describe('the database connection', () => {
     const missing = await runOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list');
     expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
     expect(missing.stderr).toMatch(
-      /^error: No database: DATABASE_URL is not set, and no `pnpm dev` has written .*dev\.json/,
+      /^error: No database: DATABASE_URL is not set, and .*dev\.json does not exist or is invalid\./,
     );
 
     await writeFile(join(home, 'dev.json'), JSON.stringify({ databaseUrl: env['DATABASE_URL'] }));

@@ -42,7 +42,7 @@ test('does not serve a schema that differs from its contract', async () => {
     return { status: response.status, body: await response.json() };
   };
   const problems = [
-    'schema version 2026-11-01 differs from its contract: after "type Partner" it has "name: String", the schema has "name: String!"',
+    'schema version 2026-11-01 differs from its contract: after "type Partner" the contract has "name: String", the schema has "name: String!"',
   ];
   await expect.poll(ready).toEqual({ status: 503, body: { ready: false, problems } });
   const { status, body } = await send('{ partner { id } }', {}, harness.accounts.partner, different);
