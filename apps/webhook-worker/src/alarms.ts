@@ -5,7 +5,7 @@ import { createLoop, type Loop } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { knownEventVersions } from './rendering/render-payload.ts';
 
-/** Counts the events that need somebody's attention, and says so in the log whenever there are more than before. */
+/** Counts the events that need an operator's attention, and logs an error whenever a count has grown. */
 export function createAlarms(options: { store: Store; logger: Logger; metrics: WorkerMetrics }): Loop {
   const { store, logger, metrics } = options;
   const last = { unknown: 0, failed: 0 };

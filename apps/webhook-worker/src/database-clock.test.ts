@@ -6,27 +6,27 @@ import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
 const start = Date.parse('2026-11-20T09:00:00.000Z');
 
 let machine: { ms: number; wrongByMs: number };
-let database: { answersInMs: number; isAway: boolean };
+let database: { queryMs: number; isUnavailable: boolean };
 let alarms: object[];
 let clock: DatabaseClock;
 
 beforeEach(() => {
   machine = { ms: 0, wrongByMs: 600_000 };
-  database = { answersInMs: 0, isAway: false };
+  database = { queryMs: 0, isUnavailable: false };
   alarms = [];
   const store = {
     async query() {
-      if (database.isAway) throw new Error('away');
-      machine.ms += database.answersInMs / 2;
+      if (database.isUnavailable) throw new Error('unavailable');
+      machine.ms += database.queryMs / 2;
       const time = new Date(start + machine.ms);
-      machine.ms += database.answersInMs / 2;
+      machine.ms += database.queryMs / 2;
       return [{ time }];
     },
   };
   clock = createDatabaseClock({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers one statement
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- supports only the one statement that is used
     store: store as unknown as Database,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only errors are looked at
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `error` is used
     logger: { error: (alarm: object) => alarms.push(alarm) } as unknown as Logger,
     machine: { now: () => start + machine.ms + machine.wrongByMs, monotonicMs: () => 5_000 + machine.ms },
   });
@@ -34,25 +34,25 @@ beforeEach(() => {
 
 const readings = () => clock.now().getTime() - start - machine.ms;
 
-test('is the time of the database, however wrong the machine and however slow the answer', async () => {
+test('follows the clock of the database, even when the machine is wrong and the query is slow', async () => {
   expect(readings()).toBe(600_000);
-  database.answersInMs = 800;
+  database.queryMs = 800;
   await clock.read();
   expect(readings()).toBe(0);
   machine.ms += 86_400_000;
   expect(readings()).toBe(0);
 });
 
-test('goes on when the clock of the machine is set, and while the database is away', async () => {
+test('continues when the clock of the machine is changed and while the database is unavailable', async () => {
   await clock.read();
   machine.wrongByMs = -600_000;
   expect(readings()).toBe(0);
-  database.isAway = true;
-  await expect(clock.read()).rejects.toThrow('away');
+  database.isUnavailable = true;
+  await expect(clock.read()).rejects.toThrow('unavailable');
   expect(readings()).toBe(0);
 });
 
-test('a wrong clock is one alarm, and another when it is wrong again', async () => {
+test('raises one alarm each time that the clock of the machine becomes wrong', async () => {
   await clock.read();
   await clock.read();
   expect(alarms).toEqual([{ alarm: 'clock-wrong', wrongByMs: 600_000 }]);

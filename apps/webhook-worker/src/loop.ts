@@ -1,17 +1,17 @@
 import type { Logger } from '@deedwire/service-runtime';
 
-/** Work that is done again whenever there is reason to, never twice at the same time. */
+/** Work that runs on demand, never more than once at the same time. */
 export interface Loop {
-  /** There may be something to do. Asked for while the work runs, it runs once more. */
+  /** Runs the work. If it is running already, it runs once more afterwards. */
   wake(): void;
-  /** Settles when the work under way is done. Nothing runs after it. */
+  /** Resolves when the current run has ended. The work does not run afterwards. */
   stop(): Promise<void>;
 }
 
 const retryMinMs = 100;
 const retryMaxMs = 5_000;
 
-/** @param work when it throws, it is tried again after a pause that grows to 5 s */
+/** @param work retried when it throws, after a delay that doubles from 100 ms to 5 s */
 export function createLoop(name: string, logger: Logger, work: () => Promise<void>): Loop {
   let isWanted = false;
   let isStopped = false;
@@ -26,7 +26,7 @@ export function createLoop(name: string, logger: Logger, work: () => Promise<voi
         await work();
         retryMs = retryMinMs;
       } catch (error) {
-        logger.error({ err: error, loop: name, retryMs }, 'work failed and is tried again');
+        logger.error({ err: error, loop: name, retryMs }, 'work failed; it will be retried');
         retryTimer = setTimeout(() => {
           retryTimer = null;
           start();

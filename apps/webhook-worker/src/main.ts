@@ -4,19 +4,20 @@ import { Registry } from 'prom-client';
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
 
-// Not imported: it lies outside of what is compiled.
+// `require`, because an import of a file outside of `src` does not compile.
 const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
 
 await runMain(async () => {
   const config = readWorkerConfig();
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
   const metrics = new Registry();
-  const worker = createWorker(config, logger, metrics, version);
+  const worker = createWorker({ config, logger, metrics, version });
   await startService({
     config,
     logger,
     metrics,
     readiness: () => worker.readiness(),
+    onReady: () => worker.start(),
     stopTakingWork: () => worker.stopTakingWork(),
     drain: () => worker.drain(),
     close: () => worker.close(),

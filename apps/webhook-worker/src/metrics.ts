@@ -12,7 +12,7 @@ export function createWorkerMetrics(registry: Registry, inFlight: () => number):
   const registers = [registry];
   const inFlightGauge = new Gauge({
     name: 'deedwire_webhook_attempts_in_flight',
-    help: 'Requests to callback URLs that are under way or not recorded yet.',
+    help: 'Attempts that are being sent or not yet recorded.',
     collect() {
       this.set(inFlight());
     },
@@ -22,30 +22,30 @@ export function createWorkerMetrics(registry: Registry, inFlight: () => number):
   return {
     eventsFannedOut: new Counter({
       name: 'deedwire_events_fanned_out_total',
-      help: 'Events whose deliveries were made.',
+      help: 'Events whose deliveries have been created.',
       registers,
     }),
     attempts: new Counter({
       name: 'deedwire_webhook_attempts_total',
-      help: 'Requests to callback URLs, by what became of the delivery: delivered, retry, failed.',
+      help: 'Attempts by result: delivered, retry, failed.',
       labelNames: ['verdict'],
       registers,
     }),
     attemptDuration: new Histogram({
       name: 'deedwire_webhook_attempt_duration_seconds',
-      help: 'How long requests to callback URLs took.',
+      help: 'Duration of attempts.',
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     deliveryLag: new Histogram({
       name: 'deedwire_webhook_delivery_lag_seconds',
-      help: 'From when an event happened to the start of the first attempt to deliver it.',
+      help: 'Time from an event to the start of its first attempt.',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3_600],
       registers,
     }),
     alarms: new Gauge({
       name: 'deedwire_outbox_alarms',
-      help: 'Events that need attention: unknown (no worker of this build can render them), failed (not as published).',
+      help: 'Events that need an operator: unknown (no worker of this build can render them), failed (rendering failed).',
       labelNames: ['kind'],
       registers,
     }),

@@ -8,7 +8,7 @@ import {
 } from '@deedwire/store/webhook-fan-out';
 import { createLoop, type Loop } from './loop.ts';
 
-/** Pauses the subscriptions that pin a version of an event which has come to its end. */
+/** Pauses the subscriptions that pin a retired version of an event type. */
 export function createRetirement(options: {
   store: Store;
   logger: Logger;
@@ -24,6 +24,6 @@ export function createRetirement(options: {
       await lockLanes(transaction, subscriptionIds);
       await pauseRetiredSubscriptions(transaction, subscriptionIds);
     });
-    logger.warn({ subscriptionIds }, 'subscriptions paused: a version that they pin is retired');
+    logger.warn({ subscriptionIds }, 'subscriptions paused because they pin a retired version');
   });
 }

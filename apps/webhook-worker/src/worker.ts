@@ -17,24 +17,36 @@ import { createWorkerMetrics } from './metrics.ts';
 import { createRetirement } from './retirement.ts';
 
 const appName = 'deedwire-webhook-worker';
-// How often to look for what nobody tells of: alarms, and versions that have come to their end.
+// How often to check for changes without a notification: alarms, retired versions and the clock.
 const watchIntervalMs = 30_000;
 
-/** The parts of the worker, to be started and stopped by a service. */
+const monotonicMs = (): number => performance.now();
+
+export interface WorkerOptions {
+  config: WorkerConfig;
+  logger: Logger;
+  metrics: Registry;
+  /** Sent in the User-Agent of deliveries. */
+  version: string;
+}
+
+/** The hooks by which a service starts and stops the worker. */
 export interface Worker {
-  /** What is missing before it can work. It begins to work as soon as nothing is. */
+  /** Returns what is missing before the worker can start, one sentence each. */
   readiness(): Promise<readonly string[]>;
-  /** Begins nothing new. */
+  /** Starts to take work. Call it when nothing is missing. If it throws, nothing has started and it can be called again. */
+  start(): Promise<void>;
+  /** Stops sending new deliveries. */
   stopTakingWork(): void;
-  /** Settles when everything begun is written. */
+  /** Resolves when all deliveries in flight are recorded and all lanes are released. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function createWorker(config: WorkerConfig, logger: Logger, registry: Registry, version: string): Worker {
+export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
   const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl } = config;
   const wakeUrl = config.DATABASE_DIRECT_URL ?? databaseUrl;
-  const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
+  const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'database connection lost');
   const store = createStore({
     databaseUrl,
     directUrl: config.DATABASE_DIRECT_URL,
@@ -46,7 +58,7 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
       onSlow: ({ name: statement, ...slow }) => logger.warn({ statement, ...slow }, 'slow statement'),
     },
   });
-  const clock = createDatabaseClock({ store, logger });
+  const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
@@ -56,13 +68,15 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   const secretKeys = createSecretKeyRing(config.WEBHOOK_SECRET_KEYS);
 
   const metrics = createWorkerMetrics(registry, () => dispatcher.inFlight());
-  const attempts = { sender, secretKeys, gidNamespace, logger, metrics, now: clock.now };
+  const attempts = { sender, secretKeys, gidNamespace, logger, metrics, now: clock.now, random: Math.random };
   const dispatcher = createDispatcher({
     store: createDispatchStore(store, `${hostname()}/${process.pid}`, leaseSeconds),
     attempt: (lane, delivery) => attemptDelivery(attempts, lane, delivery),
     concurrency: config.WORKER_CONCURRENCY,
     logger,
     now: clock.now,
+    monotonicMs,
+    random: Math.random,
   });
   const fanOut = createFanOut({
     store,
@@ -85,9 +99,8 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
     for (const loop of watches) loop.wake();
   };
 
-  let isStopping = false;
-  let work: { stop(): Promise<void> } | null = null;
-  const start = (): { stop(): Promise<void> } => {
+  let intake: { stop(): Promise<void> } | null = null;
+  const startIntake = (): { stop(): Promise<void> } => {
     const listener = createListener({
       databaseUrl: wakeUrl,
       applicationName: `${appName}-listen`,
@@ -109,21 +122,18 @@ export function createWorker(config: WorkerConfig, logger: Logger, registry: Reg
   };
 
   return {
-    async readiness() {
-      const problems = await describeDatabaseProblems(store);
-      if (problems.length === 0) {
-        await clock.read();
-        if (!isStopping) work ??= start();
-      }
-      return problems;
+    readiness: () => describeDatabaseProblems(store),
+    async start() {
+      // Before the first delivery, because its signature contains the time.
+      await clock.read();
+      intake = startIntake();
     },
     stopTakingWork: () => dispatcher.stopTaking(),
     async drain() {
-      isStopping = true;
-      await work?.stop();
+      await intake?.stop();
       await Promise.all([fanOut, ...watches].map((loop) => loop.stop()));
-      // What cannot be written now is sent again by whoever takes the lanes over.
-      await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'drained without the database'));
+      // The next owner of the lanes repeats the attempts that cannot be recorded now.
+      await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'attempts not recorded'));
     },
     async close() {
       await sender.close();

@@ -22,12 +22,13 @@ export interface InterfaceServiceOptions {
   appVersion: string;
 }
 
+const now = (): Date => new Date();
+
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningService> {
   const { name, interfaceName, path, contract, config } = options;
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
-  const now = () => new Date();
 
   const applicationName = `deedwire-${name}`;
   const onError = (error: unknown) => logger.warn({ err: error }, 'database connection lost');

@@ -5,7 +5,7 @@ import type { DueDeliveryRow, LaneLease } from '@deedwire/store/webhook-dispatch
 import type { AttemptResult, WebhookSender } from '@deedwire/webhook-sender';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Settlement } from './dispatch-store.ts';
-import { judge, type Verdict } from './verdict.ts';
+import { classifyAttempt, type Verdict } from './verdict.ts';
 
 export interface AttemptContext {
   sender: WebhookSender;
@@ -14,6 +14,8 @@ export interface AttemptContext {
   logger: Logger;
   metrics: WorkerMetrics;
   now: () => Date;
+  /** 0 (inclusive) to 1 (exclusive). */
+  random: () => number;
 }
 
 /** How long a delivery waits whose secret cannot be read: until somebody has mended the configuration. */
@@ -56,7 +58,7 @@ export async function attemptDelivery(
       'X-Service-Webhook-Sequence': delivery.sequence,
     },
   });
-  const { verdict, settlement } = settleOutcome(lane, delivery, outcome, context.now());
+  const { verdict, settlement } = settleOutcome(lane, delivery, outcome, context);
   const { responseStatus, error, durationMs } = outcome;
   context.metrics.attempts.inc({ verdict: verdict.kind });
   context.metrics.attemptDuration.observe(durationMs / 1_000);
@@ -65,20 +67,25 @@ export async function attemptDelivery(
 }
 
 /** What is written of an attempt that a bug kept from being made: a failed one. */
-export function brokenAttempt(lane: LaneLease, delivery: DueDeliveryRow, now: Date): Settlement {
+export function brokenAttempt(
+  context: Pick<AttemptContext, 'now' | 'random'>,
+  lane: LaneLease,
+  delivery: DueDeliveryRow,
+): Settlement {
   const nothing = { responseStatus: null, error: 'PROTOCOL_ERROR', retryAfter: null } as const;
-  return settleOutcome(lane, delivery, { startedAt: now, durationMs: 0, ...nothing }, now).settlement;
+  const outcome = { startedAt: context.now(), durationMs: 0, ...nothing };
+  return settleOutcome(lane, delivery, outcome, context).settlement;
 }
 
 function settleOutcome(
   lane: LaneLease,
   delivery: DueDeliveryRow,
   outcome: AttemptResult,
-  now: Date,
+  { now, random }: Pick<AttemptContext, 'now' | 'random'>,
 ): { verdict: Verdict; settlement: Settlement } {
   const deliveryId = delivery.deliveryId;
   const number = delivery.attempts + 1;
-  const verdict = judge(outcome, number, now, Math.random());
+  const verdict = classifyAttempt(outcome, number, now(), random());
   const { startedAt, durationMs, responseStatus, error } = outcome;
   const goneUrl = verdict.kind !== 'delivered' && verdict.pause === 'GONE' ? delivery.callbackUrl : null;
   const settlement: Settlement = {

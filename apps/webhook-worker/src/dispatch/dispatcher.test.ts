@@ -15,14 +15,14 @@ beforeEach(() => {
 
 afterEach(async () => {
   mode = 'up';
-  for (const { answer } of underWay) answer();
+  for (const { answer } of inFlight) answer();
   const drained = dispatcher.drain();
   await advance(1_000);
   await drained;
   vi.useRealTimers();
 });
 
-interface UnderWay {
+interface InFlight {
   lane: LaneLease;
   id: string;
   /** Ends the attempt with success, or with a receiver that is gone. */
@@ -32,7 +32,7 @@ interface UnderWay {
 
 let dispatcher: Dispatcher;
 let mode: 'up' | 'down' = 'up';
-let underWay: UnderWay[];
+let inFlight: InFlight[];
 let started: string[];
 let maxInFlight: number;
 let settled: Settlement[];
@@ -47,7 +47,7 @@ let isRenewing: boolean;
 /** What `take` waits for before it answers. */
 let takeWaitsFor: Promise<void>;
 
-const idsUnderWay = () => underWay.map(({ id }) => id);
+const idsInFlight = () => inFlight.map(({ id }) => id);
 
 // The dispatcher only compares ids; names make a failure readable.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -95,11 +95,11 @@ function createFakeStore(): DispatchStore {
       if (!isRenewing) throw new StoreUnavailableError(new Error('down'));
       return lanes.filter(({ subscriptionId, fencingToken }) => held.get(subscriptionId) === fencingToken);
     },
-    async take(lanes, inFlight) {
+    async take(lanes, excluded) {
       check();
       const rows = lanes.flatMap(({ subscriptionId, slots }) =>
         (due.get(subscriptionId) ?? [])
-          .filter((id) => !inFlight.includes(deliveryIdOf(id)))
+          .filter((id) => !excluded.includes(deliveryIdOf(id)))
           .slice(0, slots)
           .map((id) => row(subscriptionId, id)),
       );
@@ -139,7 +139,7 @@ function start(lanes: Record<string, number>, concurrency = 100): void {
   );
   held = new Map();
   lost = new Set();
-  underWay = [];
+  inFlight = [];
   started = [];
   settled = [];
   released = [];
@@ -154,13 +154,14 @@ function start(lanes: Record<string, number>, concurrency = 100): void {
     logger: createLogger({ name: 'test', level: 'silent' }),
     now: () => new Date(),
     monotonicMs: () => Date.now(),
+    random: () => 0,
     attempt(lane, delivery) {
       const id = delivery.deliveryId;
       started.push(id);
-      maxInFlight = Math.max(maxInFlight, underWay.length + 1);
+      maxInFlight = Math.max(maxInFlight, inFlight.length + 1);
       return new Promise((resolve, reject) => {
-        const end = (): void => void (underWay = underWay.filter((other) => other !== attempt));
-        const attempt: UnderWay = {
+        const end = (): void => void (inFlight = inFlight.filter((other) => other !== attempt));
+        const attempt: InFlight = {
           lane,
           id,
           answer(goneUrl) {
@@ -173,7 +174,7 @@ function start(lanes: Record<string, number>, concurrency = 100): void {
             reject(error);
           },
         };
-        underWay.push(attempt);
+        inFlight.push(attempt);
       });
     },
   });
@@ -183,9 +184,9 @@ function start(lanes: Record<string, number>, concurrency = 100): void {
 test('a lane sends at most 16 at the same time', async () => {
   start({ a: 40 });
   await advance(10);
-  expect(underWay).toHaveLength(16);
+  expect(inFlight).toHaveLength(16);
   while (settled.length < 40) {
-    underWay[0]?.answer();
+    inFlight[0]?.answer();
     await advance(10);
   }
   expect(maxInFlight).toBe(16);
@@ -196,16 +197,16 @@ test('a lane sends at most 16 at the same time', async () => {
 test('no more are under way than the process may have, what is not written yet and the reserve included', async () => {
   start({ a: 20, b: 20, c: 20 }, 12);
   await advance(10);
-  expect(underWay).toHaveLength(9);
+  expect(inFlight).toHaveLength(9);
   mode = 'down';
-  for (const { answer } of underWay) answer();
+  for (const { answer } of inFlight) answer();
   await advance(1_000);
   expect(dispatcher.inFlight()).toBe(9);
   expect(started).toHaveLength(9);
   mode = 'up';
   while (settled.length < 60) {
     await advance(5_000);
-    for (const { answer } of underWay) answer();
+    for (const { answer } of inFlight) answer();
   }
   expect(maxInFlight).toBe(9);
   expect(started).toHaveLength(60);
@@ -215,15 +216,15 @@ test('the reserve is there for a lane that comes when others hang', async () => 
   start({ a: 20, b: 20, c: 1, d: 1, e: 1, f: 1 }, 8);
   await advance(10);
   // First one each, then the others up to three quarters.
-  expect(new Set(idsUnderWay().map((id) => id[0]))).toEqual(new Set(['a', 'b', 'c', 'd', 'e', 'f']));
-  expect(underWay).toHaveLength(6);
+  expect(new Set(idsInFlight().map((id) => id[0]))).toEqual(new Set(['a', 'b', 'c', 'd', 'e', 'f']));
+  expect(inFlight).toHaveLength(6);
 });
 
 test('lanes take turns: two backlogs do not keep the slots', async () => {
   start({ a: 100, b: 100, c: 3 }, 2);
   await advance(10);
   for (let round = 0; round < 8; round += 1) {
-    for (const { answer } of underWay) answer();
+    for (const { answer } of inFlight) answer();
     await advance(10);
   }
   expect(settled.filter(({ deliveryId }) => deliveryId.startsWith('c'))).toHaveLength(3);
@@ -233,7 +234,7 @@ test('what cannot be written is kept, sent to nobody again, and written once the
   start({ a: 3 });
   await advance(10);
   mode = 'down';
-  for (const { answer } of underWay) answer();
+  for (const { answer } of inFlight) answer();
   await advance(3_000);
   expect(settled).toEqual([]);
   mode = 'up';
@@ -246,21 +247,21 @@ test('what cannot be written is kept, sent to nobody again, and written once the
 test('a lane that is lost at renewal starts nothing more; what is under way is still offered for writing', async () => {
   start({ a: 20, b: 1 });
   await advance(10);
-  expect(idsUnderWay().filter((id) => id.startsWith('a'))).toHaveLength(16);
+  expect(idsInFlight().filter((id) => id.startsWith('a'))).toHaveLength(16);
   held.set('a', 'of another');
   lost.add('a');
   await advance(4_000);
-  for (const { id, answer } of underWay) if (id.startsWith('a')) answer();
+  for (const { id, answer } of inFlight) if (id.startsWith('a')) answer();
   await advance(100);
   expect(settled).toHaveLength(16);
   expect(started.filter((id) => id.startsWith('a'))).toHaveLength(16);
-  expect(idsUnderWay()).toEqual(['b0']);
+  expect(idsInFlight()).toEqual(['b0']);
 });
 
 test('a lane is renewed for as long as it takes, and started on all the while', async () => {
   start({ a: 40 });
   await advance(60_000);
-  underWay[0]?.answer();
+  inFlight[0]?.answer();
   await advance(10);
   expect(started).toHaveLength(17);
 });
@@ -271,11 +272,11 @@ test('without a renewal nothing is started once less than an attempt takes is le
   // Only renewing fails: what ends is written, and asks for more.
   isRenewing = false;
   await advance(4_500);
-  underWay[0]?.answer();
+  inFlight[0]?.answer();
   await advance(10);
   expect(started).toHaveLength(17);
   await advance(200);
-  underWay[0]?.answer();
+  inFlight[0]?.answer();
   await advance(10);
   expect(settled).toHaveLength(2);
   expect(started).toHaveLength(17);
@@ -303,7 +304,7 @@ test('what the store answers after the lease has run short is not sent', async (
 test('an attempt that throws counts as a failed one, alone, and keeps no slot', async () => {
   start({ a: 3 }, 3);
   await advance(10);
-  const [broken, ...others] = underWay;
+  const [broken, ...others] = inFlight;
   broken?.fail(new Error('a bug'));
   for (const { answer } of others) answer();
   await advance(100);
@@ -319,7 +320,7 @@ test('an attempt that throws counts as a failed one, alone, and keeps no slot', 
 test('a lane with nothing more to send is given back, one with more is kept', async () => {
   start({ a: 1, b: 40 });
   await advance(10);
-  for (const { id, answer } of underWay) if (id === 'a0' || id === 'b0') answer();
+  for (const { id, answer } of inFlight) if (id === 'a0' || id === 'b0') answer();
   await advance(10);
   expect(released).toEqual(['a']);
 });
@@ -329,10 +330,10 @@ test('a lane whose receiver is gone is given back at once, and sends nothing mor
   await advance(10);
   // As the store does when it pauses a subscription.
   lost.add('a');
-  underWay[0]?.answer('https://receiver.example/');
+  inFlight[0]?.answer('https://receiver.example/');
   await advance(10);
   expect(released).toEqual(['a']);
-  for (const { answer } of underWay) answer();
+  for (const { answer } of inFlight) answer();
   await advance(10);
   expect(settled).toHaveLength(16);
   expect(started).toHaveLength(16);
@@ -378,7 +379,7 @@ test('draining waits for what is under way, writes it, and gives every lane back
   const draining = dispatcher.drain().then(() => (isDrained = true));
   await advance(4_000);
   expect(isDrained).toBe(false);
-  for (const { answer } of underWay) answer();
+  for (const { answer } of inFlight) answer();
   await advance(100);
   await draining;
   expect(settled).toHaveLength(17);

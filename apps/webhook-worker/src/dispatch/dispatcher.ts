@@ -39,7 +39,9 @@ export interface DispatcherOptions {
   logger: Logger;
   now: () => Date;
   /** Milliseconds that only grow, also while the process is stopped. */
-  monotonicMs?: () => number;
+  monotonicMs: () => number;
+  /** 0 (inclusive) to 1 (exclusive). */
+  random: () => number;
 }
 
 export interface Dispatcher {
@@ -74,12 +76,12 @@ interface EndedAttempt {
  * process dies, the lease runs out and another owner sends again whatever was not written: at least once, never lost.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, attempt, concurrency, logger, now, monotonicMs = () => performance.now() } = options;
+  const { store, attempt, concurrency, logger, monotonicMs } = options;
   const lanes = new Map<RecordId<'WebhookSubscription'>, HeldLane>();
   const inFlight = new Set<RecordId<'WebhookDelivery'>>();
-  const underWay = new Set<Promise<void>>();
+  const sends = new Set<Promise<void>>();
   let ended: EndedAttempt[] = [];
-  let givenBack: LaneLease[] = [];
+  let toRelease: LaneLease[] = [];
   let isTaking = true;
   let settleTimer: NodeJS.Timeout | undefined;
   let turnTimer: NodeJS.Timeout | undefined;
@@ -116,7 +118,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       lane.isIdle = deliveries.length < slots;
       for (const delivery of deliveries) start(lane, delivery);
       started += deliveries.length;
-      if (lane.isIdle && lane.inFlight.size === 0) giveBack(lane);
+      if (lane.isIdle && lane.inFlight.size === 0) release(lane);
       else moveToEnd(lane);
     }
     return started;
@@ -149,8 +151,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lane.inFlight.add(deliveryId);
     inFlight.add(deliveryId);
     const work = send(lane, delivery);
-    underWay.add(work);
-    void work.finally(() => underWay.delete(work));
+    sends.add(work);
+    void work.finally(() => sends.delete(work));
   }
 
   async function send(lane: HeldLane, delivery: DueDeliveryRow): Promise<void> {
@@ -160,7 +162,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (error) {
       // A bug. It counts like any other failure: the delivery fails alone, after its attempts, and keeps no slot.
       logger.error({ err: error, deliveryId: delivery.deliveryId, alarm: 'attempt-broken' }, 'attempt not made');
-      settlement = brokenAttempt(lane.lease, delivery, now());
+      settlement = brokenAttempt(options, lane.lease, delivery);
     }
     ended.push({ lane, settlement });
     settleTimer ??= setTimeout(() => settle.wake(), settleDelayMs);
@@ -173,10 +175,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const lane of new Set(batch.map((end) => end.lane))) {
       const batchSize = batch.filter((end) => end.lane === lane).length;
       const isPaused = batch.some((end) => end.lane === lane && end.settlement.goneUrl !== null);
-      if (isHeld(lane) && (isPaused || (lane.isIdle && lane.inFlight.size === batchSize))) giveBack(lane);
+      if (isHeld(lane) && (isPaused || (lane.isIdle && lane.inFlight.size === batchSize))) release(lane);
     }
-    const released = givenBack;
-    givenBack = [];
+    const released = toRelease;
+    toRelease = [];
     if (batch.length === 0 && released.length === 0) return;
     try {
       const leftOut = await store.settle(
@@ -189,7 +191,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (error) {
       // Kept, and written when the store is back, unless another owner has taken the lane by then.
       ended = [...batch, ...ended];
-      givenBack = [...released, ...givenBack];
+      toRelease = [...released, ...toRelease];
       throw error;
     }
     for (const { lane, settlement } of batch) {
@@ -200,9 +202,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   });
 
   /** Lets others have the lane. No attempt starts on it from now on; those under way are still written. */
-  function giveBack(lane: HeldLane): void {
+  function release(lane: HeldLane): void {
     lanes.delete(lane.lease.subscriptionId);
-    givenBack.push(lane.lease);
+    toRelease.push(lane.lease);
     settleTimer ??= setTimeout(() => settle.wake(), settleDelayMs);
   }
 
@@ -238,12 +240,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async drain() {
       stopTaking();
       await turn.stop();
-      await Promise.all(underWay);
+      await Promise.all(sends);
       clearInterval(renewTimer);
       clearTimeout(settleTimer);
       await Promise.all([renew.stop(), settle.stop()]);
       // The last word: what the loop had not come to, and every lane.
-      const leases = [...givenBack, ...Array.from(lanes.values(), (lane) => lane.lease)];
+      const leases = [...toRelease, ...Array.from(lanes.values(), (lane) => lane.lease)];
       await store.settle(
         ended.map(({ settlement }) => settlement),
         leases,

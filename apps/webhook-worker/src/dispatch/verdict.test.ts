@@ -1,6 +1,6 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
 import { expect, test } from 'vitest';
-import { judge, type Verdict } from './verdict.ts';
+import { classifyAttempt, type Verdict } from './verdict.ts';
 
 const now = new Date('2026-11-20T08:00:00Z');
 const answered = (responseStatus: number, retryAfter: string | null = null): AttemptResult => ({
@@ -28,5 +28,5 @@ test.each<[string, AttemptResult, number, Verdict]>([
   ['a 200 that never ended', { ...answered(200), error: 'TIMEOUT' }, 2, retry(15_000)],
   ['a 410 that never ended', { ...answered(410), error: 'TIMEOUT' }, 2, retry(15_000)],
 ])('%s', (_, outcome, attempt, expected) => {
-  expect(judge(outcome, attempt, now, 0)).toEqual(expected);
+  expect(classifyAttempt(outcome, attempt, now, 0)).toEqual(expected);
 });

@@ -11,7 +11,7 @@ export type Verdict =
 const gone = 410;
 
 /** @param attempt the number of this attempt, from 1 */
-export function judge(outcome: AttemptResult, attempt: number, now: Date, random: number): Verdict {
+export function classifyAttempt(outcome: AttemptResult, attempt: number, now: Date, random: number): Verdict {
   const status = outcome.error === null ? outcome.responseStatus : null;
   if (status !== null && status >= 200 && status <= 299) return { kind: 'delivered' };
   const pause = status === gone ? 'GONE' : null;

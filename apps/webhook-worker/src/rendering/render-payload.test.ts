@@ -28,15 +28,14 @@ const render = (type: string, snapshot: unknown, version = '2026-11-01') =>
 
 const known = knownEventVersions.types.map((type, index) => [type, knownEventVersions.versions[index] ?? ''] as const);
 
-// What is published has to be sent by somebody, and nothing is sent that is not published.
-test('every version of every published event type has its renderer, and no other', () => {
+test('has a renderer for every published version, and no other renderer', () => {
   const published = webhookEventTypes.flatMap(({ type, versions }) =>
     versions.flatMap(({ version, status }) => (status === 'retired' ? [] : [`${type} ${version}`])),
   );
   expect(known.map((pair) => pair.join(' ')).toSorted()).toEqual(published.toSorted());
 });
 
-test('the renderers at 2026-11-01, by name', () => {
+test('has these renderers for 2026-11-01', () => {
   expect(known.filter(([, version]) => version === '2026-11-01').map(([type]) => type)).toEqual([
     'lender.updated',
     'referral.converted',
@@ -49,7 +48,7 @@ test('the renderers at 2026-11-01, by name', () => {
   ]);
 });
 
-test.each(known)('%s at %s is rendered as published', (type, version) => {
+test.each(known)('renders %s at %s', (type, version) => {
   const snapshot = new Map<string, unknown>(Object.entries(snapshots)).get(type);
   expect(JSON.parse(render(type, snapshot, version).toString())).toMatchObject({
     id: 'gid://service/WebhookEvent/5',
@@ -59,38 +58,38 @@ test.each(known)('%s at %s is rendered as published', (type, version) => {
   });
 });
 
-test('the bytes are pinned: receivers verify what was signed, and we send the same again', () => {
+test('renders exactly these bytes, because receivers verify a signature over them', () => {
   expect(render('referral.created', snapshots['referral.created']).toString()).toBe(
     '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/1","externalReference":"CRM-7"}}',
   );
 });
 
-test('a newer build may have written more: it is not sent', () => {
+test('omits fields that a newer build has added to the snapshot', () => {
   const { referral: known_ } = snapshots['referral.created'];
   const newer = { referral: { ...known_, secretNote: 'x' }, source: 'api' };
   expect(render('referral.created', newer)).toEqual(render('referral.created', snapshots['referral.created']));
 });
 
 test.each<[string, string, unknown]>([
-  ['nothing', 'referral.created', {}],
+  ['an empty snapshot', 'referral.created', {}],
   ['null', 'referral.created', null],
-  ['another snapshot', 'referral.created', snapshots['lender.updated']],
-  ['a field that is missing', 'referral.created', { referral: { id: referral.id, status: 'OPEN' } }],
+  ['the snapshot of another type', 'referral.created', snapshots['lender.updated']],
+  ['a missing field', 'referral.created', { referral: { id: referral.id, status: 'OPEN' } }],
   ['an id of another type', 'referral.created', { referral: { ...referral, id: teamMember.id } }],
-  ['a number', 'lender.updated', { lender: { ...lender, name: 7 } }],
-  ['no time', 'referral.declined', { ...snapshots['referral.declined'], declinedAt: 'yesterday' }],
-  ['too much', 'webhook.test', { message: 'x'.repeat(256_000) }],
+  ['a field of the wrong type', 'lender.updated', { lender: { ...lender, name: 7 } }],
+  ['an invalid time', 'referral.declined', { ...snapshots['referral.declined'], declinedAt: 'yesterday' }],
+  ['a payload that is too large', 'webhook.test', { message: 'x'.repeat(256_000) }],
   ['an unknown type', 'referral.lost', {}],
-  ['a name that every object has', 'constructor', {}],
-])('%s is no snapshot to render', (_, type, snapshot) => {
+  ['the name of an inherited property', 'constructor', {}],
+])('rejects %s', (_, type, snapshot) => {
   expect(() => render(type, snapshot)).toThrow(RenderError);
 });
 
-test('an unknown version cannot be rendered', () => {
+test('rejects an unknown version', () => {
   expect(() => render('referral.created', snapshots['referral.created'], '2026-11-02')).toThrow(RenderError);
 });
 
-test('the largest payload is 256 kB', () => {
+test('accepts at most 256 kB', () => {
   const without = render('webhook.test', { message: '' }).length;
   expect(render('webhook.test', { message: 'x'.repeat(256_000 - without) })).toHaveLength(256_000);
   expect(() => render('webhook.test', { message: 'x'.repeat(256_001 - without) })).toThrow('256001 bytes');
@@ -98,7 +97,7 @@ test('the largest payload is 256 kB', () => {
 
 const failing = () => render('team_member.added', { lender, teamMember: { ...teamMember, id: 'ada-at-home' } });
 
-test('the error says where, and repeats nothing of what the event holds', () => {
+test('names the invalid field in the error, without its value', () => {
   expect(failing).toThrow(RenderError);
   expect(failing).toThrow('data.teamMember.id');
   expect(failing).not.toThrow('ada-at-home');

@@ -3,7 +3,7 @@ import type { KnownEventVersions } from '@deedwire/store/webhook-fan-out';
 import { findEventVersion } from '@deedwire/webhook-events';
 import { renderers } from './renderers.ts';
 
-/** An event, as the outbox kept it. */
+/** An event from the outbox. */
 export interface StoredEvent {
   id: RecordId<'WebhookEvent'>;
   type: string;
@@ -11,23 +11,23 @@ export interface StoredEvent {
   snapshot: unknown;
 }
 
-/** An event cannot be made into a payload that is as published. No later attempt can do better. */
+/** No payload that matches its published schema can be rendered from an event. Retrying cannot help. */
 export class RenderError extends Error {
   readonly code = 'RENDER_FAILED';
   override readonly name = 'RenderError';
 }
 
-// Published: receivers may refuse larger bodies.
+// This limit is published: receivers may reject larger bodies.
 const payloadMaxBytes = 256_000;
 
 type AnyRenderer = (snapshot: unknown) => object;
 
 const renderersByType = new Map<string, ReadonlyMap<string, AnyRenderer>>(
-  // A snapshot was written under the type whose renderers get it; the payload is checked afterwards, whatever it was.
+  // The cast is safe because the outbox stores each snapshot under its event type, and every payload is validated.
   Object.entries(renderers).map(([type, byVersion]) => [type, new Map<string, AnyRenderer>(Object.entries(byVersion))]),
 );
 
-/** The types and versions that this build can render, side by side. */
+/** The versions that this build can render, as two lists of equal length. */
 export const knownEventVersions: KnownEventVersions = (() => {
   const pairs = Array.from(renderersByType, ([type, versions]) =>
     Array.from(versions.keys(), (version) => ({ type, version })),
@@ -36,15 +36,15 @@ export const knownEventVersions: KnownEventVersions = (() => {
 })();
 
 /**
- * The bytes to send: what is signed, stored and delivered, on every attempt the same.
+ * Renders the body of a webhook. The same bytes are signed, stored and sent on every attempt.
  *
- * @throws RenderError when the payload is not as its contract says, or larger than 256 kB
+ * @throws {RenderError} if the payload does not match its published schema or is larger than 256 kB.
  */
 export function renderPayload(gidNamespace: string, event: StoredEvent, version: string): Buffer {
   const name = `${event.type} at ${version}`;
   const render = renderersByType.get(event.type)?.get(version);
   const contract = findEventVersion(event.type, version);
-  if (render === undefined || contract === undefined) throw new RenderError(`There is no ${name}.`);
+  if (render === undefined || contract === undefined) throw new RenderError(`This build cannot render ${name}.`);
 
   const payload = {
     id: formatGid(gidNamespace, 'WebhookEvent', event.id),
@@ -53,17 +53,17 @@ export function renderPayload(gidNamespace: string, event: StoredEvent, version:
     timestamp: event.occurredAt.toISOString(),
     data: readData(() => render(event.snapshot), name),
   };
-  // The whole as receivers may rely on it, and `data` without a field that is not published.
+  // `body` is what receivers may rely on. `data` is strict: it also rejects fields that are not published.
   const checks = [contract.body.safeParse(payload), contract.data.safeParse(payload.data)];
   const problems = checks.flatMap(({ error }) => error?.issues ?? []);
   if (problems.length > 0) {
-    // Where it differs, never what it holds: the message goes into logs.
+    // The message is logged, so it contains paths and never values.
     const paths = problems.map(({ path, code }) => `${path.join('.')}: ${code}`);
-    throw new RenderError(`${name} is not as published: ${paths.join(', ')}.`);
+    throw new RenderError(`${name} does not match its published schema: ${paths.join(', ')}.`);
   }
   const body = Buffer.from(JSON.stringify(payload));
   if (body.length > payloadMaxBytes)
-    throw new RenderError(`${name} has ${body.length} bytes, more than ${payloadMaxBytes}.`);
+    throw new RenderError(`${name} has ${body.length} bytes; at most ${payloadMaxBytes} are allowed.`);
   return body;
 }
 
@@ -71,6 +71,6 @@ function readData(render: () => object, name: string): object {
   try {
     return render();
   } catch (cause) {
-    throw new RenderError(`${name} cannot be made of its snapshot.`, { cause });
+    throw new RenderError(`${name} cannot be rendered from its snapshot.`, { cause });
   }
 }

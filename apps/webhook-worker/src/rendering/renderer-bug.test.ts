@@ -2,12 +2,12 @@ import { toRecordId } from '@deedwire/domain';
 import { expect, test, vi } from 'vitest';
 import { RenderError, renderPayload } from './render-payload.ts';
 
-// A renderer with a bug: it gives away a field that is not published.
+// A renderer with a bug: it returns a field that is not published.
 vi.mock('./renderers.ts', () => ({
   renderers: { 'webhook.test': { '2026-11-01': () => ({ message: 'Hello.', internal: 'secret' }) } },
 }));
 
-test('a field that is not published is not sent', () => {
+test('rejects a payload with a field that is not published', () => {
   const event = { id: toRecordId<'WebhookEvent'>('5'), type: 'webhook.test', occurredAt: new Date(), snapshot: {} };
   const render = () => renderPayload('service', event, '2026-11-01');
   expect(render).toThrow(RenderError);

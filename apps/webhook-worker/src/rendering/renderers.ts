@@ -9,12 +9,12 @@ import * as teamMemberRemoved20261101 from './team_member.removed/2026-11-01.ts'
 import * as teamMemberUpdated20261101 from './team_member.updated/2026-11-01.ts';
 import * as webhookTest20261101 from './webhook.test/2026-11-01.ts';
 
-/** Makes the `data` of a payload of what the outbox kept. */
+/** Renders the `data` of a payload from a snapshot. */
 type Renderer<Snapshot> = (snapshot: Snapshot) => object;
 
 type Renderers = { [Type in keyof EventSnapshots]: Readonly<Record<string, Renderer<EventSnapshots[Type]>>> };
 
-/** How each version of each event type is made. A new version is one more file and one more line. */
+/** The renderer of each version of each event type. A new version adds one file and one line. */
 export const renderers: Renderers = {
   'lender.updated': { '2026-11-01': lenderUpdated20261101.render },
   'referral.converted': {

@@ -69,7 +69,7 @@ test('an event that does not fit is set aside with an alarm, and the others go o
   expect(
     await harness.sql('select fan_out_error from outbox_event where fan_out_failed_at is not null order by id'),
   ).toEqual([
-    { fan_out_error: 'referral.created at 2026-11-01 cannot be made of its snapshot.' },
+    { fan_out_error: 'referral.created at 2026-11-01 cannot be rendered from its snapshot.' },
     { fan_out_error: expect.stringContaining('data.referralId: invalid_type') },
   ]);
 });

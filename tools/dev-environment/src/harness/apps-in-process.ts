@@ -71,21 +71,22 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       startInterface(partnerInterface, contract, config),
     startLenderApi: (config = {}) => startInterface(lenderInterface, lenderInterface.contract, config),
     async startWorker(config = {}) {
-      const worker = createWorker(
-        {
+      const worker = createWorker({
+        config: {
           ...common,
           DATABASE_URL: await database.urlFor('webhook_worker'),
           POLL_INTERVAL_MS: 500,
           WORKER_CONCURRENCY: 64,
           ...config,
         },
-        createLogger({ name: 'test', level: 'silent' }),
-        workers.size === 0 ? registry : new Registry(),
-        'test',
-      );
+        logger: createLogger({ name: 'test', level: 'silent' }),
+        metrics: workers.size === 0 ? registry : new Registry(),
+        version: 'test',
+      });
       workers.add(worker);
       const problems = await worker.readiness();
       if (problems.length > 0) throw new Error(problems.join(' '));
+      await worker.start();
       return worker;
     },
     stopWorker,
