@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { retiredEventVersions } from '@deedwire/actions';
-import type { Logger } from '@deedwire/service-runtime';
+import { databaseLog, type Logger } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { createWebhookSender } from '@deedwire/webhook-sender';
@@ -44,20 +44,9 @@ export interface Worker {
 }
 
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
-  const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl } = config;
-  const wakeUrl = config.DATABASE_DIRECT_URL ?? databaseUrl;
-  const logStoreError = (error: unknown): void => logger.warn({ err: error }, 'database connection lost');
-  const store = createStore({
-    databaseUrl,
-    directUrl: config.DATABASE_DIRECT_URL,
-    applicationName: appName,
-    onError: logStoreError,
-    onNotifyError: logStoreError,
-    slowStatement: {
-      thresholdMs: config.SLOW_STATEMENT_MS,
-      onSlow: ({ name: statement, ...slow }) => logger.warn({ statement, ...slow }, 'slow statement'),
-    },
-  });
+  const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl } = config;
+  const storeLog = databaseLog(logger, config);
+  const store = createStore({ databaseUrl, directUrl, applicationName: appName, ...storeLog });
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,
@@ -78,13 +67,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     monotonicMs,
     random: Math.random,
   });
-  const fanOut = createFanOut({
-    store,
-    gidNamespace,
-    logger,
-    metrics,
-    onDeliveries: () => dispatcher.wake(),
-  });
+  const fanOut = createFanOut({ store, gidNamespace, logger, metrics, onDeliveries: () => dispatcher.wake() });
   const watches = [
     createLoop('clock', logger, clock.read),
     createAlarms({ store, logger, metrics }),
@@ -102,10 +85,10 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   let intake: { stop(): Promise<void> } | null = null;
   const startIntake = (): { stop(): Promise<void> } => {
     const listener = createListener({
-      databaseUrl: wakeUrl,
+      databaseUrl: directUrl ?? databaseUrl,
       applicationName: `${appName}-listen`,
       onWake: wake,
-      onError: logStoreError,
+      onError: storeLog.onError,
     });
     const { POLL_INTERVAL_MS: pollIntervalMs } = config;
     const pollTimer = pollIntervalMs > 0 ? setInterval(wake, pollIntervalMs) : undefined;

@@ -1,6 +1,6 @@
 import { findApiKey, recordApiKeyUse, systemRandom, type WebhookActionContext } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
-import { createLogger, type RunningService, startService } from '@deedwire/service-runtime';
+import { createLogger, databaseLog, type RunningService, startService } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
@@ -30,18 +30,11 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
 
-  const applicationName = `deedwire-${name}`;
-  const onError = (error: unknown) => logger.warn({ err: error }, 'database connection lost');
   const store = createStore({
     databaseUrl: config.DATABASE_URL,
     directUrl: config.DATABASE_DIRECT_URL,
-    applicationName,
-    onError,
-    onNotifyError: onError,
-    slowStatement: {
-      thresholdMs: config.SLOW_STATEMENT_MS,
-      onSlow: ({ name: statement, ...slow }) => logger.warn({ statement, ...slow }, 'slow statement'),
-    },
+    applicationName: `deedwire-${name}`,
+    ...databaseLog(logger, config),
   });
   const sender = createWebhookSender({
     now,
@@ -52,7 +45,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const actions: WebhookActionContext = {
     store,
     gidNamespace: config.GID_NAMESPACE,
-    now: () => new Date(),
+    now,
     random: systemRandom,
     sender,
     callbackPolicy: config.WEBHOOK_CALLBACK_POLICY,

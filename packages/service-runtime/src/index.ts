@@ -1,6 +1,7 @@
 export { appConfig, appVariables } from './app-config.ts';
 export { ConfigError, readConfig } from './config.ts';
 export { urlVariable, wholeNumberVariable } from './config-variables.ts';
+export { databaseLog, type DatabaseLog } from './database-log.ts';
 export { createLogger } from './logger.ts';
 export type { Logger, LogLevel } from './logger.ts';
 export { requestPath } from './request-path.ts';
