@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { retiredEventVersions } from '@deedwire/actions';
 import { databaseLog, type Logger } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
@@ -14,6 +13,7 @@ import { createDispatcher, leaseSeconds } from './dispatch/dispatcher.ts';
 import { createFanOut } from './fan-out/fan-out.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
+import { retiredEventVersions } from './retired-event-versions.ts';
 import { createRetirement } from './retirement.ts';
 
 const appName = 'deedwire-webhook-worker';

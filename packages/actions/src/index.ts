@@ -44,7 +44,6 @@ export { listWebhookDeliveries, type WebhookDeliveriesRequest } from './webhook-
 export { readWebhookDelivery } from './webhook-deliveries/read-webhook-delivery.ts';
 export type { WebhookAttempt } from './webhook-deliveries/webhook-attempt.ts';
 export type { WebhookDelivery } from './webhook-deliveries/webhook-delivery.ts';
-export { retiredEventVersions } from './webhook-event-types/event-versions.ts';
 export { listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types/list-webhook-event-types.ts';
 export {
   createWebhookSubscription,

@@ -46,7 +46,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 5
   'lender-api': layers0to4,
   'partner-api': layers0to4,
-  'webhook-worker': layers0to4,
+  'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender'],
   'operator-cli': layers0to4,
   // Layer 6
   checks: everything,
