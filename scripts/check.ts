@@ -1,5 +1,11 @@
 /** `pnpm check`: all static checks. It changes no file. */
-import { checkContracts, checkGeneratedFiles, run, type CommandResult } from '../tools/checks/src/index.ts';
+import {
+  checkContracts,
+  checkGeneratedFiles,
+  checkPhrases,
+  run,
+  type CommandResult,
+} from '../tools/checks/src/index.ts';
 import { checkReleased } from '../tools/release/src/index.ts';
 
 interface Step {
@@ -39,6 +45,11 @@ const steps: Step[] = [
     name: 'layering',
     remedy: 'see tools/checks/src/layering.test.ts',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/layering.test.ts']),
+  },
+  {
+    name: 'phrases',
+    remedy: 'rewrite the sentence, or state a reason before it: `phrase-ok: <reason>`',
+    check: checkPhrases,
   },
   {
     name: 'documented paths',
