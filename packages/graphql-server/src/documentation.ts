@@ -16,7 +16,7 @@ export function documentationAt(base: string): Documentation {
   return {
     // The anchors that Markdown renderers generate from the headings.
     error: (code) => `${base}/errors.md#${code.toLowerCase()}`,
-    deprecation: `${base}/versions.md#to-notice-that-one-ends`,
-    sunset: `${base}/versions.md#to-move-to-the-next`,
+    deprecation: `${base}/versions.md#detect-a-deprecated-version`,
+    sunset: `${base}/versions.md#move-to-a-newer-version`,
   };
 }

@@ -50,7 +50,7 @@ const deprecated = {
   'x-service-schema-version': '2025-01-01',
   deprecation: '@1772323200',
   sunset: 'Mon, 01 Mar 2027 00:00:00 GMT',
-  link: '<https://docs.example/versions.md#to-notice-that-one-ends>; rel="deprecation", <https://docs.example/versions.md#to-move-to-the-next>; rel="sunset"',
+  link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation", <https://docs.example/versions.md#move-to-a-newer-version>; rel="sunset"',
 };
 
 describe.each([

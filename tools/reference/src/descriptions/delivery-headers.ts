@@ -11,7 +11,8 @@ export const deliveryHeaderDescriptions: Readonly<Record<string, string>> = {
   'X-Service-Webhook-Timestamp': 'When the attempt was signed: Unix seconds, ten digits.',
   'X-Service-Webhook-Signature':
     'Lowercase hex of HMAC-SHA256 over `<timestamp>.<raw body>`, keyed with the UTF-8 bytes of the whole secret.',
-  'webhook-id': "The delivery's global identifier, the same on every attempt. Deduplicate by it.",
+  'webhook-id':
+    "The delivery's global identifier, the same on every attempt. Deduplicate by it if you verify `webhook-signature`, which covers it. `X-Service-Webhook-Signature` does not: deduplicate by the `id` of the body instead.",
   'webhook-timestamp':
     'The same time as `X-Service-Webhook-Timestamp`, for [Standard Webhooks](https://www.standardwebhooks.com).',
   'webhook-signature':
