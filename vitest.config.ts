@@ -9,7 +9,7 @@ const shared = { ssr: { resolve: { conditions, externalConditions: conditions } 
 const slow = ['**/node_modules/**', '**/test/full/**'];
 const withPostgres = {
   globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts',
-  hookTimeout: 60_000,
+  hookTimeout: 120_000,
 };
 
 export default defineConfig({
@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           // Guards against hanging only. A busy machine can need many times the usual duration.
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
         },
       },
@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'integration',
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           ...withPostgres,
         },
       },

@@ -32,5 +32,6 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+server = ThreadingHTTPServer(("127.0.0.1", PORT), Receiver)
 print(f"Listening on http://127.0.0.1:{PORT}/", flush=True)
-ThreadingHTTPServer(("127.0.0.1", PORT), Receiver).serve_forever()
+server.serve_forever()

@@ -54,7 +54,7 @@ function notifierWith(errors: unknown[] = [], databaseUrl = database.databaseUrl
   return notifier;
 }
 
-const patience = { timeout: 20_000, interval: 5 };
+const patience = { timeout: 60_000, interval: 5 };
 const wakes = (heard: Heard, count: number) => expect.poll(() => heard.payloads.length, patience).toBe(count);
 
 function openStore(directUrl?: string): Store {

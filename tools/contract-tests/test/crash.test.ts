@@ -49,7 +49,7 @@ test('a worker killed between taking and settling a delivery loses no event', { 
 
   await expect
     .poll(async () => (await t.partner.request(operations.DeliveriesDocument, {})).webhookDeliveries.nodes, {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toMatchObject([
       { sequence: 2, status: 'DELIVERED' },

@@ -88,7 +88,7 @@ test('creates a subscription after a handshake and delivers a signed event to it
   });
 
   await expect
-    .poll(async () => t.partner.request(operations.DeliveryDocument, { id: verified.id ?? '' }), { timeout: 20_000 })
+    .poll(async () => t.partner.request(operations.DeliveryDocument, { id: verified.id ?? '' }), { timeout: 60_000 })
     .toMatchObject({
       webhookDelivery: {
         id: verified.id,
@@ -107,7 +107,7 @@ test('logs each attempt with the id of the request that caused its event', async
   await expect
     .poll(
       () => workerLines.filter((line) => line.includes('"msg":"attempt"')).map((line) => JSON.parse(line).requestId),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
     .toContain(headers.get('x-request-id'));
 });

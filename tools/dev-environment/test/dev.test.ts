@@ -91,8 +91,8 @@ test.skipIf(process.platform !== 'linux')('restarts an app that ends, on the sam
       .find((line) => line.includes('apps/webhook-worker'))
       ?.split(' ') ?? [];
   process.kill(Number(pid), 'SIGKILL');
-  await vi.waitFor(() => expect(dev.output()).toContain('webhook-worker ended (SIGKILL)'), { timeout: 5_000 });
-  await vi.waitFor(async () => expect((await fetch(`${worker.url}/ready`)).status).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(() => expect(dev.output()).toContain('webhook-worker ended (SIGKILL)'), { timeout: 60_000 });
+  await vi.waitFor(async () => expect((await fetch(`${worker.url}/ready`)).status).toBe(200), { timeout: 60_000 });
 });
 
 describe('explains why it cannot start', () => {

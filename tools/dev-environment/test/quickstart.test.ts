@@ -79,7 +79,7 @@ async function freePort(): Promise<string> {
 
 async function startReceiver(block: string, env: Record<string, string>): Promise<Command> {
   const receiver = run(block, env);
-  const listening = vi.waitFor(() => expect(receiver.output()).toContain('Listening on'), { timeout: 10_000 });
+  const listening = vi.waitFor(() => expect(receiver.output()).toContain('Listening on'), { timeout: 60_000 });
   const ended = receiver.ended.then(() => Promise.reject(new Error(`The receiver ended:\n${receiver.output()}`)));
   await Promise.race([listening, ended]);
   ended.catch(() => {});
@@ -133,7 +133,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
     const creating = thirdTerminal(eventBlock);
     expect(await creating.ended).toBe(0);
     const [referralId = 'none'] = /gid:\/\/service\/Referral\/\d+/.exec(creating.output()) ?? [];
-    await vi.waitFor(() => expect(receiver.output()).toContain(`"referralId": "${referralId}"`), { timeout: 10_000 });
+    await vi.waitFor(() => expect(receiver.output()).toContain(`"referralId": "${referralId}"`), { timeout: 60_000 });
     expect(receiver.output()).toMatch(/^Verified an event: \{\n {2}"id": "gid:\/\/service\/WebhookEvent\/\d+",\n/m);
 
     const forging = thirdTerminal(forgedBlock);

@@ -50,7 +50,7 @@ test('dev: responds, and ends with the command that started it', { timeout: 2 * 
   // Kills the shell only, not its children npx and pnpm.
   dev.kill('SIGKILL');
   await end;
-  await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), { timeout: 10_000, interval: 200 });
+  await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), { timeout: 60_000, interval: 200 });
 });
 
 test(
@@ -71,7 +71,7 @@ test(
     const { exitCode, all } = await finished(clone.run(`. .local/dev.env; ${create}`));
     expect(all).toContain('Created the referral of Grace Hopper');
     expect(exitCode).toBe(0);
-    await vi.waitFor(() => expect(output).toMatch(/^receiver +referral\.created 2026-11-01/m), { timeout: 10_000 });
+    await vi.waitFor(() => expect(output).toMatch(/^receiver +referral\.created 2026-11-01/m), { timeout: 60_000 });
   },
 );
 
