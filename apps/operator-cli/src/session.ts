@@ -30,7 +30,7 @@ export async function withContext<Result>(work: (context: ActionContext) => Prom
 }
 
 /** Applies the migrations that this build needs. Returns the names of those that were missing. */
-export async function migrateDatabase(): Promise<{ applied: string[] }> {
+export async function migrateDatabase(options: { cell?: number }): Promise<{ applied: string[] }> {
   const config = readOperatorConfig();
-  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config));
+  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), options);
 }

@@ -43,6 +43,19 @@ export class MigrationMissingError extends Error {
   }
 }
 
+/** The database has another cell than the one that it was to be created with. */
+export class CellMismatchError extends Error {
+  readonly code = 'CELL_MISMATCH';
+  override readonly name = 'CellMismatchError';
+
+  constructor(own: number, requested: number) {
+    super(
+      `The database has cell ${own}, not ${requested}. The ids of its records contain the cell, so it cannot change. ` +
+        `Omit the cell, or use an empty database for cell ${requested}.`,
+    );
+  }
+}
+
 // SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 invalid authorization (while a password is
 // being changed), 3D invalid database (while it is being restored), 53 insufficient resources (connections, disk, memory),
 // 57P0x shutdown, 58 system error. 25006 is a write on a standby after a failover, 25P03 and 25P04 are transactions that the

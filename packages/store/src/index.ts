@@ -1,5 +1,5 @@
 export { describeDatabaseProblems } from './describe-database-problems.ts';
-export { MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
+export { CellMismatchError, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 export { migrate } from './migrate.ts';
 export type { PageQuery } from './page-query.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';

@@ -1,29 +1,25 @@
 import type { RecordId } from '@deedwire/domain';
 import { onlyRow, type Database } from './store.ts';
 
-export interface MatterRow {
-  id: RecordId<'Matter'>;
-  reference: string;
-  openedAt: Date;
-}
-
-/** The id and the opening time of the next matter. Its reference contains both. */
-export async function reserveMatter(database: Database): Promise<{ id: RecordId<'Matter'>; openedAt: Date }> {
+/** What the reference of the next matter consists of. A number is never used twice; a rollback leaves a gap. */
+export async function reserveMatterNumber(database: Database): Promise<{ number: string; openedAt: Date }> {
   const statement = {
-    name: 'reserve-matter',
-    text: `select nextval('matter_id_seq') as id, now()::timestamptz(3) as "openedAt"`,
+    name: 'reserve-matter-number',
+    text: `select nextval('matter_number') as number, now()::timestamptz(3) as "openedAt"`,
   };
-  return onlyRow(await database.query<{ id: RecordId<'Matter'>; openedAt: Date }>(statement, []));
+  return onlyRow(await database.query<{ number: string; openedAt: Date }>(statement, []));
 }
 
 export async function insertMatter(
   database: Database,
   referralId: RecordId<'Referral'>,
-  matter: MatterRow,
-): Promise<void> {
+  matter: { reference: string; openedAt: Date },
+): Promise<{ id: RecordId<'Matter'> }> {
   const statement = {
     name: 'insert-matter',
-    text: 'insert into matter (id, referral_id, reference, opened_at) values ($1, $2, $3, $4)',
+    text: 'insert into matter (referral_id, reference, opened_at) values ($1, $2, $3) returning id',
   };
-  await database.query(statement, [matter.id, referralId, matter.reference, matter.openedAt]);
+  return onlyRow(
+    await database.query<{ id: RecordId<'Matter'> }>(statement, [referralId, matter.reference, matter.openedAt]),
+  );
 }

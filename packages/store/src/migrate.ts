@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { toStoreError } from './errors.ts';
+import { CellMismatchError, toStoreError } from './errors.ts';
 import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import type { Store } from './store.ts';
 
@@ -12,6 +12,8 @@ interface Migration extends AppliedMigration {
 // The key of the advisory lock: any number that is the same in every process that migrates this database.
 const migrationLock = 4_301_777;
 
+const defaultCell = 0;
+
 const migrationsFolder = new URL('../migrations/', import.meta.url);
 
 /**
@@ -19,12 +21,16 @@ const migrationsFolder = new URL('../migrations/', import.meta.url);
  * the same time: one applies the migrations, the others wait and find nothing left to apply.
  *
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
+ * @param options.cell 0 to 1023: the number of this database in the ids of its records. The first migration of a database
+ * stores it; nothing changes it later. If omitted, a new database gets 0 and an existing one keeps its number.
  * @returns the names of the migrations that this call applied, in order
+ * @throws {CellMismatchError} if the database has another cell than `options.cell`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
  * @throws {StoreUnavailableError} when the database is unavailable
  */
-export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
+export async function migrate(databaseUrl: string, options: { cell?: number } = {}): Promise<{ applied: string[] }> {
+  const { cell } = options;
   const client = new Client({ connectionString: databaseUrl, application_name: 'deedwire-migrate' });
   client.on('error', () => {}); // the running statement rejects with the same error
   try {
@@ -38,6 +44,9 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
       )`);
     const { rows } = await client.query<AppliedMigration>('select name, checksum from schema_migration');
     const pending = findPendingMigrations(await readMigrations(), rows);
+    if (cell !== undefined) await checkCell(client, cell);
+    // The first migration reads the setting.
+    await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
     for (const migration of pending) {
       await client.query('begin');
       await client.query(migration.sql);
@@ -53,6 +62,15 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
   } finally {
     await client.end(); // releases the lock and rolls back an open transaction
   }
+}
+
+/** @throws {CellMismatchError} if the database has a cell, and it is not this one */
+async function checkCell(client: Client, cell: number): Promise<void> {
+  const { rows: tables } = await client.query(`select where to_regclass('installation') is not null`);
+  if (tables.length === 0) return;
+  const { rows } = await client.query<{ cell: number }>('select cell from installation');
+  const [own] = rows;
+  if (own !== undefined && own.cell !== cell) throw new CellMismatchError(own.cell, cell);
 }
 
 /**

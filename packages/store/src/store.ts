@@ -1,7 +1,8 @@
 import { Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
-import { createNotifier } from './notifier.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
+import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 
 /** A statement with the name under which each connection prepares it once. */
@@ -28,7 +29,9 @@ export interface Transaction extends Database {
 
 export interface Store extends Database {
   /**
-   * Runs `work` in a transaction. Commits when `work` returns, and rolls back when it throws.
+   * Runs `work` in a transaction. Commits when `work` returns, and rolls back when it throws. Runs `work` again, in a new
+   * transaction, if it drew a record id that already exists: `work` must change nothing outside the transaction that a second
+   * run would not overwrite.
    *
    * @throws {StoreUnavailableError} when the database is unavailable. After a COMMIT without a response, the transaction may
    * have been committed.
@@ -85,50 +88,57 @@ export function createStore(options: StoreOptions): Store {
   });
 
   return {
-    query: (statement, values) => run(pool, statement, values, options.slowStatement),
+    query: (statement, values) => retryRecordIdCollisions(() => run(pool, statement, values, options.slowStatement)),
 
-    async transaction(work) {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toStoreError(error);
-      });
-      let broken: Error | undefined;
-      // A connection that breaks between two statements reports it by this event only.
-      const onError = (error: Error): void => {
-        broken = error;
-      };
-      client.on('error', onError);
-      const payloads = new Set<string>();
-      try {
-        await client.query(beginStatement);
-        const result = await work({
-          query: (statement, values) => run(client, statement, values, options.slowStatement),
-          notifyAfterCommit: (payload = '') => payloads.add(payload),
-        });
-        await commit(client, options.slowStatement);
-        for (const payload of payloads) notifier.notify(payload);
-        return result;
-      } catch (error) {
-        const storeError = toStoreError(error);
-        if (storeError instanceof StoreUnavailableError) {
-          // Closing the connection rolls back without waiting for a server that may never respond.
-          broken = storeError;
-        } else {
-          await client.query('rollback').catch((rollbackError: Error) => {
-            broken ??= rollbackError;
-          });
-        }
-        throw storeError;
-      } finally {
-        client.off('error', onError);
-        client.release(broken);
-      }
-    },
+    transaction: (work) => retryRecordIdCollisions(() => runTransaction(pool, notifier, work, options.slowStatement)),
 
     async close() {
       await notifier.close();
       await pool.end();
     },
   };
+}
+
+async function runTransaction<Result>(
+  pool: Pool,
+  notifier: Notifier,
+  work: (transaction: Transaction) => Promise<Result>,
+  slowStatement: SlowStatementOptions | undefined,
+): Promise<Result> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toStoreError(error);
+  });
+  let broken: Error | undefined;
+  // A connection that breaks between two statements reports it by this event only.
+  const onError = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onError);
+  const payloads = new Set<string>();
+  try {
+    await client.query(beginStatement);
+    const result = await work({
+      query: (statement, values) => run(client, statement, values, slowStatement),
+      notifyAfterCommit: (payload = '') => payloads.add(payload),
+    });
+    await commit(client, slowStatement);
+    for (const payload of payloads) notifier.notify(payload);
+    return result;
+  } catch (error) {
+    const storeError = toStoreError(error);
+    if (storeError instanceof StoreUnavailableError) {
+      // Closing the connection rolls back without waiting for a server that may never respond.
+      broken = storeError;
+    } else {
+      await client.query('rollback').catch((rollbackError: Error) => {
+        broken ??= rollbackError;
+      });
+    }
+    throw storeError;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
 }
 
 /** PostgreSQL responds to COMMIT with ROLLBACK, not with an error, if a statement failed and `work` caught its error. */

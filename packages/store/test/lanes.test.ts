@@ -1,4 +1,4 @@
-import { toRecordId, type RecordId } from '@deedwire/domain';
+import type { RecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, missing, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -144,7 +144,7 @@ test('does not lock a lane under an old token', async () => {
   await passTime(16);
   const current = await lease('b');
   expect(await store.transaction((transaction) => lockHeldLanes(transaction, [...old, ...current]))).toEqual(
-    current.toSorted((a, b) => Number(a.subscriptionId) - Number(b.subscriptionId)),
+    current.toSorted((a, b) => (BigInt(a.subscriptionId) < BigInt(b.subscriptionId) ? -1 : 1)),
   );
   expect(await store.transaction((transaction) => lockHeldLanes(transaction, old))).toEqual([]);
 });
@@ -193,7 +193,7 @@ test('takes a different number from each lane', async () => {
 test('takes no delivery that is not due, or of a paused or deleted subscription', async () => {
   const [subscriptionId] = await seed(1, 3);
   const [held] = await lease('a');
-  await superuser.run(`update webhook_pending_delivery set due_at = now() + interval '1 minute' where delivery_id = 1`);
+  await superuser.run(`update webhook_pending_delivery set due_at = now() + interval '1 minute' where sequence = 1`);
   expect(await take(held, 16)).toHaveLength(2);
   await superuser.run(`update webhook_subscription set paused_at = now(), paused_reason = 'OWNER' where id = $1`, [
     subscriptionId,
@@ -247,11 +247,12 @@ test('counts a leased lane as due when its lease expires', async () => {
 
 test('keeps an attempt that was already recorded', async () => {
   await seed(1, 1);
+  const [{ deliveryId } = missing()] = await take((await lease('a'))[0], 1);
   const attempt = { number: 1, startedAt: new Date(), durationMs: 7, responseStatus: 200, error: null };
-  await insertAttempts(store, [{ deliveryId: toRecordId('1'), ...attempt }]);
+  await insertAttempts(store, [{ deliveryId, ...attempt }]);
   await insertAttempts(store, [
-    { deliveryId: toRecordId('1'), ...attempt, durationMs: 8 },
-    { deliveryId: toRecordId('1'), ...attempt, number: 2 },
+    { deliveryId, ...attempt, durationMs: 8 },
+    { deliveryId, ...attempt, number: 2 },
   ]);
   expect(await superuser.run('select number, duration_ms from webhook_attempt order by number')).toEqual([
     { number: 1, duration_ms: 7 },

@@ -2,6 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgr
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
+  CellMismatchError,
   createStore,
   describeDatabaseProblems,
   migrate,
@@ -51,6 +52,57 @@ test('applies each migration once when 20 processes migrate at the same time', a
   expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
     { count: allMigrations.length },
   ]);
+});
+
+const drawnCell = async () => {
+  const [row] = await connection.run('select (new_record_id() >> 12) & 1023 as cell');
+  return Number(row?.['cell']);
+};
+
+test.each([
+  [undefined, 0],
+  [0, 0],
+  [1023, 1023],
+])('gives a new database the cell of the option: %j', async (cell, expected) => {
+  await migrate(database.databaseUrl, cell === undefined ? {} : { cell });
+  expect(await connection.run('select cell from installation')).toEqual([{ cell: expected }]);
+  expect(await drawnCell()).toBe(expected);
+});
+
+test('keeps the cell of a database, and rejects another', async () => {
+  await migrate(database.databaseUrl, { cell: 7 });
+  for (const cell of [0, 8]) {
+    await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(CellMismatchError);
+  }
+  await expect(migrate(database.databaseUrl, { cell: 0 })).rejects.toThrow(
+    'The database has cell 7, not 0. The ids of its records contain the cell, so it cannot change. ' +
+      'Omit the cell, or use an empty database for cell 0.',
+  );
+  expect(await migrate(database.databaseUrl, { cell: 7 })).toEqual({ applied: [] });
+  expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+  expect(await drawnCell()).toBe(7);
+});
+
+test('rejects another cell before it applies a migration', async () => {
+  await connection.run('create table webhook_lane (in_the_way int)');
+  await expect(migrate(database.databaseUrl, { cell: 7 })).rejects.toThrow('"webhook_lane" already exists');
+  await connection.run('drop table webhook_lane');
+  await expect(migrate(database.databaseUrl, { cell: 8 })).rejects.toThrow(CellMismatchError);
+  expect(await pending()).toEqual([allMigrations[1]]);
+});
+
+test.each([-1, 1024, 1.5])('rejects cell %j', async (cell) => {
+  await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(/check constraint|invalid input syntax/);
+  expect(await pending()).toEqual(allMigrations);
+});
+
+test('draws a seed for each database', async () => {
+  const seedOf = async () => (await connection.run('select id_seed from installation'))[0]?.['id_seed'];
+  await migrate(database.databaseUrl);
+  const first = await seedOf();
+  await connection.run('drop schema public cascade; create schema public');
+  await migrate(database.databaseUrl);
+  expect(await seedOf()).not.toBe(first);
 });
 
 test('rejects a database with a migration of another form', async () => {

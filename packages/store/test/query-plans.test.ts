@@ -17,10 +17,10 @@ import { known } from './support/seed.ts';
 // the oldest, so that a plan that scans the records of all accounts reads all of them. A tenth of the deliveries is pending,
 // and a tenth of the lanes is due.
 const fill = `
-  insert into organization (name) values ('Test');
-  insert into account (interface, organization_id, name) select 'partner', 1, 'Test' from generate_series(1, 1000);
-  insert into referral (account_id, client_name, status, closed_at)
-    select case when n <= 2000 then 1 else 2 + n % 19 end, 'Client',
+  insert into organization (id, name) values (1, 'Test');
+  insert into account (id, interface, organization_id, name) select n, 'partner', 1, 'Test' from generate_series(1, 1000) n;
+  insert into referral (id, account_id, client_name, status, closed_at)
+    select n, case when n <= 2000 then 1 else 2 + n % 19 end, 'Client',
       case when n % 50 = 0 then 'DECLINED' else 'OPEN' end, case when n % 50 = 0 then now() end
     from generate_series(1, 40000) n;
   insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext)
@@ -32,19 +32,19 @@ const fill = `
       case when id % 2 = 0 then now() + case when id % 10 = 0 then interval '-1 minute' else interval '1 hour' end end,
       case when id % 100 = 0 then 'a' end, case when id % 100 = 0 then now() + interval '10 seconds' end
     from webhook_subscription;
-  insert into outbox_event (account_id, interface, event_type, snapshot, fanned_out_at)
-    select case when n <= 2000 then 1 else 2 + n % 19 end, 'partner', 'referral.created', '{}',
+  insert into outbox_event (id, account_id, interface, event_type, snapshot, fanned_out_at)
+    select n, case when n <= 2000 then 1 else 2 + n % 19 end, 'partner', 'referral.created', '{}',
       case when n <= 30000 then now() end
     from generate_series(1, 40000) n;
   insert into webhook_payload select id, '2026-11-01', 'partner', '{}' from outbox_event;
-  insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_version, sequence, status)
-    select case when n > 2000 then 41 + n % 1900 when n % 2 = 0 then 2 else 1 + n % 20 end, e.account_id, 'partner', n, '2026-11-01', n,
+  insert into webhook_delivery (id, subscription_id, account_id, interface, event_id, event_version, sequence, status)
+    select n, case when n > 2000 then 41 + n % 1900 when n % 2 = 0 then 2 else 1 + n % 20 end, e.account_id, 'partner', n, '2026-11-01', n,
       case when n % 10 = 0 then 'PENDING' else 'DELIVERED' end
     from generate_series(1, 40000) n join outbox_event e on e.id = n;
-  insert into webhook_pending_delivery (delivery_id, subscription_id, interface, due_at)
-    select id, subscription_id, interface, now() - interval '1 minute' from webhook_delivery where status = 'PENDING';
-  insert into api_client (account_id, interface, client_id, schema_version)
-    select 1, 'partner', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
+  insert into webhook_pending_delivery (delivery_id, subscription_id, interface, sequence, due_at)
+    select id, subscription_id, interface, sequence, now() - interval '1 minute' from webhook_delivery where status = 'PENDING';
+  insert into api_client (id, account_id, interface, client_id, schema_version)
+    select n, 1, 'partner', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
   insert into api_key (key_id, api_client_id, interface, key_hash)
     select 'k' || n, n, 'partner', decode(repeat('00', 32), 'hex') from generate_series(1, 2000) n;
   analyze`;

@@ -117,8 +117,8 @@ test('lists all referrals over several pages without gaps or repeats', async () 
   } while (after !== null);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.length).toBeGreaterThanOrEqual(20);
-  const numbers = ids.map((id) => Number(id.split('/').at(-1)));
-  expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+  const numbers = ids.map((id) => BigInt(id.split('/').at(-1) ?? ''));
+  expect(numbers).toEqual(numbers.toSorted((a, b) => (a < b ? 1 : -1)));
 });
 
 test.each([{ first: 0 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'nonsense' }])(

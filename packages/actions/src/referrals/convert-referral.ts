@@ -1,5 +1,5 @@
 import { formatGid, formatMatterReference } from '@deedwire/domain';
-import { insertMatter, reserveMatter } from '@deedwire/store/matters';
+import { insertMatter, reserveMatterNumber } from '@deedwire/store/matters';
 import { closeReferral } from '@deedwire/store/referrals';
 import { appendEvent } from '../append-event.ts';
 import type { ActionContext } from '../context.ts';
@@ -17,13 +17,13 @@ export async function convertReferral(
   const matterId = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);
     const { closedAt } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
-    const reserved = await reserveMatter(transaction);
-    const matter = { ...reserved, reference: formatMatterReference(reserved.id, reserved.openedAt) };
-    await insertMatter(transaction, referral.id, matter);
-    const matterGid = formatGid(context.gidNamespace, 'Matter', matter.id);
+    const { number, openedAt } = await reserveMatterNumber(transaction);
+    const reference = formatMatterReference(number, openedAt);
+    const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
+    const matterGid = formatGid(context.gidNamespace, 'Matter', id);
     await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.converted', {
       referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
-      matter: { id: matterGid, reference: matter.reference, openedAt: matter.openedAt.toISOString() },
+      matter: { id: matterGid, reference, openedAt: openedAt.toISOString() },
       convertedAt: closedAt.toISOString(),
     });
     return matterGid;

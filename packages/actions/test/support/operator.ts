@@ -15,7 +15,7 @@ export function refusals(results: PromiseSettledResult<unknown>[]): unknown[] {
 
 /** The events of all accounts, oldest first. */
 export function events(world: World): Promise<Record<string, unknown>[]> {
-  return world.sql('select event_type, snapshot from outbox_event order by id');
+  return world.sql('select event_type, snapshot from outbox_event order by position');
 }
 
 export async function eventTypes(world: World): Promise<unknown[]> {

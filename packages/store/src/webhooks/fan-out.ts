@@ -48,8 +48,8 @@ export async function insertDeliveries(
         returning id, subscription_id, interface, sequence
       ),
       pending as (
-        insert into webhook_pending_delivery (delivery_id, subscription_id, interface, due_at)
-        select id, subscription_id, interface, now()
+        insert into webhook_pending_delivery (delivery_id, subscription_id, interface, sequence, due_at)
+        select id, subscription_id, interface, sequence, now()
         from inserted
       )
       update webhook_lane l

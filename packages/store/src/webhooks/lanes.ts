@@ -120,7 +120,7 @@ export async function selectDueDeliveries(
         select w.subscription_id, w.delivery_id, w.attempts
         from webhook_pending_delivery w
         where w.subscription_id = lane.subscription_id and w.due_at <= now() and w.delivery_id <> all ($3::bigint[])
-        order by w.due_at, w.delivery_id
+        order by w.due_at, w.sequence
         limit lane.slots
       ) due
       join webhook_subscription s on s.id = due.subscription_id and s.paused_at is null and s.deleted_at is null

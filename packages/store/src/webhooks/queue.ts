@@ -109,7 +109,7 @@ export async function selectQueuedEvents(
         ) as subscriptions
       from outbox_event e
       where e.account_id = $3 and e.fanned_out_at is null and e.fan_out_failed_at is null and ${isKnown}
-      order by e.id
+      order by e.position
       limit $4`,
   };
   return database.query<QueuedEventRow>(statement, [known.types, known.versions, accountId, limit]);

@@ -96,7 +96,7 @@ export async function lockSubscriptionsOfAccount(database: Database, accountId: 
 export async function reserveSubscriptionId(database: Database): Promise<RecordId<'WebhookSubscription'>> {
   const statement = {
     name: 'reserve-subscription-id',
-    text: `select nextval('webhook_subscription_id_seq') as id`,
+    text: 'select new_record_id() as id',
   };
   return onlyRow(await database.query<{ id: RecordId<'WebhookSubscription'> }>(statement, [])).id;
 }

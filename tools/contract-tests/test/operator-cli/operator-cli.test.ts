@@ -214,6 +214,20 @@ describe('the database connection', () => {
     );
     await empty.drop();
   });
+
+  test('migrate gives a new database its cell, and rejects another later', async () => {
+    const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+    const migrate = (cell: string) =>
+      runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--cell', cell);
+    expect(await migrate('1023')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await migrate('1023')).toMatchObject({ exitCode: 0, stdout: 'Nothing to apply\n' });
+    expect(await migrate('0')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: The database has cell 1023, not 0\./),
+    });
+    await empty.drop();
+  });
 });
 
 describe('the command line', () => {
@@ -229,6 +243,8 @@ describe('the command line', () => {
     ['an update without options', ['member', 'update', 'gid://service/TeamMember/1']],
     ['an invalid choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
     ['a limit that is not a number', ['delivery', 'list', '--limit', 'many']],
+    ['a cell that is not a number', ['database', 'migrate', '--cell', '1e3']],
+    ['a cell that is too large', ['database', 'migrate', '--cell', '1024']],
   ])('exits 2 and prints help to standard error for %s', async (_name, commandArguments) => {
     const result = await runOperator(env, ...commandArguments);
     expect(result).toMatchObject({

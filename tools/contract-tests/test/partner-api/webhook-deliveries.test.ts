@@ -84,18 +84,16 @@ async function read(query: string): Promise<Record<string, unknown> | null | und
 async function insertDeliveries(): Promise<void> {
   const accountId = harness.accounts.partner.accountId;
   const statements = [
-    // Removes the events of the seed, so that ids start at 1.
-    'truncate outbox_event restart identity cascade',
-    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
-     values (${accountId}, 'partner', 'https://receiver.example/', '')`,
-    `insert into outbox_event (account_id, interface, event_type, snapshot, occurred_at, fanned_out_at)
-     select ${accountId}, 'partner'::interface_name, 'referral.converted', '{}', timestamptz '2026-11-02T09:30:00Z', now()
-     from generate_series(1, 2)`,
-    `insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_version, sequence, status)
-     values (1, ${accountId}, 'partner', 1, '2026-11-01', 1, 'FAILED'),
-            (1, ${accountId}, 'partner', 2, '2026-11-01', 2, 'PENDING')`,
-    `insert into webhook_pending_delivery (delivery_id, subscription_id, interface, due_at)
-     values (2, 1, 'partner', '2026-11-02T10:00:00Z')`,
+    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext)
+     values (1, ${accountId}, 'partner', 'https://receiver.example/', '')`,
+    `insert into outbox_event (id, account_id, interface, event_type, snapshot, occurred_at, fanned_out_at)
+     select id, ${accountId}, 'partner'::interface_name, 'referral.converted', '{}', timestamptz '2026-11-02T09:30:00Z', now()
+     from generate_series(1, 2) id`,
+    `insert into webhook_delivery (id, subscription_id, account_id, interface, event_id, event_version, sequence, status)
+     values (1, 1, ${accountId}, 'partner', 1, '2026-11-01', 1, 'FAILED'),
+            (2, 1, ${accountId}, 'partner', 2, '2026-11-01', 2, 'PENDING')`,
+    `insert into webhook_pending_delivery (delivery_id, subscription_id, interface, sequence, due_at)
+     values (2, 1, 'partner', 2, '2026-11-02T10:00:00Z')`,
     `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms, error)
      select 1, number, 'partner'::interface_name, timestamptz '2026-11-02T09:30:01Z', 12, 'TIMEOUT'
      from generate_series(1, 22) number`,

@@ -67,7 +67,7 @@ test('an event that does not fit is set aside with an alarm, and the others go o
     ]);
   });
   expect(
-    await harness.sql('select fan_out_error from outbox_event where fan_out_failed_at is not null order by id'),
+    await harness.sql('select fan_out_error from outbox_event where fan_out_failed_at is not null order by position'),
   ).toEqual([
     { fan_out_error: 'referral.created at 2026-11-01 cannot be rendered from its snapshot.' },
     { fan_out_error: expect.stringContaining('data.referralId: invalid_type') },
@@ -116,10 +116,9 @@ test('what this build does not know stays queued with an alarm, and goes out onc
   await receiver.waitFor(1);
   expect(receiver.deliveries[0]?.headers['x-service-webhook-event']).toBe('referral.declined');
   await eventually(async () => expect(await harness.metrics()).toContain('deedwire_outbox_alarms{kind="unknown"} 2'));
-  expect(await harness.sql('select event_type from outbox_event where fanned_out_at is null order by id')).toEqual([
-    { event_type: 'referral.vanished' },
-    { event_type: 'referral.created' },
-  ]);
+  expect(
+    await harness.sql('select event_type from outbox_event where fanned_out_at is null order by position'),
+  ).toEqual([{ event_type: 'referral.vanished' }, { event_type: 'referral.created' }]);
 
   await pin('2026-11-01');
   await receiver.waitFor(2);

@@ -1,0 +1,42 @@
+import { DatabaseError } from 'pg';
+import { expect, test } from 'vitest';
+import { isRecordIdCollision, retryRecordIdCollisions } from './record-id-collision.ts';
+
+function databaseError(code: string, constraint?: string): DatabaseError {
+  return Object.assign(new DatabaseError('message', 7, 'error'), { code, constraint });
+}
+
+test.each([
+  ['the primary key of a record', databaseError('23505', 'referral_pkey'), true],
+  ['the primary key of a record whose id is not drawn', databaseError('23505', 'api_key_pkey'), false],
+  ['another unique constraint', databaseError('23505', 'team_member_email'), false],
+  ['a unique violation without a constraint', databaseError('23505'), false],
+  ['another error that names the constraint', databaseError('23503', 'referral_pkey'), false],
+  ['another error', new Error('duplicate key value violates unique constraint "referral_pkey"'), false],
+])('%s', (_, error, isCollision) => {
+  expect(isRecordIdCollision(error)).toBe(isCollision);
+});
+
+test('runs the work again until it succeeds', async () => {
+  let runs = 0;
+  const work = async (): Promise<string> => {
+    runs += 1;
+    if (runs < 5) throw databaseError('23505', 'referral_pkey');
+    return 'done';
+  };
+  expect(await retryRecordIdCollisions(work)).toBe('done');
+  expect(runs).toBe(5);
+});
+
+test.each([
+  ['a fifth collision', databaseError('23505', 'referral_pkey'), 5],
+  ['another error', databaseError('23505', 'team_member_email'), 1],
+])('throws %s', async (_, error, expectedRuns) => {
+  let runs = 0;
+  const work = async (): Promise<void> => {
+    runs += 1;
+    throw error;
+  };
+  await expect(retryRecordIdCollisions(work)).rejects.toBe(error);
+  expect(runs).toBe(expectedRuns);
+});

@@ -1,0 +1,43 @@
+import { DatabaseError } from 'pg';
+
+const uniqueViolation = '23505';
+
+// The primary keys whose ids the database draws with new_record_id(). A test compares them with the database.
+const recordIdConstraints = new Set([
+  'account_pkey',
+  'api_client_pkey',
+  'matter_pkey',
+  'organization_pkey',
+  'outbox_event_pkey',
+  'referral_pkey',
+  'team_member_pkey',
+  'webhook_delivery_pkey',
+  'webhook_subscription_pkey',
+]);
+
+// Each attempt draws another id in a later millisecond.
+const attemptsMax = 5;
+
+/** Returns true if an insert failed because another record already has the id that was drawn for it. */
+export function isRecordIdCollision(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === uniqueViolation &&
+    error.constraint !== undefined &&
+    recordIdConstraints.has(error.constraint)
+  );
+}
+
+/**
+ * Runs `work` again, at most 5 times in all, if it drew an id that another record already has. That happens after the clock of
+ * the database server was set back. `work` must have been rolled back when it fails.
+ */
+export async function retryRecordIdCollisions<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === attemptsMax || !isRecordIdCollision(error)) throw error;
+    }
+  }
+}
