@@ -11,11 +11,12 @@ import {
 } from '@deedwire/reference';
 import { credentialHeaders, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createExampleIds, type ExampleIds } from './support/example-ids.ts';
 
 /*
  * Sends every example of the reference to a running system and compares the response with the one that the reference shows.
- * `vitest -u` records the responses. Each version gets its own system, so that identifiers are the same on every run. Other
- * values that change between runs are replaced below.
+ * `vitest -u` records the responses. Each version gets its own system, so that identifiers can be numbered in the same order
+ * on every run. Other values that change between runs are replaced below.
  */
 
 const workspaceRoot = join(import.meta.dirname, '../../..');
@@ -46,7 +47,10 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
   });
 
   test('responds to every example as the reference shows', async () => {
-    const send = (sent: Sent) => sendExample(t, receiver, contract, version, sent);
+    const ids = createExampleIds();
+    // Requests name the seeded referrals, in the order in which they were created.
+    t.referrals.forEach((id) => ids.toExample(id));
+    const send = (sent: Sent) => sendExample(t, receiver, ids, contract, version, sent);
 
     for (const sent of inPhase(version, 'create')) await expectResponse(sent, await send(sent));
     await causeEvent(t, contract);
@@ -56,6 +60,7 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
         .map((name) => name.toLowerCase())
         .toSorted(),
     );
+    ids.toExample(String(delivery?.headers['webhook-id']));
     const readDelivery = inPhase(version, 'read').find(({ operation }) => operation === 'webhookDelivery');
     if (readDelivery === undefined) throw new Error('The reference has no example of webhookDelivery.');
     await expect.poll(() => send(readDelivery), { timeout: 60_000 }).toContain('"status": "DELIVERED"');
@@ -99,6 +104,7 @@ function ownHeaderNames(headers: object): string[] {
 async function sendExample(
   t: TestSystem,
   receiver: Receiver,
+  ids: ExampleIds,
   { name }: InterfaceContract,
   { version }: InterfaceVersion,
   { document, variables }: Sent,
@@ -112,11 +118,15 @@ async function sendExample(
       'X-Service-Schema-Version': version,
       ...credentialHeaders(t.accounts[name].credential),
     },
-    body: body.replaceAll(exampleCallbackUrl, receiver.url),
+    body: ids.toReal(body).replaceAll(exampleCallbackUrl, receiver.url),
   });
   expect(response.headers.get('X-Service-Schema-Version')).toBe(version);
-  const text = (await response.text()).replaceAll(receiver.url, exampleCallbackUrl);
-  return `${JSON.stringify(JSON.parse(text, stable), null, 2)}\n`;
+  const text = ids.toExample(await response.text()).replaceAll(receiver.url, exampleCallbackUrl);
+  return `${JSON.stringify(
+    JSON.parse(text, (key, value) => stable(ids, key, value)),
+    null,
+    2,
+  )}\n`;
 }
 
 async function expectResponse({ operation, result, responsePath }: Sent, response: string): Promise<void> {
@@ -131,10 +141,11 @@ async function expectResponse({ operation, result, responsePath }: Sent, respons
 }
 
 /** Replaces values that change between runs with a fixed value of the same form. */
-function stable(key: string, value: unknown): unknown {
+function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (key === 'durationMs' && Number.isInteger(value)) return 38;
   if (typeof value !== 'string') return value;
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
+  if (key === 'cursor' || key === 'endCursor') return ids.toExampleCursor(value);
   if (key === 'reference') return value.replace(/^M-\d{4}-/, 'M-2026-');
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) ? (exampleTimes[key] ?? exampleTime) : value;
 }
