@@ -20,17 +20,26 @@ export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
 
 /** RFC 4648 section 4, with padding. */
 export function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
+  return btoa(String.fromCharCode(...bytes));
 }
 
-/** Returns null unless `text` is exactly what `toBase64` produces: padded, without white space and without stray trailing bits. */
-export function fromCanonicalBase64(text: string): Uint8Array<ArrayBuffer> | null {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
-  const binary = atob(text);
-  if (btoa(binary) !== text) return null;
+/** Does not validate `base64`. */
+export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; i += 1) bytes[i] = binary.charCodeAt(i);
   return bytes;
+}
+
+// The bits after the last byte are zero, so only some characters can precede the padding.
+const canonicalPattern = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
+
+/**
+ * Returns the number of bytes that `text` encodes, or null unless it is exactly what `toBase64` produces: padded, without
+ * white space and without stray trailing bits.
+ */
+export function canonicalBase64Bytes(text: string): number | null {
+  if (text.length % 4 !== 0 || !canonicalPattern.test(text)) return null;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return (text.length / 4) * 3 - padding;
 }

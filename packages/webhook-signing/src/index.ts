@@ -1,7 +1,15 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Message } from './schemes.ts';
-import { prepareSigning, type SchemePair, type SignWebhookOptions, type WebhookHeaders } from './sign.ts';
-import { prepareVerification, signatureMismatch, type VerifiedWebhook, type VerifyWebhookOptions } from './verify.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { hmac } from './hmac.ts';
+import type { SchemeName } from './schemes.ts';
+import { signatureHeaders, signing, type SignWebhookOptions, type WebhookHeaders } from './sign.ts';
+import {
+  type Check,
+  prepareVerification,
+  signatureMismatch,
+  type Verification,
+  type VerifiedWebhook,
+  type VerifyWebhookOptions,
+} from './verify.ts';
 
 export {
   WebhookUsageError,
@@ -21,12 +29,7 @@ export { generateWebhookSecret, isWebhookSecret } from './webhook-secret.ts';
  * `SECRET_INVALID`.
  */
 export function signWebhook(options: SignWebhookOptions): WebhookHeaders {
-  const { body, current, next, headers } = prepareSigning(options);
-  const macs = ({ service, standard }: SchemePair<Message>): SchemePair<Uint8Array> => ({
-    service: hmac(service, body),
-    standard: hmac(standard, body),
-  });
-  return headers(macs(current), next && macs(next));
+  return signatureHeaders(options.id, signing(options, hmac));
 }
 
 /**
@@ -37,17 +40,36 @@ export function signWebhook(options: SignWebhookOptions): WebhookHeaders {
  * @throws {WebhookUsageError} when an argument is invalid.
  */
 export function verifyWebhook(options: VerifyWebhookOptions): VerifiedWebhook {
-  const { body, checks, verified } = prepareVerification(options);
-  for (const check of checks) {
-    const matches = check.messages.some((message) => {
-      const expected = hmac(message, body);
-      return check.signatures.some((signature) => timingSafeEqual(signature, expected));
-    });
-    if (!matches) throw signatureMismatch(check);
+  const verification = prepareVerification(options);
+  for (const check of verification.checks) {
+    if (!matches(check, verification)) throw signatureMismatch(check);
   }
-  return verified;
+  return verification.verified;
 }
 
-function hmac({ key, prefix }: Message, body: Uint8Array): Uint8Array {
-  return createHmac('sha256', key).update(prefix, 'utf8').update(body).digest();
+function matches({ scheme, prefix }: Check, { body, secrets }: Verification): boolean {
+  for (const secret of secrets) {
+    const expected = hmac(scheme.name, secret, prefix, body);
+    for (const signature of scheme.signatures) {
+      if (equalInConstantTime(scheme.name, signature, expected)) return true;
+    }
+  }
+  return false;
+}
+
+// Reused, because allocating two buffers costs more than comparing them.
+const compared = {
+  service: [Buffer.alloc(64), Buffer.alloc(64)],
+  standard: [Buffer.alloc(44), Buffer.alloc(44)],
+} as const;
+
+/**
+ * Compares two signatures in the encoding of the scheme, which has a fixed length. Equal texts are equal signatures, because
+ * both encodings are canonical.
+ */
+function equalInConstantTime(scheme: SchemeName, a: string, b: string): boolean {
+  const [left, right] = compared[scheme];
+  left.write(a, 'latin1');
+  right.write(b, 'latin1');
+  return timingSafeEqual(left, right);
 }

@@ -1,6 +1,5 @@
-import { fromCanonicalBase64, fromHex } from './encoding.ts';
 import { WebhookUsageError, WebhookVerificationError } from './errors.ts';
-import { isTimestamp, isWebhookId } from './schemes.ts';
+import { isTimestamp, isWebhookId, type SchemeName } from './schemes.ts';
 
 /** Node's `request.headers`, or a fetch `Headers` object. Names are case-insensitive. */
 export type WebhookRequestHeaders = HeadersObject | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -11,13 +10,15 @@ interface HeadersObject {
 
 /** The well-formed headers of one scheme. */
 export interface ReceivedScheme {
-  readonly name: 'Standard Webhooks' | 'X-Service';
+  readonly name: SchemeName;
+  /** The name in error messages. */
+  readonly title: 'Standard Webhooks' | 'X-Service';
   /** Ten digits. */
   readonly timestamp: string;
   /** Null for the X-Service scheme, which does not sign an id. */
   readonly id: string | null;
-  /** Each 32 bytes. One of them must match. */
-  readonly signatures: readonly Uint8Array<ArrayBuffer>[];
+  /** Each is the hexadecimal (X-Service) or base64 (Standard Webhooks) of 32 bytes. One of them must match. */
+  readonly signatures: readonly string[];
 }
 
 /**
@@ -28,49 +29,45 @@ export interface ReceivedScheme {
  * `HEADER_MISSING`, `HEADER_MALFORMED` or `TIMESTAMP_CONFLICT`.
  */
 export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedScheme, ...ReceivedScheme[]] {
-  const read = headerReader(headers);
-  const [first, second] = [serviceScheme(read), standardScheme(read)].filter((scheme) => scheme !== null);
-  if (first === undefined) {
+  const received = receivedHeaders(headers);
+  const service = serviceScheme(received);
+  const standard = standardScheme(received);
+  if (service !== null && standard !== null) {
+    if (service.timestamp === standard.timestamp) return [service, standard];
+    throw new WebhookVerificationError(
+      'TIMESTAMP_CONFLICT',
+      `X-Service-Webhook-Timestamp is ${service.timestamp} but webhook-timestamp is ${standard.timestamp}.`,
+    );
+  }
+  const only = service ?? standard;
+  if (only === null) {
     throw new WebhookVerificationError(
       'SIGNATURE_MISSING',
       'The request has neither X-Service-Webhook-Signature nor webhook-signature. Pass the headers of the request, and check that no proxy removes them.',
     );
   }
-  if (second === undefined) return [first];
-  if (first.timestamp !== second.timestamp) {
-    throw new WebhookVerificationError(
-      'TIMESTAMP_CONFLICT',
-      `X-Service-Webhook-Timestamp is ${first.timestamp} but webhook-timestamp is ${second.timestamp}.`,
-    );
-  }
-  return [first, second];
+  return [only];
 }
 
-type HeaderReader = (name: string) => string | null;
-
-function serviceScheme(read: HeaderReader): ReceivedScheme | null {
-  const signature = read('X-Service-Webhook-Signature');
-  const nextSignature = read('X-Service-Webhook-Signature-Next');
-  const timestamp = read('X-Service-Webhook-Timestamp');
+function serviceScheme(received: ReceivedHeaders): ReceivedScheme | null {
+  const signature = single('X-Service-Webhook-Signature', received.serviceSignature);
+  const nextSignature = single('X-Service-Webhook-Signature-Next', received.nextServiceSignature);
+  const timestamp = single('X-Service-Webhook-Timestamp', received.serviceTimestamp);
   if (signature === null && nextSignature === null && timestamp === null) return null;
-  return {
-    name: 'X-Service',
-    timestamp: wellFormedTimestamp('X-Service-Webhook-Timestamp', timestamp),
-    id: null,
-    signatures: [
-      hexSignature('X-Service-Webhook-Signature', present('X-Service-Webhook-Signature', signature)),
-      ...(nextSignature === null ? [] : [hexSignature('X-Service-Webhook-Signature-Next', nextSignature)]),
-    ],
-  };
+  const wellFormed = wellFormedTimestamp('X-Service-Webhook-Timestamp', timestamp);
+  const signatures = [hexSignature('X-Service-Webhook-Signature', present('X-Service-Webhook-Signature', signature))];
+  if (nextSignature !== null) signatures.push(hexSignature('X-Service-Webhook-Signature-Next', nextSignature));
+  return { name: 'service', title: 'X-Service', timestamp: wellFormed, id: null, signatures };
 }
 
-function standardScheme(read: HeaderReader): ReceivedScheme | null {
-  const signature = read('webhook-signature');
-  const id = read('webhook-id');
-  const timestamp = read('webhook-timestamp');
+function standardScheme(received: ReceivedHeaders): ReceivedScheme | null {
+  const signature = single('webhook-signature', received.standardSignature);
+  const id = single('webhook-id', received.standardId);
+  const timestamp = single('webhook-timestamp', received.standardTimestamp);
   if (signature === null && id === null && timestamp === null) return null;
   return {
-    name: 'Standard Webhooks',
+    name: 'standard',
+    title: 'Standard Webhooks',
     timestamp: wellFormedTimestamp('webhook-timestamp', timestamp),
     id: wellFormedId(present('webhook-id', id)),
     signatures: v1Signatures(present('webhook-signature', signature)),
@@ -89,22 +86,29 @@ function wellFormedId(id: string): string {
   return id;
 }
 
-function hexSignature(name: string, value: string): Uint8Array<ArrayBuffer> {
+function hexSignature(name: string, value: string): string {
   if (!/^[0-9a-f]{64}$/.test(value)) throw malformed(name, 'must consist of 64 lowercase hexadecimal digits');
-  return fromHex(value);
+  return value;
 }
 
-function v1Signatures(value: string): readonly Uint8Array<ArrayBuffer>[] {
-  const signatures = [];
+// The canonical base64 of 32 bytes: the last two bits before the padding are zero.
+const v1Pattern = /^v1,[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+const entryPattern = /^v\d+[a-z]*,[^\s,]+$/;
+
+function v1Signatures(value: string): readonly string[] {
+  // Outside a rotation there is one entry.
+  if (v1Pattern.test(value)) return [value.slice('v1,'.length)];
+  const signatures: string[] = [];
   for (const entry of value.split(' ')) {
-    if (!/^v\d+[a-z]*,[^\s,]+$/.test(entry))
+    if (v1Pattern.test(entry)) {
+      signatures.push(entry.slice('v1,'.length));
+      continue;
+    }
+    if (!entryPattern.test(entry))
       throw malformed('webhook-signature', 'must be a list of "v1,<base64>" entries separated by single spaces');
-    // Entries of another version, such as the asymmetric `v1a`, are not made with this secret.
-    if (!entry.startsWith('v1,')) continue;
-    const signature = fromCanonicalBase64(entry.slice('v1,'.length));
-    if (signature?.length !== 32)
+    if (entry.startsWith('v1,'))
       throw malformed('webhook-signature', 'has a v1 entry that is not the base64 of 32 bytes');
-    signatures.push(signature);
+    // Entries of another version, such as the asymmetric `v1a`, are not made with this secret.
   }
   if (signatures.length === 0) throw malformed('webhook-signature', 'has no v1 entry');
   return signatures;
@@ -122,36 +126,69 @@ function malformed(name: string, problem: string): WebhookVerificationError {
   return new WebhookVerificationError('HEADER_MALFORMED', `${name} ${problem}.`);
 }
 
-function headerReader(headers: WebhookRequestHeaders): HeaderReader {
+/** The values of the headers of both schemes: null for a missing header, an array for one that occurs more than once. */
+class ReceivedHeaders {
+  serviceSignature: HeaderValue = null;
+  nextServiceSignature: HeaderValue = null;
+  serviceTimestamp: HeaderValue = null;
+  standardSignature: HeaderValue = null;
+  standardId: HeaderValue = null;
+  standardTimestamp: HeaderValue = null;
+}
+
+type HeaderValue = string | readonly string[] | null;
+
+const fields = new Map<string, keyof ReceivedHeaders>([
+  ['x-service-webhook-signature', 'serviceSignature'],
+  ['x-service-webhook-signature-next', 'nextServiceSignature'],
+  ['x-service-webhook-timestamp', 'serviceTimestamp'],
+  ['webhook-signature', 'standardSignature'],
+  ['webhook-id', 'standardId'],
+  ['webhook-timestamp', 'standardTimestamp'],
+]);
+const fieldLengths = new Set([...fields.keys()].map((name) => name.length));
+
+function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
   if (typeof headers !== 'object' || headers === null) {
     throw new WebhookUsageError(
       'HEADERS_INVALID',
       'The headers must be a Headers object or an object that maps names to values.',
     );
   }
-  if (isHeadersObject(headers)) return (name) => headers.get(name);
-  const values = new Map<string, string[]>();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue;
-    const lowerCaseName = name.toLowerCase();
-    values.set(lowerCaseName, [...(values.get(lowerCaseName) ?? []), ...headerValues(name, value)]);
+  const received = new ReceivedHeaders();
+  if (isHeadersObject(headers)) {
+    for (const [name, field] of fields) received[field] = headers.get(name);
+    return received;
   }
-  return (name) => {
-    const [value = null, ...others] = values.get(name.toLowerCase()) ?? [];
-    if (others.length > 0) throw malformed(name, 'occurs more than once');
-    return value;
-  };
+  for (const name of Object.keys(headers)) {
+    const value: unknown = headers[name];
+    if (value === undefined) continue;
+    const checked = typeof value === 'string' ? value : stringArray(name, value);
+    // Node's names are in lower case. Other names need a copy in lower case only if their length fits.
+    const field = fields.get(name) ?? (fieldLengths.has(name.length) ? fields.get(name.toLowerCase()) : undefined);
+    if (field !== undefined) received[field] = joined(received[field], checked);
+  }
+  return received;
 }
 
 function isHeadersObject(headers: WebhookRequestHeaders): headers is HeadersObject {
   return typeof headers.get === 'function';
 }
 
-function headerValues(name: string, value: unknown): readonly string[] {
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (values.every((item) => typeof item === 'string')) return values;
+function stringArray(name: string, value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
   throw new WebhookUsageError(
     'HEADERS_INVALID',
     `The value of the header ${JSON.stringify(name)} must be a string or an array of strings.`,
   );
+}
+
+function joined(before: HeaderValue, value: string | readonly string[]): HeaderValue {
+  return before === null ? value : [before, value].flat();
+}
+
+function single(name: string, value: HeaderValue): string | null {
+  if (value === null || typeof value === 'string') return value;
+  if (value.length > 1) throw malformed(name, 'occurs more than once');
+  return value[0] ?? null;
 }

@@ -1,16 +1,14 @@
-/** The input of one HMAC-SHA256. The signed content is the UTF-8 bytes of `prefix` followed by the body. */
-export interface Message {
-  readonly key: Uint8Array<ArrayBuffer>;
-  readonly prefix: string;
-}
+/** `service`: the X-Service headers. `standard`: Standard Webhooks. */
+export type SchemeName = 'service' | 'standard';
 
-export function serviceContentPrefix(timestamp: string): string {
-  return `${timestamp}.`;
-}
+/** The HMAC-SHA256 of the UTF-8 bytes of `prefix` followed by the body, in hexadecimal (`service`) or base64 (`standard`). */
+export type Mac<Result> = (scheme: SchemeName, secret: string, prefix: string, body: Uint8Array<ArrayBuffer>) => Result;
 
-/** Standard Webhooks, section "Signature scheme". */
-export function standardContentPrefix(id: string, timestamp: string): string {
-  return `${id}.${timestamp}.`;
+export const secretPrefix = 'whsec_';
+
+/** Returns what precedes the body in the signed content. `id` is null for the X-Service scheme, which does not sign it. */
+export function contentPrefix(id: string | null, timestamp: string): string {
+  return id === null ? `${timestamp}.` : `${id}.${timestamp}.`;
 }
 
 /** Requires exactly ten digits, so that `<timestamp>.<body>` can be split in only one way. */

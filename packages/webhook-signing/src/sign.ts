@@ -1,8 +1,7 @@
-import { toBase64, toHex } from './encoding.ts';
 import { WebhookUsageError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
-import { isTimestamp, isWebhookId, type Message, serviceContentPrefix, standardContentPrefix } from './schemes.ts';
-import { secretKeys } from './webhook-secret.ts';
+import { contentPrefix, isTimestamp, isWebhookId, type Mac } from './schemes.ts';
+import { checkSecret } from './webhook-secret.ts';
 
 export interface SignWebhookOptions {
   /** The `webhook-id`, the same for every attempt: 1 to 256 visible ASCII characters other than dot and comma. */
@@ -26,27 +25,25 @@ export type WebhookHeaders = {
   'webhook-signature': string;
 };
 
-/** One value per scheme. */
-export interface SchemePair<Value> {
-  readonly service: Value;
-  readonly standard: Value;
-}
-
-/** All of signing except the HMAC, which is synchronous in Node and asynchronous in WebCrypto. */
-export interface Signing {
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly current: SchemePair<Message>;
-  /** Null outside a rotation. */
-  readonly next: SchemePair<Message> | null;
-  /** Builds the headers from the MACs of `current` and `next`. */
-  readonly headers: (current: SchemePair<Uint8Array>, next: SchemePair<Uint8Array> | null) => WebhookHeaders;
+/** All of signing except the MACs, which are synchronous in Node and asynchronous in WebCrypto. */
+export interface Signing<MacResult> {
+  /** The timestamp as in the headers. */
+  readonly seconds: string;
+  readonly service: MacResult;
+  readonly standard: MacResult;
+  /** Null outside a rotation, as `nextStandard`. */
+  readonly nextService: MacResult | null;
+  readonly nextStandard: MacResult | null;
 }
 
 /**
  * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
  * `SECRET_INVALID`.
  */
-export function prepareSigning({ id, timestamp, body, secret, nextSecret }: SignWebhookOptions): Signing {
+export function signing<MacResult>(
+  { id, timestamp, body, secret, nextSecret }: SignWebhookOptions,
+  mac: Mac<MacResult>,
+): Signing<MacResult> {
   if (!isWebhookId(id)) {
     throw new WebhookUsageError(
       'ID_INVALID',
@@ -60,24 +57,34 @@ export function prepareSigning({ id, timestamp, body, secret, nextSecret }: Sign
       'The timestamp must be a whole number of Unix seconds with ten digits. Convert milliseconds to seconds.',
     );
   }
-  const messages = (webhookSecret: string): SchemePair<Message> => {
-    const keys = secretKeys(webhookSecret);
-    return {
-      service: { key: keys.text, prefix: serviceContentPrefix(seconds) },
-      standard: { key: keys.decoded, prefix: standardContentPrefix(id, seconds) },
-    };
-  };
+  const bytes = rawBody(body);
+  checkSecret(secret);
+  if (nextSecret !== undefined) checkSecret(nextSecret);
+  const servicePrefix = contentPrefix(null, seconds);
+  const standardPrefix = contentPrefix(id, seconds);
   return {
-    body: rawBody(body),
-    current: messages(secret),
-    next: nextSecret === undefined ? null : messages(nextSecret),
-    headers: (current, next) => ({
-      'x-service-webhook-signature': toHex(current.service),
-      ...(next && { 'x-service-webhook-signature-next': toHex(next.service) }),
-      'x-service-webhook-timestamp': seconds,
-      'webhook-id': id,
-      'webhook-timestamp': seconds,
-      'webhook-signature': [current, ...(next ? [next] : [])].map((macs) => `v1,${toBase64(macs.standard)}`).join(' '),
-    }),
+    seconds,
+    service: mac('service', secret, servicePrefix, bytes),
+    standard: mac('standard', secret, standardPrefix, bytes),
+    nextService: nextSecret === undefined ? null : mac('service', nextSecret, servicePrefix, bytes),
+    nextStandard: nextSecret === undefined ? null : mac('standard', nextSecret, standardPrefix, bytes),
   };
+}
+
+export function signatureHeaders(
+  id: string,
+  { seconds, service, standard, nextService, nextStandard }: Signing<string>,
+): WebhookHeaders {
+  const headers: WebhookHeaders = {
+    'x-service-webhook-signature': service,
+    'x-service-webhook-timestamp': seconds,
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': `v1,${standard}`,
+  };
+  if (nextService !== null && nextStandard !== null) {
+    headers['x-service-webhook-signature-next'] = nextService;
+    headers['webhook-signature'] += ` v1,${nextStandard}`;
+  }
+  return headers;
 }

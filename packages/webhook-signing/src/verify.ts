@@ -1,8 +1,8 @@
 import { WebhookUsageError, WebhookVerificationError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
 import { readSchemes, type ReceivedScheme, type WebhookRequestHeaders } from './received-headers.ts';
-import { type Message, serviceContentPrefix, standardContentPrefix } from './schemes.ts';
-import { secretKeys } from './webhook-secret.ts';
+import { contentPrefix } from './schemes.ts';
+import { checkSecret } from './webhook-secret.ts';
 
 export interface VerifyWebhookOptions {
   headers: WebhookRequestHeaders;
@@ -23,17 +23,18 @@ export interface VerifiedWebhook {
   timestamp: Date;
 }
 
-/** One scheme of the request. The check passes if any message produces any of the signatures. */
+/** One scheme of the request. The check passes if any secret produces any of the signatures. */
 export interface Check {
-  readonly scheme: ReceivedScheme['name'];
-  readonly messages: readonly Message[];
-  /** Each 32 bytes. */
-  readonly signatures: readonly Uint8Array<ArrayBuffer>[];
+  readonly scheme: ReceivedScheme;
+  /** Precedes the body in the signed content. */
+  readonly prefix: string;
 }
 
-/** All of verification except the HMAC, which is synchronous in Node and asynchronous in WebCrypto. */
+/** All of verification except the MACs, which are synchronous in Node and asynchronous in WebCrypto. */
 export interface Verification {
   readonly body: Uint8Array<ArrayBuffer>;
+  /** At least one, all valid. */
+  readonly secrets: readonly string[];
   /** All of them must pass. */
   readonly checks: readonly Check[];
   readonly verified: VerifiedWebhook;
@@ -44,48 +45,39 @@ export function prepareVerification({
   headers,
   body,
   secret,
-  now = new Date(),
+  now,
   toleranceSeconds = 300,
 }: VerifyWebhookOptions): Verification {
-  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  const secrets: readonly string[] = Array.isArray(secret) ? [...secret] : [secret];
   if (secrets.length === 0)
     throw new WebhookUsageError('SECRET_INVALID', 'The list of secrets is empty. Pass at least one secret.');
-  const keys = secrets.map(secretKeys);
+  for (const each of secrets) checkSecret(each);
   const bytes = rawBody(body);
   if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0) {
     throw new WebhookUsageError('TOLERANCE_INVALID', 'toleranceSeconds must be a number of seconds, 0 or greater.');
   }
   const schemes = readSchemes(headers);
   const [{ timestamp }] = schemes;
-  checkAge(Number(timestamp), now, toleranceSeconds);
-  return {
-    body: bytes,
-    checks: schemes.map((scheme) => ({
-      scheme: scheme.name,
-      messages: keys.map(({ text, decoded }) =>
-        scheme.id === null
-          ? { key: text, prefix: serviceContentPrefix(scheme.timestamp) }
-          : { key: decoded, prefix: standardContentPrefix(scheme.id, scheme.timestamp) },
-      ),
-      signatures: scheme.signatures,
-    })),
-    verified: {
-      id: schemes.find(({ id }) => id !== null)?.id ?? null,
-      timestamp: new Date(Number(timestamp) * 1000),
-    },
-  };
+  checkAge(Number(timestamp), now === undefined ? Date.now() : now.getTime(), toleranceSeconds);
+  let id: string | null = null;
+  const checks: Check[] = [];
+  for (const scheme of schemes) {
+    id ??= scheme.id;
+    checks.push({ scheme, prefix: contentPrefix(scheme.id, timestamp) });
+  }
+  return { body: bytes, secrets, checks, verified: { id, timestamp: new Date(Number(timestamp) * 1000) } };
 }
 
 export function signatureMismatch({ scheme }: Check): WebhookVerificationError {
   return new WebhookVerificationError(
     'SIGNATURE_MISMATCH',
-    `No ${scheme} signature matches. Check that the secret is the current secret of this subscription, and that the body is byte for byte the body received, not parsed and serialized again or decoded.`,
+    `No ${scheme.title} signature matches. Check that the secret is the current secret of this subscription, and that the body is byte for byte the body received, not parsed and serialized again or decoded.`,
   );
 }
 
-function checkAge(timestamp: number, now: Date, toleranceSeconds: number): void {
+function checkAge(timestamp: number, nowMs: number, toleranceSeconds: number): void {
   // The timestamp has whole seconds, so the age is computed in whole seconds.
-  const ageSeconds = Math.floor(now.getTime() / 1000) - timestamp;
+  const ageSeconds = Math.floor(nowMs / 1000) - timestamp;
   if (Number.isNaN(ageSeconds)) throw new WebhookUsageError('NOW_INVALID', 'now must be a valid Date.');
   if (ageSeconds > toleranceSeconds) {
     throw new WebhookVerificationError(

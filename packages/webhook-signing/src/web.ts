@@ -1,13 +1,15 @@
-import { utf8 } from './encoding.ts';
-import type { Message } from './schemes.ts';
-import { prepareSigning, type SchemePair, type SignWebhookOptions, type WebhookHeaders } from './sign.ts';
+import { fromBase64, fromHex, toBase64, toHex, utf8 } from './encoding.ts';
+import type { SchemeName } from './schemes.ts';
+import { signatureHeaders, signing, type SignWebhookOptions, type WebhookHeaders } from './sign.ts';
 import {
   type Check,
   prepareVerification,
   signatureMismatch,
+  type Verification,
   type VerifiedWebhook,
   type VerifyWebhookOptions,
 } from './verify.ts';
+import { secretKey } from './webhook-secret.ts';
 
 export {
   WebhookUsageError,
@@ -29,12 +31,14 @@ const hmacSha256 = { name: 'HMAC', hash: 'SHA-256' };
  * `SECRET_INVALID`.
  */
 export async function signWebhook(options: SignWebhookOptions): Promise<WebhookHeaders> {
-  const { body, current, next, headers } = prepareSigning(options);
-  const macs = async ({ service, standard }: SchemePair<Message>): Promise<SchemePair<Uint8Array>> => ({
-    service: await hmac(service, body),
-    standard: await hmac(standard, body),
-  });
-  return headers(await macs(current), next && (await macs(next)));
+  const { seconds, ...macs } = signing(options, hmac);
+  const [service, standard, nextService, nextStandard] = await Promise.all([
+    macs.service,
+    macs.standard,
+    macs.nextService,
+    macs.nextStandard,
+  ]);
+  return signatureHeaders(options.id, { seconds, service, standard, nextService, nextStandard });
 }
 
 /**
@@ -45,31 +49,37 @@ export async function signWebhook(options: SignWebhookOptions): Promise<WebhookH
  * @throws {WebhookUsageError} when an argument is invalid.
  */
 export async function verifyWebhook(options: VerifyWebhookOptions): Promise<VerifiedWebhook> {
-  const { body, checks, verified } = prepareVerification(options);
-  for (const check of checks) {
-    if (!(await matches(check, body))) throw signatureMismatch(check);
+  const verification = prepareVerification(options);
+  for (const check of verification.checks) {
+    if (!(await matches(check, verification))) throw signatureMismatch(check);
   }
-  return verified;
+  return verification.verified;
 }
 
-async function matches({ messages, signatures }: Check, body: Uint8Array): Promise<boolean> {
-  for (const message of messages) {
-    const key = await crypto.subtle.importKey('raw', message.key, hmacSha256, false, ['verify']);
-    const content = signedContent(message, body);
-    for (const signature of signatures) {
+async function matches({ scheme, prefix }: Check, { body, secrets }: Verification): Promise<boolean> {
+  const content = signedContent(prefix, body);
+  for (const secret of secrets) {
+    const key = await importKey(scheme.name, secret, 'verify');
+    for (const signature of scheme.signatures) {
+      const bytes = scheme.name === 'service' ? fromHex(signature) : fromBase64(signature);
       // WebCrypto compares in constant time; a comparison written in JavaScript cannot guarantee that.
-      if (await crypto.subtle.verify('HMAC', key, signature, content)) return true;
+      if (await crypto.subtle.verify('HMAC', key, bytes, content)) return true;
     }
   }
   return false;
 }
 
-async function hmac(message: Message, body: Uint8Array): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey('raw', message.key, hmacSha256, false, ['sign']);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, signedContent(message, body)));
+async function hmac(scheme: SchemeName, secret: string, prefix: string, body: Uint8Array): Promise<string> {
+  const key = await importKey(scheme, secret, 'sign');
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, signedContent(prefix, body)));
+  return scheme === 'service' ? toHex(bytes) : toBase64(bytes);
 }
 
-function signedContent({ prefix }: Message, body: Uint8Array): Uint8Array<ArrayBuffer> {
+function importKey(scheme: SchemeName, secret: string, usage: 'sign' | 'verify'): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', secretKey(scheme, secret), hmacSha256, false, [usage]);
+}
+
+function signedContent(prefix: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const start = utf8(prefix);
   const content = new Uint8Array(start.length + body.length);
   content.set(start);
