@@ -52,6 +52,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     userAgent: `Deedwire-Webhooks/${version}`,
+    maxIdleConnections: config.WORKER_CONCURRENCY,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const secretKeys = createSecretKeyRing(config.WEBHOOK_SECRET_KEYS);

@@ -1,9 +1,9 @@
 import { AttemptError } from './attempt-error.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
-import { checkCallbackUrl } from './callback-url.ts';
 import { connect } from './connect.ts';
 import { type Connection, type ConnectionPool, openConnection } from './connection-pool.ts';
-import { exchange, type PostRequest, type ReceivedResponse } from './exchange.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
+import { Exchange, type PostRequest } from './exchange.ts';
 import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
 
@@ -11,52 +11,111 @@ export interface AttemptDependencies {
   readonly policy: CallbackPolicy;
   readonly resolve: Resolve;
   readonly pool: ConnectionPool;
-  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
+}
+
+export interface AttemptRequest extends PostRequest {
+  /** A checked callback URL, whose path is `path`. */
+  readonly url: URL;
+  readonly origin: string;
+  readonly keepsBody: boolean;
+}
+
+/** Exactly one of `response` and `error` is null. */
+export type OnAttemptEnd = (response: Exchange | null, error: AttemptError | null) => void;
+
+/** Starts an attempt. Calls `onEnd` once, later. `startMs` is the start of the deadline in `performance.now()`. */
+export function startAttempt(
+  dependencies: AttemptDependencies,
+  request: AttemptRequest,
+  startMs: number,
+  onEnd: OnAttemptEnd,
+): void {
+  new Attempt(dependencies, request, onEnd).start(startMs);
 }
 
 /**
- * Sends one POST request, from the URL check to the end of the response body, within one deadline. A redirect is returned
- * like any other response.
- *
- * @throws {AttemptError} when no complete response is received, with any code.
+ * Sends one POST request, to the end of the response body, within one deadline. A redirect is a response like any other.
+ * Uses callbacks and creates no promise on an idle connection, the usual case.
  */
-export async function attempt(
-  target: string,
-  request: Omit<PostRequest, 'path'>,
-  { policy, resolve, pool, timeoutMs }: AttemptDependencies,
-): Promise<ReceivedResponse> {
-  const checked = checkCallbackUrl(target, policy);
-  if (!checked.ok) throw new AttemptError('ADDRESS_FORBIDDEN', checked.message);
-  const url = new URL(checked.href);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
-  const { signal } = deadline;
+class Attempt {
+  readonly #dependencies: AttemptDependencies;
+  readonly #request: AttemptRequest;
+  readonly #onEnd: OnAttemptEnd;
+  #deadline: Deadline | null = null;
+  #exchange: Exchange | null = null;
+  /** Set while a connection is opened. */
+  #connecting: AbortController | null = null;
 
-  async function send(connection: Connection): Promise<ReceivedResponse> {
-    const response = await exchange(connection, { ...request, path: url.pathname + url.search }, signal);
-    pool.release(connection);
-    return response;
+  constructor(dependencies: AttemptDependencies, request: AttemptRequest, onEnd: OnAttemptEnd) {
+    this.#dependencies = dependencies;
+    this.#request = request;
+    this.#onEnd = onEnd;
   }
 
-  try {
-    const idle = pool.take(url.origin);
-    if (idle !== null) {
-      try {
-        return await send(idle);
-      } catch (error) {
-        if (!closedBeforeResponse(error)) throw error;
-        // A server may close an idle connection at any time, so the attempt continues on a new connection. If the
-        // receiver did read the request, it receives the same webhook-id twice, as with any retry.
-      }
+  start(startMs: number): void {
+    const { deadlines, pool } = this.#dependencies;
+    this.#deadline = deadlines.start(startMs, () => this.#expire());
+    const idle = pool.take(this.#request.origin);
+    if (idle === null) void this.#sendOnNewConnection();
+    else this.#send(idle, (exchange) => this.#onReusedEnd(exchange));
+  }
+
+  #send(connection: Connection, onEnd: (exchange: Exchange) => void): void {
+    this.#exchange = new Exchange(connection, this.#request.keepsBody, onEnd);
+    this.#exchange.start(this.#request);
+  }
+
+  #onReusedEnd(exchange: Exchange): void {
+    const { error } = exchange;
+    if (error?.code === 'CONNECTION_FAILED' && error.responseStatus === null) {
+      // A server may close an idle connection at any time, so the attempt continues on a new connection. If the
+      // receiver did read the request, it receives the same webhook-id twice, as with any retry.
+      this.#exchange = null;
+      void this.#sendOnNewConnection();
+      return;
     }
-    const vettedAtMs = performance.now();
-    const addresses = await vettedAddresses(url, policy, resolve, signal);
-    return await send(openConnection(url, await connect(url, addresses, signal), vettedAtMs));
-  } finally {
-    clearTimeout(timer);
+    this.#onExchangeEnd(exchange);
+  }
+
+  async #sendOnNewConnection(): Promise<void> {
+    const { url } = this.#request;
+    const { policy, resolve } = this.#dependencies;
+    this.#connecting = new AbortController();
+    const { signal } = this.#connecting;
+    let connection;
+    try {
+      const vettedAtMs = performance.now();
+      const addresses = await vettedAddresses(url, policy, resolve, signal);
+      connection = openConnection(url, await connect(url, addresses, signal), vettedAtMs);
+    } catch (error) {
+      this.#end(null, asAttemptError(error));
+      return;
+    }
+    this.#send(connection, (exchange) => this.#onExchangeEnd(exchange));
+  }
+
+  #onExchangeEnd(exchange: Exchange): void {
+    if (exchange.error === null) this.#dependencies.pool.release(exchange.connection);
+    this.#end(exchange.error === null ? exchange : null, exchange.error);
+  }
+
+  #expire(): void {
+    if (this.#exchange === null) this.#connecting?.abort();
+    else this.#exchange.timeOut();
+  }
+
+  #end(response: Exchange | null, error: AttemptError | null): void {
+    this.#deadline?.cancel();
+    this.#onEnd(response, error);
   }
 }
 
-function closedBeforeResponse(error: unknown): boolean {
-  return error instanceof AttemptError && error.code === 'CONNECTION_FAILED' && error.responseStatus === null;
+/** Any other error means that the request could not be built, for example from a malformed secret or id. */
+export function asAttemptError(error: unknown): AttemptError {
+  return error instanceof AttemptError
+    ? error
+    : new AttemptError('PROTOCOL_ERROR', 'The request could not be built. Check the id, the secret and the headers.', {
+        cause: error,
+      });
 }

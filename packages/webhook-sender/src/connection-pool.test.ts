@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { createConnectionPool, openConnection } from './connection-pool.ts';
@@ -54,6 +55,24 @@ it('frees the place of a connection that is taken', () => {
     pool.release(connection());
     expect(pool.take('https://receiver.test')).not.toBeNull();
   }
+});
+
+it('frees the place of a connection that closes while it is idle', async () => {
+  const pool = createConnectionPool(2);
+  const closing = [connection('https://a.test'), connection('https://b.test')];
+  for (const each of closing) pool.release(each);
+  await Promise.all(closing.map(({ socket }) => once(socket.destroy(), 'close')));
+  const others = [connection('https://c.test'), connection('https://d.test')];
+  for (const each of others) pool.release(each);
+  expect(others.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+});
+
+it('keeps as many connections as it is created with', () => {
+  const pool = createConnectionPool(300);
+  const connections = Array.from({ length: 301 }, (_, index) => connection(`https://receiver-${index}.test`));
+  for (const each of connections) pool.release(each);
+  expect(connections.map(({ socket }) => socket.destroyed).lastIndexOf(false)).toBe(299);
+  pool.close();
 });
 
 it('keeps no connection after it is closed', () => {

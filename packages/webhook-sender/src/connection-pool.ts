@@ -8,6 +8,8 @@ export interface Connection {
   readonly origin: string;
   /** `performance.now()` when its address was vetted. */
   readonly vettedAtMs: number;
+  /** True after its first release. */
+  wasReleased: boolean;
 }
 
 // A receiver that moves to another address is reached there within this time, even if the connection is always busy. DNS
@@ -17,7 +19,6 @@ const maxAgeMs = 30_000;
 const idleMs = 4000;
 // Equals the maximum number of attempts that a delivery lane has in flight.
 const maxIdlePerOrigin = 16;
-const maxIdle = 256;
 const maxResponseHeaderBytes = 16 * 1024;
 
 /** The idle connections. */
@@ -33,25 +34,34 @@ export interface ConnectionPool {
   close(): void;
 }
 
-export function createConnectionPool(): ConnectionPool {
+export function createConnectionPool(maxIdle = 256): ConnectionPool {
   const idle = new Map<string, Connection[]>();
   let idleCount = 0;
   let closed = false;
 
-  function remove(connection: Connection): void {
+  function takeLast(origin: string): Connection | undefined {
+    const connections = idle.get(origin);
+    if (connections === undefined) return undefined;
+    const connection = connections.pop();
+    if (connections.length === 0) idle.delete(origin);
+    idleCount -= 1;
+    return connection;
+  }
+
+  /** A connection that closes while it is idle must not occupy a place. */
+  function forget(connection: Connection): void {
     const connections = idle.get(connection.origin) ?? [];
     const index = connections.indexOf(connection);
     if (index === -1) return;
     connections.splice(index, 1);
-    idleCount -= 1;
     if (connections.length === 0) idle.delete(connection.origin);
+    idleCount -= 1;
   }
 
   return {
     take(origin) {
       // The most recently used first, so that surplus connections reach their idle timeout and close.
-      for (const connection of (idle.get(origin) ?? []).toReversed()) {
-        remove(connection);
+      for (let connection = takeLast(origin); connection !== undefined; connection = takeLast(origin)) {
         if (!connection.socket.destroyed && performance.now() - connection.vettedAtMs < maxAgeMs) return connection;
         connection.socket.destroy();
       }
@@ -59,21 +69,23 @@ export function createConnectionPool(): ConnectionPool {
     },
     release(connection) {
       const { origin, socket } = connection;
-      const siblings = idle.get(origin) ?? [];
-      if (closed || socket.destroyed || idleCount >= maxIdle || siblings.length >= maxIdlePerOrigin) {
+      const siblings = idle.get(origin);
+      if (closed || socket.destroyed || idleCount >= maxIdle || (siblings?.length ?? 0) >= maxIdlePerOrigin) {
         socket.destroy();
         return;
       }
-      siblings.push(connection);
-      idle.set(origin, siblings);
+      if (siblings === undefined) idle.set(origin, [connection]);
+      else siblings.push(connection);
       idleCount += 1;
+      if (connection.wasReleased) return;
+      connection.wasReleased = true;
+      socket.once('close', () => forget(connection));
     },
     close() {
       closed = true;
-      for (const connection of [...idle.values()].flat()) {
-        remove(connection);
-        connection.socket.destroy();
-      }
+      for (const { socket } of [...idle.values()].flat()) socket.destroy();
+      idle.clear();
+      idleCount = 0;
     },
   };
 }
@@ -97,5 +109,5 @@ export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Co
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return { client, socket, origin: url.origin, vettedAtMs };
+  return { client, socket, origin: url.origin, vettedAtMs, wasReleased: false };
 }

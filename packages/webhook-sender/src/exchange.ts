@@ -5,7 +5,8 @@ import type { Connection } from './connection-pool.ts';
 export interface PostRequest {
   /** Path and query. */
   readonly path: string;
-  readonly headers: Record<string, string>;
+  /** Names and values in turn. */
+  readonly headers: string[];
   readonly body: Uint8Array;
 }
 
@@ -19,76 +20,102 @@ export interface ReceivedResponse {
   readonly bodyBytes: number;
 }
 
+type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
+
 const maxKeptBytes = 16 * 1024;
 const maxReadBytes = 64 * 1024;
 
 /**
- * Sends one POST request on a connection. Returns when the response body ends or when 64 kB of it are read.
- *
- * @throws {AttemptError} when no complete response is received: `CONNECTION_FAILED`, `PROTOCOL_ERROR` or `TIMEOUT`.
+ * One POST request on a connection, until the response body ends or 64 kB of it are read. It creates few objects, because
+ * most responses consist of a status only.
  */
-export async function exchange(
-  connection: Connection,
-  request: PostRequest,
-  signal: AbortSignal,
-): Promise<ReceivedResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
-  const reader = responseReader(resolve, reject);
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
-  else connection.client.dispatch({ ...request, method: 'POST' }, reader.handler);
-  try {
-    return await promise;
-  } catch (error) {
-    connection.socket.destroy();
-    throw exchangeError(connection.origin, reader.status(), error, signal.aborted);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly connection: Connection;
+  readonly #onEnd: (exchange: Exchange) => void;
+  readonly #kept: Buffer[] | null;
+  #headers: HeaderRecord = {};
+  #bodyBytes = 0;
+  #ended = false;
+  /** Null until the response headers are complete. */
+  status: number | null = null;
+  /** Set when no complete response was received: `CONNECTION_FAILED`, `PROTOCOL_ERROR` or `TIMEOUT`. */
+  error: AttemptError | null = null;
+
+  /** Calls `onEnd` once. `keepsBody` is false if only the status and the headers of the response are of interest. */
+  constructor(connection: Connection, keepsBody: boolean, onEnd: (exchange: Exchange) => void) {
+    this.connection = connection;
+    this.#kept = keepsBody ? [] : null;
+    this.#onEnd = onEnd;
+  }
+
+  /** The complete response. Its body is empty unless it was to be kept. */
+  response(): ReceivedResponse {
+    const headers = new Map<string, string>();
+    for (const [name, value = ''] of Object.entries(this.#headers)) headers.set(name, joined(value));
+    return {
+      status: this.status ?? 0,
+      headers,
+      body: Buffer.concat(this.#kept ?? []).subarray(0, maxKeptBytes),
+      bodyBytes: this.#bodyBytes,
+    };
+  }
+
+  /** Returns the value of a response header, or null. */
+  header(name: string): string | null {
+    const value = this.#headers[name];
+    return value === undefined ? null : joined(value);
+  }
+
+  start({ path, headers, body }: PostRequest): void {
+    this.connection.client.dispatch({ method: 'POST', path, headers, body }, this);
+  }
+
+  /** Ends the exchange with `TIMEOUT` and closes the connection. */
+  timeOut(): void {
+    this.#fail(null, true);
+  }
+
+  /** undici requires this handler. It does nothing because a failure destroys the socket. */
+  onRequestStart(): void {}
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HeaderRecord): void {
+    // A 1xx response is informational; the final response follows.
+    if (status < 200) return;
+    this.status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // Copied, because the parser reuses its memory for the next chunk.
+    if (this.#bodyBytes < maxKeptBytes) this.#kept?.push(Buffer.from(chunk));
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes < maxReadBytes) return;
+    this.onResponseEnd();
+    controller.abort(new Error('The size limit of the body is reached'));
+  }
+
+  onResponseEnd(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // In a later tick, because undici then has read the rest of the chunk. It closes the connection if data follows.
+    process.nextTick(this.#onEnd, this);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error, false);
+  }
+
+  #fail(cause: Error | null, timedOut: boolean): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.connection.socket.destroy();
+    this.error = exchangeError(this.connection.origin, this.status, cause, timedOut);
+    process.nextTick(this.#onEnd, this);
   }
 }
 
-interface ResponseReader {
-  readonly handler: Dispatcher.DispatchHandler;
-  /** Returns null until the response headers are complete. */
-  status(): number | null;
-}
-
-function responseReader(
-  onResponse: (response: ReceivedResponse) => void,
-  onError: (error: unknown) => void,
-): ResponseReader {
-  let head: Pick<ReceivedResponse, 'headers' | 'status'> | null = null;
-  const kept: Buffer[] = [];
-  let bodyBytes = 0;
-  const finish = () => {
-    if (head !== null) onResponse({ ...head, body: Buffer.concat(kept).subarray(0, maxKeptBytes), bodyBytes });
-  };
-  return {
-    status: () => head?.status ?? null,
-    handler: {
-      // undici requires this handler. It does nothing because an abort destroys the socket.
-      onRequestStart() {},
-      onResponseStart(_controller, status, headers) {
-        // A 1xx response is informational; the final response follows.
-        if (status >= 200) head = { status, headers: headerMap(headers) };
-      },
-      onResponseData(controller, chunk) {
-        // Copied, because the parser reuses its memory for the next chunk.
-        if (bodyBytes < maxKeptBytes) kept.push(Buffer.from(chunk));
-        bodyBytes += chunk.length;
-        if (bodyBytes < maxReadBytes) return;
-        finish();
-        controller.abort(new Error('The size limit of the body is reached'));
-      },
-      onResponseEnd: finish,
-      onResponseError: (_controller, error) => onError(error),
-    },
-  };
-}
-
-function headerMap(headers: Readonly<Record<string, string | string[] | undefined>>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]));
+function joined(value: string | string[]): string {
+  return typeof value === 'string' ? value : value.join(', ');
 }
 
 function exchangeError(origin: string, responseStatus: number | null, cause: unknown, timedOut: boolean): AttemptError {

@@ -7,7 +7,9 @@ export {
   type AttemptResult,
   createWebhookSender,
   type Delivery,
+  type PreparedTarget,
   TlsVerificationOffError,
   type WebhookSender,
   type WebhookSenderOptions,
+  type WebhookTarget,
 } from './sender.ts';

@@ -1,21 +1,99 @@
+import type { WebhookHeaders } from '@deedwire/webhook-signing';
 import { AttemptError } from './attempt-error.ts';
+
+/** Header names with their values. */
+export type HeaderValues = Readonly<Record<string, string>>;
 
 /**
  * Merges headers into one object with lower-case names. Later sources override earlier ones.
  *
  * @throws {AttemptError} when a name or a value is invalid: `PROTOCOL_ERROR`. A line break would inject another header.
  */
-export function requestHeaders(...sources: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+export function requestHeaders(...sources: readonly HeaderValues[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const [name, value] of sources.flatMap((source) => Object.entries(source))) {
-    // The name is a token (RFC 9110). Values are limited to printable ASCII, which every server interprets identically.
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\u0020-\u007e]*$/.test(value)) {
-      throw new AttemptError(
-        'PROTOCOL_ERROR',
-        `The request header ${JSON.stringify(name)} has an invalid name or value.`,
-      );
-    }
-    headers.set(name.toLowerCase(), value);
+    headers.set(lowerCaseName(name), checkedValue(name, value));
   }
   return Object.fromEntries(headers);
+}
+
+const setBySender: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'content-type',
+  'user-agent',
+  'webhook-id',
+  'webhook-signature',
+  'webhook-timestamp',
+  'x-service-webhook-signature',
+  'x-service-webhook-signature-next',
+  'x-service-webhook-timestamp',
+]);
+
+/** Builds the headers of one request: names and values in turn, as undici accepts them without another object. */
+export type HeaderList = (headers: HeaderValues, signature: WebhookHeaders) => string[];
+
+/**
+ * Checks the headers of all requests to a target once. The headers of a single request override them, and the headers that
+ * the sender sets override both.
+ *
+ * @throws {AttemptError} when a name or a value is invalid: `PROTOCOL_ERROR`. The returned function throws it too.
+ */
+export function headerList(ofTarget: HeaderValues, userAgent: string): HeaderList {
+  const start = ['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', userAgent];
+  for (const [name, value] of Object.entries(requestHeaders(ofTarget))) {
+    if (!setBySender.has(name)) start.push(name, value);
+  }
+  return (headers, signature) => {
+    const list = start.slice();
+    for (const name of Object.keys(headers)) setHeader(list, lowerCaseName(name), checkedValue(name, headers[name]));
+    list.push(
+      'x-service-webhook-signature',
+      signature['x-service-webhook-signature'],
+      'x-service-webhook-timestamp',
+      signature['x-service-webhook-timestamp'],
+      'webhook-id',
+      signature['webhook-id'],
+      'webhook-timestamp',
+      signature['webhook-timestamp'],
+      'webhook-signature',
+      signature['webhook-signature'],
+    );
+    const next = signature['x-service-webhook-signature-next'];
+    if (next !== undefined) list.push('x-service-webhook-signature-next', next);
+    return list;
+  };
+}
+
+function setHeader(list: string[], name: string, value: string): void {
+  if (setBySender.has(name)) return;
+  for (let i = 0; i < list.length; i += 2) {
+    if (list[i] !== name) continue;
+    list[i + 1] = value;
+    return;
+  }
+  list.push(name, value);
+}
+
+// The names that were checked, with their lower-case form. Callers use a few constant names.
+const checkedNames = new Map<string, string>();
+const maxCheckedNames = 100;
+
+function lowerCaseName(name: string): string {
+  const checked = checkedNames.get(name);
+  if (checked !== undefined) return checked;
+  // A token (RFC 9110).
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw invalidHeader(name);
+  const lowerCase = name.toLowerCase();
+  if (checkedNames.size < maxCheckedNames) checkedNames.set(name, lowerCase);
+  return lowerCase;
+}
+
+/** Values are limited to printable ASCII, which every server interprets identically. */
+function checkedValue(name: string, value: unknown): string {
+  if (typeof value !== 'string' || !/^[\u0020-\u007e]*$/.test(value)) throw invalidHeader(name);
+  return value;
+}
+
+function invalidHeader(name: string): AttemptError {
+  return new AttemptError('PROTOCOL_ERROR', `The request header ${JSON.stringify(name)} has an invalid name or value.`);
 }

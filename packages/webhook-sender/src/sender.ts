@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
 import { AttemptError, type AttemptErrorClass } from './attempt-error.ts';
-import { attempt } from './attempt.ts';
+import { asAttemptError, type OnAttemptEnd, startAttempt } from './attempt.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import { checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';
-import type { ReceivedResponse } from './exchange.ts';
+import { createDeadlines } from './deadlines.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
-import { requestHeaders } from './request-headers.ts';
+import { headerList } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
 
 export interface WebhookSenderOptions {
@@ -16,6 +16,8 @@ export interface WebhookSenderOptions {
   userAgent: string;
   /** The deadline of an attempt, from DNS to the end of the response body. Defaults to 5000. */
   timeoutMs?: number | undefined;
+  /** The maximum number of idle connections to keep, at most 16 of them per origin. Defaults to 256. */
+  maxIdleConnections?: number | undefined;
   now?: (() => Date) | undefined;
   /** Defaults to DNS under `public` and to the system resolver under `development`. Its results are vetted. */
   resolve?: Resolve | undefined;
@@ -23,16 +25,24 @@ export interface WebhookSenderOptions {
   nodeTlsRejectUnauthorized?: string | undefined;
 }
 
-export interface Delivery {
+export interface WebhookTarget {
   url: string;
+  secret: string;
+  /** The new secret during a rotation. */
+  nextSecret?: string | undefined;
+  /** Headers of every request, such as X-Service-Webhook-Subscription-Id. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Delivery {
   /** The `webhook-id`, the same for every attempt. */
   webhookId: string;
   /** The exact bytes to sign and to send. */
   body: Uint8Array;
-  secret: string;
-  /** The new secret during a rotation. */
-  nextSecret?: string | undefined;
-  /** Additional headers, such as X-Service-Webhook-Event. They cannot override the headers that the sender sets. */
+  /**
+   * Headers of this request, such as X-Service-Webhook-Attempt. They override the headers of the target, and cannot
+   * override the headers that the sender sets.
+   */
   headers: Readonly<Record<string, string>>;
 }
 
@@ -47,14 +57,22 @@ export interface AttemptResult {
   retryAfter: string | null;
 }
 
-export interface WebhookSender {
+/** A callback URL with its secrets, checked once for many attempts. */
+export interface PreparedTarget {
   /** Makes one attempt. Never rejects. */
   readonly deliver: (delivery: Delivery) => Promise<AttemptResult>;
+}
+
+export interface WebhookSender {
+  /** Never throws: the attempts of an invalid target fail. Keep the result as long as the target does not change. */
+  readonly target: (target: WebhookTarget) => PreparedTarget;
   /** Performs the handshake: sends a new token and expects it in the response. Never rejects. */
   readonly verify: (subscription: { url: string; secret: string }) => Promise<HandshakeResult>;
   /** Waits for the attempts in flight, at most until their deadlines, and closes all connections. */
   readonly close: () => Promise<void>;
 }
+
+type Post = (delivery: Delivery, keepsBody: boolean, startMs: number, onEnd: OnAttemptEnd) => void;
 
 /** The environment disables certificate verification, which the `public` policy does not allow. */
 export class TlsVerificationOffError extends Error {
@@ -71,82 +89,104 @@ export function createWebhookSender({
   policy,
   userAgent,
   timeoutMs = 5000,
+  maxIdleConnections,
   now = () => new Date(),
   resolve = resolverFor(policy),
   nodeTlsRejectUnauthorized,
 }: WebhookSenderOptions): WebhookSender {
   // The sender always verifies certificates, but other connections of the process, which hold secrets, would not.
   if (policy === 'public' && nodeTlsRejectUnauthorized === '0') throw new TlsVerificationOffError();
-  const pool = createConnectionPool();
-  const inFlight = new Set<Promise<unknown>>();
+  const pool = createConnectionPool(maxIdleConnections);
+  const dependencies = { policy, resolve, pool, deadlines: createDeadlines(timeoutMs) };
+  let inFlight = 0;
+  const closing: (() => void)[] = [];
 
-  async function post({ url, webhookId, body, secret, nextSecret, headers }: Delivery): Promise<ReceivedResponse> {
-    const timestamp = Math.floor(now().getTime() / 1000);
-    const ours = { 'content-type': 'application/json', 'accept-encoding': 'identity', 'user-agent': userAgent };
-    const signature = signWebhook({ id: webhookId, timestamp, body, secret, nextSecret });
-    return attempt(
-      url,
-      { headers: requestHeaders(headers, ours, signature), body },
-      { policy, resolve, pool, timeoutMs },
-    );
-  }
-
-  async function deliver(delivery: Delivery): Promise<AttemptResult> {
-    const startedAt = now();
-    const startMs = performance.now();
-    const durationMs = () => Math.round(performance.now() - startMs);
-    try {
-      const { status, headers } = await post(delivery);
-      const retryAfter = headers.get('retry-after') ?? null;
-      return { startedAt, durationMs: durationMs(), responseStatus: status, error: null, retryAfter };
-    } catch (error) {
-      const { code, responseStatus } = asAttemptError(error);
-      return { startedAt, durationMs: durationMs(), responseStatus, error: code, retryAfter: null };
-    }
-  }
-
-  async function verify({ url, secret }: { url: string; secret: string }): Promise<HandshakeResult> {
+  function prepare({ url, secret, nextSecret, headers = {} }: WebhookTarget): Post {
     const checked = checkCallbackUrl(url, policy);
-    if (!checked.ok) return { verified: false, code: checked.code, message: checked.message };
-    const token = randomBytes(32).toString('base64url');
-    try {
-      const response = await post({
-        url: checked.href,
-        webhookId: `handshake_${randomBytes(16).toString('hex')}`,
-        body: Buffer.from(JSON.stringify({ verification_token: token })),
-        secret,
-        headers: {},
-      });
-      return classifyResponse(response, { token, secret });
-    } catch (error) {
-      return classifyFailure(asAttemptError(error), timeoutMs);
-    }
+    if (!checked.ok) throw new AttemptError('ADDRESS_FORBIDDEN', checked.message);
+    const parsed = new URL(checked.href);
+    const { origin } = parsed;
+    const path = parsed.pathname + parsed.search;
+    const list = headerList(headers, userAgent);
+    return (delivery, keepsBody, startMs, onEnd) => {
+      const { webhookId, body } = delivery;
+      const timestamp = Math.floor(now().getTime() / 1000);
+      const signature = signWebhook({ id: webhookId, timestamp, body, secret, nextSecret });
+      const request = { url: parsed, origin, path, headers: list(delivery.headers, signature), body, keepsBody };
+      startAttempt(dependencies, request, startMs, onEnd);
+    };
   }
 
-  async function tracked<Result>(work: Promise<Result>): Promise<Result> {
-    inFlight.add(work);
+  /** Returns a function that sends requests to the target, and reports its problems as the result of every attempt. */
+  function poster(target: WebhookTarget): Post {
+    let post: Post;
     try {
-      return await work;
-    } finally {
-      inFlight.delete(work);
+      post = prepare(target);
+    } catch (error) {
+      post = () => {
+        throw error;
+      };
     }
+    return (delivery, keepsBody, startMs, onEnd) => {
+      inFlight += 1;
+      const end: OnAttemptEnd = (response, error) => {
+        onEnd(response, error);
+        inFlight -= 1;
+        if (inFlight === 0) for (const closed of closing.splice(0)) closed();
+      };
+      try {
+        post(delivery, keepsBody, startMs, end);
+      } catch (error) {
+        end(null, asAttemptError(error));
+      }
+    };
+  }
+
+  function deliver(post: Post, delivery: Delivery): Promise<AttemptResult> {
+    return new Promise((settle) => {
+      const startedAt = now();
+      const startMs = performance.now();
+      post(delivery, false, startMs, (response, error) =>
+        settle({
+          startedAt,
+          durationMs: Math.round(performance.now() - startMs),
+          responseStatus: response === null ? (error?.responseStatus ?? null) : response.status,
+          error: error?.code ?? null,
+          retryAfter: response === null ? null : response.header('retry-after'),
+        }),
+      );
+    });
+  }
+
+  function verify({ url, secret }: { url: string; secret: string }): Promise<HandshakeResult> {
+    const checked = checkCallbackUrl(url, policy);
+    if (!checked.ok) return Promise.resolve({ verified: false, code: checked.code, message: checked.message });
+    const token = randomBytes(32).toString('base64url');
+    const delivery = {
+      webhookId: `handshake_${randomBytes(16).toString('hex')}`,
+      body: Buffer.from(JSON.stringify({ verification_token: token })),
+      headers: {},
+    };
+    return new Promise((settle) => {
+      poster({ url: checked.href, secret })(delivery, true, performance.now(), (response, error) =>
+        settle(
+          response === null
+            ? classifyFailure(asAttemptError(error), timeoutMs)
+            : classifyResponse(response.response(), { token, secret }),
+        ),
+      );
+    });
   }
 
   return {
-    deliver: (delivery) => tracked(deliver(delivery)),
-    verify: (subscription) => tracked(verify(subscription)),
-    async close() {
+    target(target) {
+      const post = poster(target);
+      return { deliver: (delivery) => deliver(post, delivery) };
+    },
+    verify,
+    close() {
       pool.close();
-      await Promise.all(inFlight);
+      return inFlight === 0 ? Promise.resolve() : new Promise((resolveClose) => closing.push(resolveClose));
     },
   };
-}
-
-/** Any other error means that the request could not be built, for example from a malformed secret or id. */
-function asAttemptError(error: unknown): AttemptError {
-  return error instanceof AttemptError
-    ? error
-    : new AttemptError('PROTOCOL_ERROR', 'The request could not be built. Check the id, the secret and the headers.', {
-        cause: error,
-      });
 }

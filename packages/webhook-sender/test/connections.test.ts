@@ -4,7 +4,7 @@ import type { Listening } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import { openConnection } from '../src/connection-pool.ts';
-import { exchange } from '../src/exchange.ts';
+import { Exchange } from '../src/exchange.ts';
 import { httpReceiver, rawReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
 
@@ -143,15 +143,18 @@ it('fails a request on a closed connection without opening another', async () =>
   const socket = connect(receiver.port, '127.0.0.1');
   await once(socket, 'connect');
   const connection = openConnection(new URL(receiver.url), socket, performance.now());
-  const request = { path: '/', headers: {}, body: Buffer.from('{}') };
-  const never = new AbortController().signal;
-  expect(await exchange(connection, request, never)).toMatchObject({ status: 200 });
+  const exchange = () =>
+    new Promise((resolve, reject) => {
+      const onEnd = ({ error, status }: Exchange) => (error === null ? resolve({ status }) : reject(error));
+      new Exchange(connection, false, onEnd).start({ path: '/', headers: [], body: Buffer.from('{}') });
+    });
+  expect(await exchange()).toMatchObject({ status: 200 });
   socket.destroy();
-  await expect(exchange(connection, request, never)).rejects.toMatchObject({
+  await expect(exchange()).rejects.toMatchObject({
     code: 'CONNECTION_FAILED',
     responseStatus: null,
   });
-  await expect(exchange(connection, request, never)).rejects.toMatchObject({
+  await expect(exchange()).rejects.toMatchObject({
     code: 'CONNECTION_FAILED',
     responseStatus: null,
   });

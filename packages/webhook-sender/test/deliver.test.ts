@@ -1,15 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../src/index.ts';
 import { every, httpReceiver, rawReceiver } from './receiver.ts';
-import { sender } from './sender.ts';
+import { sender, type TargetedDelivery } from './sender.ts';
 
 const secret = generateWebhookSecret();
 const nextSecret = generateWebhookSecret();
 const body = Buffer.from('{"name":"Zoë"}');
 
-function delivery(url: string, more: Partial<Delivery> = {}): Delivery {
+function delivery(url: string, more: Partial<TargetedDelivery> = {}): TargetedDelivery {
   return { url, webhookId: 'gid://service/WebhookDelivery/1', body, secret, headers: {}, ...more };
 }
 

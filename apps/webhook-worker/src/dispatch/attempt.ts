@@ -41,11 +41,10 @@ export async function attemptDelivery(
 
   if (number === 1)
     context.metrics.deliveryLag.observe((context.now().getTime() - delivery.occurredAt.getTime()) / 1_000);
-  const outcome = await context.sender.deliver({
-    url: delivery.callbackUrl,
+  const target = context.sender.target({ url: delivery.callbackUrl, secret });
+  const outcome = await target.deliver({
     webhookId,
     body: delivery.body,
-    secret,
     headers: {
       'X-Service-Webhook-Event': delivery.eventType,
       'X-Service-Webhook-Event-Version': delivery.eventVersion,

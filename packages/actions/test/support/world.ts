@@ -165,7 +165,7 @@ function createFakeSender(): FakeSender {
       sender.verified.push(request);
       return sender.result(request);
     },
-    deliver: () => Promise.reject(new Error('No action delivers.')),
+    target: () => ({ deliver: () => Promise.reject(new Error('No action delivers.')) }),
     close: async () => {},
   };
   return sender;

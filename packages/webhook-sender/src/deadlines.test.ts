@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createDeadlines } from './deadlines.ts';
+
+const timeoutMs = 5000;
+let expired: string[];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  expired = [];
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function start(deadlines: ReturnType<typeof createDeadlines>, name: string) {
+  return deadlines.start(performance.now(), () => expired.push(name));
+}
+
+it('expires each deadline when its time has passed, in order', () => {
+  const deadlines = createDeadlines(timeoutMs);
+  start(deadlines, 'a');
+  vi.advanceTimersByTime(1);
+  start(deadlines, 'b');
+  vi.advanceTimersByTime(999);
+  start(deadlines, 'c');
+  vi.advanceTimersByTime(3999);
+  expect(expired).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(['a']);
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(['a', 'b']);
+  vi.advanceTimersByTime(998);
+  expect(expired).toEqual(['a', 'b']);
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(['a', 'b', 'c']);
+});
+
+it('does not expire a canceled deadline, whether it is the first, in the middle or the last', () => {
+  const deadlines = createDeadlines(timeoutMs);
+  const started = ['a', 'b', 'c', 'd', 'e'].map((name) => {
+    vi.advanceTimersByTime(100);
+    return start(deadlines, name);
+  });
+  for (const index of [0, 2, 4, 2]) started[index]?.cancel();
+  vi.advanceTimersByTime(4799);
+  expect(expired).toEqual(['b']);
+  vi.advanceTimersByTime(101);
+  expect(expired).toEqual(['b', 'd']);
+  started[1]?.cancel();
+  vi.advanceTimersByTime(10_000);
+  expect(expired).toEqual(['b', 'd']);
+});
+
+it('expires deadlines that start after all others have ended', () => {
+  const deadlines = createDeadlines(timeoutMs);
+  start(deadlines, 'a').cancel();
+  vi.advanceTimersByTime(4000);
+  start(deadlines, 'b');
+  vi.advanceTimersByTime(4999);
+  expect(expired).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(['b']);
+  vi.advanceTimersByTime(20_000);
+  start(deadlines, 'c');
+  vi.advanceTimersByTime(5000);
+  expect(expired).toEqual(['b', 'c']);
+});
+
+it('allows a deadline to start or to be canceled while others expire', () => {
+  const deadlines = createDeadlines(timeoutMs);
+  deadlines.start(performance.now(), () => {
+    second.cancel();
+    start(deadlines, 'third');
+  });
+  const second = start(deadlines, 'second');
+  vi.advanceTimersByTime(5000);
+  expect(expired).toEqual([]);
+  vi.advanceTimersByTime(5000);
+  expect(expired).toEqual(['third']);
+});
+
+it('uses one timer, which keeps the process alive only while a deadline is pending', () => {
+  const deadlines = createDeadlines(timeoutMs);
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const [first, second] = [start(deadlines, 'a'), start(deadlines, 'b')];
+  const timer = timers.mock.results[0]?.value;
+  expect(timer?.hasRef()).toBe(true);
+  first.cancel();
+  expect(timer?.hasRef()).toBe(true);
+  second.cancel();
+  expect(timer?.hasRef()).toBe(false);
+  start(deadlines, 'c');
+  expect(timer?.hasRef()).toBe(true);
+  expect(timers).toHaveBeenCalledTimes(1);
+});

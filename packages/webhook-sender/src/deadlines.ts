@@ -1,0 +1,88 @@
+/** The deadlines of all attempts in flight. */
+export interface Deadlines {
+  /** Calls `onExpire` when `timeoutMs` have passed since `startMs` (`performance.now()`), never earlier. */
+  start(startMs: number, onExpire: () => void): Deadline;
+}
+
+export interface Deadline {
+  /** Has no effect on a deadline that has expired or is canceled. */
+  cancel(): void;
+}
+
+/**
+ * One timer serves all deadlines, because a timer per attempt is slow and almost always canceled. All deadlines have the
+ * same duration, so the list is in the order in which they expire, and the timer waits for the first one.
+ */
+export function createDeadlines(timeoutMs: number): Deadlines {
+  const list = new DeadlineList(timeoutMs);
+  return { start: (startMs, onExpire) => list.append(new Entry(list, startMs + timeoutMs, onExpire)) };
+}
+
+class Entry implements Deadline {
+  readonly list: DeadlineList;
+  readonly expiresAtMs: number;
+  readonly onExpire: () => void;
+  previous: Entry | null = null;
+  next: Entry | null = null;
+  listed = false;
+
+  constructor(list: DeadlineList, expiresAtMs: number, onExpire: () => void) {
+    this.list = list;
+    this.expiresAtMs = expiresAtMs;
+    this.onExpire = onExpire;
+  }
+
+  cancel(): void {
+    this.list.remove(this);
+  }
+}
+
+class DeadlineList {
+  first: Entry | null = null;
+  last: Entry | null = null;
+  /** Null before the first deadline and after the timer has found no deadline. It may wait for a canceled deadline. */
+  timer: NodeJS.Timeout | null = null;
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
+  }
+
+  append(entry: Entry): Entry {
+    entry.listed = true;
+    entry.previous = this.last;
+    if (this.last === null) this.first = entry;
+    else this.last.next = entry;
+    this.last = entry;
+    if (this.timer === null) this.wait(this.timeoutMs);
+    else if (this.first === entry) this.timer.ref();
+    return entry;
+  }
+
+  remove(entry: Entry): void {
+    if (!entry.listed) return;
+    entry.listed = false;
+    if (entry.previous === null) this.first = entry.next;
+    else entry.previous.next = entry.next;
+    if (entry.next === null) this.last = entry.previous;
+    else entry.next.previous = entry.previous;
+    // A process without attempts may end.
+    if (this.first === null) this.timer?.unref();
+  }
+
+  wait(ms: number): void {
+    this.timer = setTimeout(() => this.expire(), Math.ceil(ms));
+  }
+
+  expire(): void {
+    this.timer = null;
+    const nowMs = performance.now();
+    while (this.first !== null && this.first.expiresAtMs <= nowMs) {
+      const { first } = this;
+      this.remove(first);
+      first.onExpire();
+    }
+    // The timer may fire a fraction of a millisecond early, or for a deadline that was canceled.
+    if (this.first !== null && this.timer === null) this.wait(this.first.expiresAtMs - nowMs);
+  }
+}
