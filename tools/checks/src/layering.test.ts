@@ -14,6 +14,7 @@ const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
   ...apps,
+  'bench',
   'checks',
   'contract-tests',
   'dev-environment',
@@ -49,6 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender'],
   'operator-cli': layers0to4,
   // Layer 6
+  bench: everything,
   checks: everything,
   'contract-tests': everything,
   'dev-environment': everything,

@@ -1,0 +1,142 @@
+import { createHmac } from 'node:crypto';
+import { createWebhookSender } from '@deedwire/webhook-sender';
+import { Client, type Dispatcher, Pool } from 'undici';
+import type { Bench, Contestant, Settings } from '../bench.ts';
+import { startChild } from '../child.ts';
+import { event } from '../event.ts';
+import { repeatParallel } from '../repeat.ts';
+
+// The receivers, and the deliveries in flight to each, as many as a lane of the worker has.
+const origins = 8;
+const perOrigin = 16;
+
+const secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
+const textKey = Buffer.from(secret);
+const decodedKey = Buffer.from(secret.slice('whsec_'.length), 'base64');
+const webhookId = 'gid://service/WebhookDelivery/123456789012345678';
+const body = event;
+const targetHeaders = { 'X-Service-Webhook-Subscription-Id': 'gid://service/WebhookSubscription/123456789012345678' };
+const deliveryHeaders = {
+  'X-Service-Webhook-Event': 'referral.converted',
+  'X-Service-Webhook-Event-Version': '2027-02-01',
+  'X-Service-Webhook-Attempt': '1',
+  'X-Service-Webhook-Sequence': '12345',
+};
+
+/** The headers of a delivery, signed with both schemes by the shortest code. */
+function signedHeaders(): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  return {
+    ...targetHeaders,
+    ...deliveryHeaders,
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'Deedwire-Webhooks/1.0.0',
+    'x-service-webhook-timestamp': timestamp,
+    'x-service-webhook-signature': createHmac('sha256', textKey).update(`${timestamp}.`).update(body).digest('hex'),
+    'webhook-id': webhookId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${createHmac('sha256', decodedKey).update(`${webhookId}.${timestamp}.`).update(body).digest('base64')}`,
+  };
+}
+
+/** A signed POST with the fewest steps that undici allows: no deadline, no limit, no check of the URL or the address. */
+function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    dispatcher.dispatch(
+      { method: 'POST', path: '/hooks', headers: signedHeaders(), body },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, statusCode) {
+          status = statusCode;
+        },
+        onResponseData() {},
+        onResponseEnd() {
+          if (status === 200) resolve();
+          else reject(new Error(`Status ${status}`));
+        },
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  });
+}
+
+async function requestOnce(dispatcher: Dispatcher): Promise<void> {
+  const response = await dispatcher.request({ method: 'POST', path: '/hooks', headers: signedHeaders(), body });
+  await response.body.dump();
+  if (response.statusCode !== 200) throw new Error(`Status ${response.statusCode}`);
+}
+
+function urls(settings: Settings): string[] {
+  return String(settings['ports'])
+    .split(',')
+    .map((port) => `http://127.0.0.1:${port}`);
+}
+
+function contestant(deliver: (slot: number) => Promise<void>, close: () => Promise<unknown>): Contestant {
+  return {
+    run: (durationMs) => repeatParallel(deliver, origins * perOrigin, durationMs),
+    async close() {
+      await close();
+    },
+  };
+}
+
+/** `dispatchers` has one entry per slot; entries may repeat. */
+function bare(dispatchers: readonly Dispatcher[], once: (dispatcher: Dispatcher) => Promise<void>): Contestant {
+  return contestant(
+    async (slot) => {
+      const dispatcher = dispatchers[slot];
+      if (dispatcher !== undefined) await once(dispatcher);
+    },
+    () => Promise.all([...new Set(dispatchers)].map((dispatcher) => dispatcher.destroy())),
+  );
+}
+
+const keepAlive = { pipelining: 1, keepAliveTimeout: 60_000, keepAliveMaxTimeout: 60_000 };
+
+function slots<Value>(settings: Settings, create: (url: string) => Value): Value[] {
+  return urls(settings).flatMap((url) => Array.from({ length: perOrigin }, () => create(url)));
+}
+
+function pools(settings: Settings): Pool[] {
+  return urls(settings)
+    .map((url) => new Pool(url, { ...keepAlive, connections: perOrigin }))
+    .flatMap((pool) => Array.from({ length: perOrigin }, () => pool));
+}
+
+export const sender: Bench = {
+  name: 'sender',
+  summary: 'one webhook delivery of @deedwire/webhook-sender against a bare signed POST of undici',
+  comparisons: [
+    {
+      title: `POST with two HMACs, ${origins * perOrigin} in flight to ${origins} origins`,
+      operation: 'delivery',
+      baseline: 'undici Client.dispatch',
+      contestants: {
+        'undici Client.dispatch': (settings) =>
+          bare(
+            slots(settings, (url) => new Client(url, keepAlive)),
+            dispatchOnce,
+          ),
+        'undici Pool.dispatch': (settings) => bare(pools(settings), dispatchOnce),
+        'undici Pool.request': (settings) => bare(pools(settings), requestOnce),
+        'webhook-sender': (settings) => {
+          const created = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0' });
+          const targets = slots(settings, (url) =>
+            created.target({ url: `${url}/hooks`, secret, headers: targetHeaders }),
+          );
+          return contestant(async (slot) => {
+            const result = await targets[slot]?.deliver({ webhookId, body, headers: deliveryHeaders });
+            if (result?.responseStatus !== 200) throw new Error(`Status ${String(result?.responseStatus)}`);
+          }, created.close);
+        },
+      },
+    },
+  ],
+  async start() {
+    const { child, ready } = await startChild<never, never>('./receiver-process.ts', String(origins));
+    return { settings: { ports: ready }, close: () => child.close() };
+  },
+};
