@@ -81,6 +81,9 @@ export function createStore(options: StoreOptions): Store {
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
+  // While a connection passes from the pool to its user, neither listens: an error that arrives in one piece with the response
+  // before it would end this process. The next statement reports it.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const notifier = createNotifier({
     databaseUrl: options.directUrl ?? options.databaseUrl,
     applicationName: `${options.applicationName}-notify`,
