@@ -40,6 +40,8 @@ const mayImport: Record<string, readonly string[]> = {
   'service-runtime': ['domain'],
   store: ['domain'],
   'webhook-sender': ['webhook-signing'],
+  // Layer 2
+  webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
   actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender'],
   // Layer 4
@@ -77,6 +79,7 @@ const storeParts: Record<string, readonly string[]> = {
   ],
   'graphql-server': ['.'],
   'operator-cli': ['.'],
+  webhooks: ['.'],
   'webhook-worker': ['.', 'listener', 'time', 'webhook-dispatch', 'webhook-fan-out'],
   'dev-environment': ['.'],
 };

@@ -1,0 +1,17 @@
+import type { AccountId } from '../ids.ts';
+import { type Shard, shardOf } from '../shard.ts';
+import { SlotAccount } from './slots.ts';
+
+/** An account with lanes in the memory of this process. */
+export class Account extends SlotAccount {
+  readonly id: AccountId;
+  readonly shard: Shard;
+  /** How many lanes of this account are in memory. */
+  lanes = 0;
+
+  constructor(id: AccountId) {
+    super();
+    this.id = id;
+    this.shard = shardOf(id);
+  }
+}

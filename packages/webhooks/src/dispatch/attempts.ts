@@ -1,0 +1,58 @@
+import type { AttemptResult } from '@deedwire/webhook-sender';
+import { concludeAttempt, type ConcludeContext } from './conclude-attempt.ts';
+import type { SendableTarget } from './lane-target.ts';
+import type { Lane } from './lane.ts';
+import type { PendingDelivery } from './pending-delivery.ts';
+import type { QueuedDelivery } from './queued-delivery.ts';
+import type { Slots } from './slots.ts';
+import type { UnsettledResult } from './unsettled-result.ts';
+
+/**
+ * Makes one attempt. As long as nothing in the target of a lane changes, the same target object is passed, so that what is
+ * derived from it can be kept. The promise must be settled within the deadline of an attempt.
+ *
+ * @param attempt the number of the attempt, from 1
+ */
+export type Send = (target: SendableTarget, delivery: PendingDelivery, attempt: number) => Promise<AttemptResult>;
+
+export interface AttemptsOptions extends ConcludeContext {
+  send: Send;
+  slots: Slots<Lane>;
+  onResult: (result: UnsettledResult) => void;
+}
+
+/** Sends deliveries. A delivery holds a slot from its start to the end of its request. */
+export class Attempts {
+  readonly #options: AttemptsOptions;
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+  }
+
+  start(queued: QueuedDelivery, target: SendableTarget): void {
+    queued.isTaken = true;
+    queued.chargedMs = this.#options.slots.take(queued.lane);
+    void this.#attempt(queued, target);
+  }
+
+  async #attempt(queued: QueuedDelivery, target: SendableTarget): Promise<void> {
+    const { delivery, lane, chargedMs } = queued;
+    let result: AttemptResult;
+    try {
+      result = await this.#options.send(target, delivery, delivery.attempts + 1);
+    } catch (error) {
+      this.#options.onEvent({ kind: 'attempt-broken', alarm: true, delivery, error });
+      result = this.#brokenResult();
+    }
+    const unsettled = concludeAttempt(this.#options, queued, target, result);
+    this.#options.slots.release(lane, result.durationMs, chargedMs);
+    this.#options.onResult(unsettled);
+  }
+
+  /** An attempt that could not be made counts as a failed one, so that the delivery fails alone and after its attempts. */
+  #brokenResult(): AttemptResult {
+    const { clock } = this.#options;
+    const startedAt = new Date(clock.nowMs() - clock.offsetMs);
+    return { startedAt, durationMs: 0, responseStatus: null, error: 'PROTOCOL_ERROR', retryAfter: null };
+  }
+}

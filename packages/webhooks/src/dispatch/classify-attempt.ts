@@ -1,0 +1,49 @@
+import type { AttemptResult } from '@deedwire/webhook-sender';
+import { parseRetryAfter } from './retry-after.ts';
+import { attemptsMax, retryDelayMaxMs, retryDelayMs } from './retry-delay.ts';
+
+/** What happens to a delivery after an attempt. */
+export type NextStep =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'retry'; readonly delayMs: number };
+
+/** What an attempt means for its delivery and for its lane. */
+export interface AttemptClassification {
+  readonly next: NextStep;
+  /** How long the receiver asked not to be called at all. Null if it did not. */
+  readonly holdMs: number | null;
+  /** The receiver reported that it will not come back, so the subscription is paused. */
+  readonly isGone: boolean;
+}
+
+// Shared, because a classification is made for every delivery.
+export const delivered: NextStep = Object.freeze({ kind: 'delivered' });
+export const failed: NextStep = Object.freeze({ kind: 'failed' });
+const success: AttemptClassification = Object.freeze({ next: delivered, holdMs: null, isGone: false });
+
+const gone = 410;
+const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
+
+/**
+ * Decides what an attempt means. A status counts only when the response was complete.
+ *
+ * @param attempt the number of this attempt, from 1
+ * @param nowMs database time, to which a date in `Retry-After` refers
+ * @param random from 0 (inclusive) to 1 (exclusive), for the jitter of the retry
+ */
+export function classifyAttempt(
+  result: AttemptResult,
+  attempt: number,
+  nowMs: number,
+  random: () => number,
+): AttemptClassification {
+  const status = result.error === null ? result.responseStatus : null;
+  if (status !== null && status >= 200 && status <= 299) return success;
+  const retryAfterMs = parseRetryAfter(result.retryAfter, nowMs);
+  return {
+    next: attempt >= attemptsMax ? failed : { kind: 'retry', delayMs: retryDelayMs(attempt, retryAfterMs, random()) },
+    holdMs: overloaded.has(status) && retryAfterMs !== null ? Math.min(retryAfterMs, retryDelayMaxMs) : null,
+    isGone: status === gone,
+  };
+}

@@ -1,0 +1,67 @@
+import type { AttemptResult } from '@deedwire/webhook-sender';
+import { afterFailure, afterSuccess, hasFailedForTooLong, isBreakerOpen } from './breaker.ts';
+import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
+import type { OnDispatchEvent } from './events.ts';
+import { cleanLaneState, holdLane, type LaneState, shiftLaneState } from './lane-state.ts';
+import type { SendableTarget } from './lane-target.ts';
+import type { Lane } from './lane.ts';
+import type { QueuedDelivery } from './queued-delivery.ts';
+import type { SteadyClock } from './steady-clock.ts';
+import type { PauseReason } from './storage.ts';
+import type { UnsettledResult } from './unsettled-result.ts';
+
+export interface ConcludeContext {
+  readonly clock: SteadyClock;
+  readonly random: () => number;
+  readonly onEvent: OnDispatchEvent;
+}
+
+/** Decides what an attempt means, updates its lane accordingly, and returns what is to be recorded. */
+export function concludeAttempt(
+  { clock, random, onEvent }: ConcludeContext,
+  queued: QueuedDelivery,
+  target: SendableTarget,
+  result: AttemptResult,
+): UnsettledResult {
+  const { delivery, lane } = queued;
+  const nowMs = clock.nowMs();
+  const number = delivery.attempts + 1;
+  const classification = classifyAttempt(result, number, nowMs - clock.offsetMs, random);
+  const { next } = classification;
+  onEvent({ kind: 'attempt', delivery, number, result, next });
+
+  const previous = lane.state;
+  lane.learn(result.durationMs, next.kind === 'delivered', nowMs);
+  lane.state = nextLaneState(previous, classification, nowMs);
+  if (classification.holdMs !== null) {
+    lane.window = 1;
+    onEvent({ kind: 'lane-held', lane: lane.id, holdMs: classification.holdMs });
+  }
+  if (isBreakerOpen(lane.state) !== isBreakerOpen(previous)) {
+    onEvent({ kind: isBreakerOpen(previous) ? 'breaker-closed' : 'breaker-opened', lane: lane.id });
+  }
+  const pause = pauseReason(classification, lane, nowMs);
+  // A subscription that is resumed starts without the failures that paused it.
+  if (pause !== null) lane.state = cleanLaneState;
+  const { startedAt, durationMs, responseStatus, error } = result;
+  return {
+    queued,
+    delivery,
+    attempt: { number, startedAt, durationMs, responseStatus, error },
+    next,
+    laneState: lane.state === previous ? null : shiftLaneState(lane.state, -clock.offsetMs),
+    pause,
+    callbackUrl: target.callbackUrl,
+  };
+}
+
+function nextLaneState(state: LaneState, { next, holdMs }: AttemptClassification, nowMs: number): LaneState {
+  if (next.kind === 'delivered') return afterSuccess(state, nowMs);
+  const failed = afterFailure(state, nowMs);
+  return holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
+}
+
+function pauseReason({ isGone }: AttemptClassification, { state }: Lane, nowMs: number): PauseReason | null {
+  if (isGone) return 'GONE';
+  return hasFailedForTooLong(state, nowMs) ? 'FAILING' : null;
+}

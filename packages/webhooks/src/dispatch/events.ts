@@ -1,0 +1,68 @@
+import type { AttemptResult } from '@deedwire/webhook-sender';
+import type { SubscriptionId } from '../ids.ts';
+import type { NextStep } from './classify-attempt.ts';
+import type { PendingDelivery } from './pending-delivery.ts';
+import type { PauseReason } from './storage.ts';
+
+/** What the dispatcher reports for logs and metrics. Alarms need the attention of an operator. */
+export type DispatchEvent =
+  /** An attempt has ended. */
+  | {
+      readonly kind: 'attempt';
+      readonly delivery: PendingDelivery;
+      /** From 1. */
+      readonly number: number;
+      readonly result: AttemptResult;
+      readonly next: NextStep;
+    }
+  /** Results were recorded by one call. */
+  | { readonly kind: 'settled'; readonly count: number }
+  /** The row of the delivery had changed, so that its result was not recorded as usual. */
+  | { readonly kind: 'settlement-stale'; readonly delivery: PendingDelivery }
+  | { readonly kind: 'lane-paused'; readonly lane: SubscriptionId; readonly reason: PauseReason }
+  | { readonly kind: 'breaker-opened' | 'breaker-closed'; readonly lane: SubscriptionId }
+  /** The receiver asked not to be called (`Retry-After`). */
+  | { readonly kind: 'lane-held'; readonly lane: SubscriptionId; readonly holdMs: number }
+  | { readonly kind: 'storage-unavailable'; readonly call: StorageCall; readonly error: unknown }
+  /** Settling works again after `settling-stalled`. */
+  | { readonly kind: 'settling-resumed' }
+  | DispatchAlarm;
+
+export type DispatchAlarm =
+  /** `send` threw. The attempt counts as failed. */
+  | {
+      readonly kind: 'attempt-broken';
+      readonly alarm: true;
+      readonly delivery: PendingDelivery;
+      readonly error: unknown;
+    }
+  /** The secret of the lane cannot be decrypted. Its deliveries wait, and the target is read again after a minute. */
+  | { readonly kind: 'secret-unreadable'; readonly alarm: true; readonly lane: SubscriptionId }
+  /** Storage refused this result. The delivery is set aside: this process does not send it again. */
+  | {
+      readonly kind: 'settlement-refused';
+      readonly alarm: true;
+      readonly delivery: PendingDelivery;
+      readonly error: unknown;
+    }
+  /** So many settlements of the lane were refused that it stops. */
+  | { readonly kind: 'lane-stopped'; readonly alarm: true; readonly lane: SubscriptionId }
+  /** Storage refused to read the lane or to count a take. The lane waits for a minute. */
+  | {
+      readonly kind: 'lane-refused';
+      readonly alarm: true;
+      readonly lane: SubscriptionId;
+      readonly call: StorageCall;
+      readonly error: unknown;
+    }
+  /** The delivery was taken five times without a result, and fails. Its attempts may have ended this process. */
+  | { readonly kind: 'delivery-given-up'; readonly alarm: true; readonly delivery: PendingDelivery }
+  /**
+   * Nothing was recorded for a whole lease, because storage is unavailable or refuses everything. The worker must not renew
+   * its lease. Nothing starts until a result is recorded.
+   */
+  | { readonly kind: 'settling-stalled'; readonly alarm: true; readonly unsettled: number };
+
+export type StorageCall = 'refill' | 'targets' | 'settle' | 'countTakes';
+
+export type OnDispatchEvent = (event: DispatchEvent) => void;

@@ -1,0 +1,216 @@
+import type { SubscriptionId } from '../ids.ts';
+import type { Shard } from '../shard.ts';
+import { Attempts } from './attempts.ts';
+import type { Dispatcher, DispatcherOptions, DispatcherStats } from './dispatcher.ts';
+import { hasFreshTarget, laneNeed, targetRefreshMs } from './lane-need.ts';
+import { type LaneId, LaneRegistry } from './lane-registry.ts';
+import { LaneScheduler } from './lane-scheduler.ts';
+import { allowedFromMs } from './lane-state.ts';
+import type { Lane } from './lane.ts';
+import { LoneRuns } from './lone-runs.ts';
+import { defaultMemoryLimits, Memory } from './memory.ts';
+import type { PendingDelivery } from './pending-delivery.ts';
+import { QueuedDelivery } from './queued-delivery.ts';
+import { ResultRecorder } from './result-recorder.ts';
+import { Slots } from './slots.ts';
+import { SteadyClock } from './steady-clock.ts';
+import type { UnsettledResult } from './unsettled-result.ts';
+
+/** Connects the parts, and starts requests whenever a slot is free and a lane may use it. */
+export class LaneDispatcher implements Dispatcher {
+  readonly #clock: SteadyClock;
+  readonly #registry: LaneRegistry;
+  readonly #memory: Memory;
+  readonly #slots: Slots<Lane>;
+  readonly #loneRuns = new LoneRuns();
+  readonly #scheduler: LaneScheduler;
+  readonly #recorder: ResultRecorder;
+  readonly #attempts: Attempts;
+  readonly #drained = Promise.withResolvers<void>();
+  #isTaking = true;
+  #cancelRestTimer: (() => void) | null = null;
+
+  constructor({ storage, send, clock, random, onEvent, leaseMs, ...options }: DispatcherOptions) {
+    this.#clock = new SteadyClock(clock);
+    this.#registry = new LaneRegistry(options.lanesMax ?? 50_000);
+    this.#memory = new Memory(options.memory ?? defaultMemoryLimits);
+    this.#slots = new Slots(options.slots ?? 2_000);
+    this.#scheduler = new LaneScheduler({
+      clock: this.#clock,
+      storage,
+      registry: this.#registry,
+      memory: this.#memory,
+      slots: this.#slots,
+      loneRuns: this.#loneRuns,
+      onEvent,
+      onGiveUp: (queued) => this.#recorder.giveUp(queued),
+      onScheduled: () => this.#deal(),
+    });
+    this.#recorder = new ResultRecorder({
+      storage,
+      clock: this.#clock,
+      concurrency: options.settleConcurrency ?? 4,
+      leaseMs,
+      registry: this.#registry,
+      memory: this.#memory,
+      scheduler: this.#scheduler,
+      onEvent,
+      onConcluded: (queued) => this.#endLoneRun(queued),
+      afterConcluded: () => this.#continue(),
+    });
+    this.#attempts = new Attempts({
+      send,
+      clock: this.#clock,
+      random,
+      slots: this.#slots,
+      onEvent,
+      onResult: (result) => this.#attemptEnded(result),
+    });
+  }
+
+  offer(deliveries: readonly PendingDelivery[]): void {
+    const nowMs = this.#clock.nowMs();
+    const changed = new Set<Lane>();
+    for (const delivery of deliveries) {
+      const lane = this.#registry.findOrAdd(delivery);
+      // While a pause is being recorded, storage would still return the target.
+      if (lane.isPausing || lane.known.has(delivery.deliveryId)) continue;
+      if (lane.epoch === 0) this.#scheduler.openEmpty(lane);
+      else if (!lane.isOpen) this.#scheduler.open(lane, nowMs);
+      this.#memory.add(new QueuedDelivery(lane, delivery, delivery.dueAtMs + this.#clock.offsetMs));
+      changed.add(lane);
+    }
+    for (const lane of changed) this.#scheduler.schedule(lane, nowMs);
+    this.#deal();
+  }
+
+  openLane(id: LaneId): void {
+    this.#scheduler.open(this.#registry.findOrAdd(id), this.#clock.nowMs());
+    this.#deal();
+  }
+
+  openShardAfterTakeover(lanes: readonly LaneId[]): void {
+    const nowMs = this.#clock.nowMs();
+    for (const id of lanes) {
+      const lane = this.#registry.findOrAdd(id);
+      lane.isRecovering = true;
+      this.#scheduler.open(lane, nowMs);
+    }
+    this.#deal();
+  }
+
+  closeLane(id: SubscriptionId): void {
+    const lane = this.#registry.find(id);
+    if (lane !== undefined) this.#scheduler.close(lane);
+  }
+
+  closeShard(shard: Shard): void {
+    for (const lane of this.#registry.inShard(shard)) this.#scheduler.close(lane);
+  }
+
+  laneChanged(id: SubscriptionId): void {
+    const lane = this.#registry.find(id);
+    if (lane?.isOpen) this.#scheduler.targetChanged(lane, this.#clock.nowMs());
+  }
+
+  stopTaking(): void {
+    this.#isTaking = false;
+    this.#scheduler.stop();
+    this.#cancelRestTimer?.();
+  }
+
+  drain(): Promise<void> {
+    this.stopTaking();
+    this.#continue();
+    return this.#drained.promise;
+  }
+
+  stats(): DispatcherStats {
+    return {
+      lanes: this.#registry.size,
+      inFlight: this.#slots.inFlight,
+      unsettled: this.#recorder.size,
+      queued: this.#memory.deliveries,
+      queuedBodyBytes: this.#memory.bodyBytes,
+    };
+  }
+
+  #attemptEnded(result: UnsettledResult): void {
+    const { lane } = result.queued;
+    this.#recorder.add(result);
+    if (lane.isOpen) this.#scheduler.schedule(lane, this.#clock.nowMs());
+    this.#deal();
+  }
+
+  /** Starts what may start, or ends the drain. */
+  #continue(): void {
+    this.#deal();
+    if (!this.#isTaking && this.#slots.inFlight === 0 && this.#recorder.size === 0) this.#drained.resolve();
+  }
+
+  #deal(): void {
+    if (!this.#isTaking || this.#recorder.isStalled) return;
+    const nowMs = this.#clock.nowMs();
+    if (this.#loneRuns.isTurn(nowMs)) {
+      this.#startLoneRun(nowMs);
+      return;
+    }
+    // As many results as slots can wait to be recorded. More would have to be sent again if this process died.
+    while (this.#recorder.size < this.#slots.total) {
+      const lane = this.#slots.next();
+      if (lane === null) break;
+      if (laneNeed(lane, nowMs) === 'slot') this.#startFirst(lane, nowMs);
+      // The target has become too old since the lane was scheduled.
+      else this.#scheduler.schedule(lane, nowMs);
+    }
+    this.#scheduler.pumpRefills();
+  }
+
+  #startFirst(lane: Lane, nowMs: number): void {
+    const queued = this.#memory.takeFirst(lane);
+    if (queued === undefined || lane.target === null) return;
+    this.#attempts.start(queued, lane.target);
+    if (nowMs - lane.targetReadAtMs >= targetRefreshMs) this.#scheduler.readTarget(lane);
+    this.#scheduler.schedule(lane, nowMs);
+  }
+
+  /** Starts the next delivery that runs alone, once nothing else is in flight or unsettled. */
+  #startLoneRun(nowMs: number): void {
+    if (this.#loneRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.size > 0) return;
+    const queued = this.#loneRuns.next;
+    if (queued === undefined) return;
+    const { lane } = queued;
+    const readyAtMs = Math.max(allowedFromMs(lane.state), lane.blockedUntilMs);
+    if (lane.known.get(queued.delivery.deliveryId) !== queued) {
+      // The lane was closed or read again.
+      this.#loneRuns.remove(queued);
+      this.#deal();
+    } else if (readyAtMs > nowMs) {
+      this.#loneRuns.remove(queued);
+      this.#postpone(queued, readyAtMs, nowMs);
+      this.#deal();
+    } else if (lane.target === null || !hasFreshTarget(lane, nowMs)) this.#scheduler.readTarget(lane);
+    else if (!queued.isCounted) this.#scheduler.countTake(queued);
+    else {
+      this.#loneRuns.remove(queued);
+      this.#loneRuns.running = queued;
+      this.#attempts.start(queued, lane.target);
+    }
+  }
+
+  #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
+    lane.known.delete(delivery.deliveryId);
+    this.#memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
+    this.#scheduler.schedule(lane, nowMs);
+  }
+
+  #endLoneRun(queued: QueuedDelivery): void {
+    if (this.#loneRuns.running !== queued) return;
+    const restMs = this.#loneRuns.endTurn(this.#clock.nowMs());
+    if (!this.#isTaking) return;
+    this.#cancelRestTimer = this.#clock.setTimer(() => {
+      this.#loneRuns.isResting = false;
+      this.#deal();
+    }, restMs);
+  }
+}

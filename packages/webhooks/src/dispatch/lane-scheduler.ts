@@ -1,0 +1,216 @@
+import type { OnDispatchEvent, StorageCall } from './events.ts';
+import { laneNeed } from './lane-need.ts';
+import type { LaneRegistry } from './lane-registry.ts';
+import { shiftLaneState } from './lane-state.ts';
+import { isSameTarget, isSendable, type LaneTarget } from './lane-target.ts';
+import type { Lane } from './lane.ts';
+import type { LoneRuns } from './lone-runs.ts';
+import type { Memory } from './memory.ts';
+import { QueuedDelivery } from './queued-delivery.ts';
+import { Refiller } from './refiller.ts';
+import type { Slots } from './slots.ts';
+import type { SteadyClock } from './steady-clock.ts';
+import type { DispatchStorage, Refill } from './storage.ts';
+import { TakeCounter } from './take-counter.ts';
+import { TargetReader } from './target-reader.ts';
+import { WakeSchedule } from './wake-schedule.ts';
+
+/** How long a lane waits that cannot be read, or whose secret cannot be decrypted. */
+const blockedMs = 60_000;
+
+/** While memory is crowded, a lane that waits for longer than this leaves its queue in storage. */
+const shortWaitMs = 5_000;
+
+export interface LaneSchedulerOptions {
+  clock: SteadyClock;
+  storage: DispatchStorage;
+  registry: LaneRegistry;
+  memory: Memory;
+  slots: Slots<Lane>;
+  loneRuns: LoneRuns;
+  onEvent: OnDispatchEvent;
+  /** The first delivery of a lane was taken too often. It is removed from the queue. */
+  onGiveUp: (queued: QueuedDelivery) => void;
+  /** Lanes were scheduled outside a call of the dispatcher, so that some may be able to start. */
+  onScheduled: () => void;
+}
+
+/** Brings each lane to the point where it needs nothing but a slot, and lets it wait for one. */
+export class LaneScheduler {
+  readonly #options: LaneSchedulerOptions;
+  readonly #wakes: WakeSchedule;
+  readonly #refiller: Refiller;
+  readonly #targets: TargetReader;
+  readonly #takes: TakeCounter;
+
+  constructor(options: LaneSchedulerOptions) {
+    this.#options = options;
+    const { clock, storage, memory, onScheduled } = options;
+    const failures = (call: StorageCall) => ({
+      onRefused: (lane: Lane, error: unknown) => this.#refused(lane, call, error),
+      onUnavailable: (error: unknown) => options.onEvent({ kind: 'storage-unavailable', call, error }),
+    });
+    this.#wakes = new WakeSchedule(clock, (lane, nowMs) => this.schedule(lane, nowMs), onScheduled);
+    this.#refiller = new Refiller({
+      storage,
+      clock,
+      memory,
+      onRefill: (lane, refill) => this.#refilled(lane, refill),
+      ...failures('refill'),
+    });
+    this.#targets = new TargetReader({
+      storage,
+      clock,
+      onTarget: (lane, target) => this.#targetRead(lane, target),
+      afterTargets: onScheduled,
+      ...failures('targets'),
+    });
+    this.#takes = new TakeCounter({
+      storage,
+      clock,
+      onCounted: (lane) => this.schedule(lane, clock.nowMs()),
+      afterCounted: onScheduled,
+      ...failures('countTakes'),
+    });
+  }
+
+  /** To be called after every change to a lane. */
+  schedule(lane: Lane, nowMs: number): void {
+    const { slots, memory, loneRuns } = this.#options;
+    const need = laneNeed(lane, nowMs);
+    if (need === 'slot') {
+      this.#wakes.clear(lane);
+      slots.request(lane);
+      return;
+    }
+    slots.withdraw(lane);
+    if (need === 'time') {
+      this.#waitForTime(lane, nowMs);
+      return;
+    }
+    this.#wakes.clear(lane);
+    const { first } = lane.queue;
+    if (need === 'deliveries') this.#refiller.request(lane);
+    else if (need === 'target') this.#targets.request(lane);
+    else if (need === 'count' && first !== undefined) this.#takes.count(first);
+    else if (need === 'run-alone' || need === 'give-up') {
+      const queued = memory.takeFirst(lane);
+      if (queued !== undefined && need === 'run-alone') loneRuns.add(queued);
+      if (queued !== undefined && need === 'give-up') this.#options.onGiveUp(queued);
+      this.schedule(lane, nowMs);
+    }
+  }
+
+  /** Reads the lane from storage. What is in memory of it and not taken is forgotten. */
+  open(lane: Lane, nowMs: number): void {
+    this.#forget(lane);
+    lane.isOpen = true;
+    lane.isPausing = false;
+    lane.storedDueAtMs = -Infinity;
+    this.targetChanged(lane, nowMs);
+  }
+
+  /** Opens a lane of which nothing is in storage. */
+  openEmpty(lane: Lane): void {
+    lane.epoch += 1;
+    lane.isOpen = true;
+  }
+
+  /** Starts nothing more. The lane is forgotten once nothing of it is in flight or unsettled. */
+  close(lane: Lane): void {
+    this.#forget(lane);
+    lane.isOpen = false;
+    lane.isPausing = false;
+    this.#options.slots.withdraw(lane);
+    this.#wakes.clear(lane);
+    if (lane.known.size === 0) this.#options.registry.remove(lane);
+  }
+
+  /** Reads the target and the stored state of the lane before anything else is sent. */
+  targetChanged(lane: Lane, nowMs: number): void {
+    lane.targetEpoch += 1;
+    lane.isReadingTarget = false;
+    lane.targetReadAtMs = -Infinity;
+    lane.adoptsState = true;
+    lane.blockedUntilMs = -Infinity;
+    this.schedule(lane, nowMs);
+  }
+
+  readTarget(lane: Lane): void {
+    this.#targets.request(lane);
+  }
+
+  countTake(queued: QueuedDelivery): void {
+    this.#takes.count(queued);
+  }
+
+  /** Memory was freed. */
+  pumpRefills(): void {
+    this.#refiller.pump();
+  }
+
+  stop(): void {
+    this.#wakes.stop();
+    this.#refiller.stop();
+    this.#targets.stop();
+    this.#takes.stop();
+  }
+
+  #waitForTime(lane: Lane, nowMs: number): void {
+    const { readyAtMs } = lane;
+    if (readyAtMs - nowMs > shortWaitMs && this.#options.memory.isCrowded) this.#options.memory.forget(lane);
+    this.#wakes.set(lane, readyAtMs, nowMs);
+  }
+
+  #forget(lane: Lane): void {
+    this.#options.memory.forget(lane);
+    for (const [id, queued] of lane.known) if (!queued.isTaken) lane.known.delete(id);
+    lane.epoch += 1;
+    lane.targetEpoch += 1;
+    lane.isRefilling = false;
+    lane.isReadingTarget = false;
+    lane.isCounting = false;
+  }
+
+  #refilled(lane: Lane, { deliveries, nextDueAtMs }: Refill): void {
+    const { clock, memory, onScheduled } = this.#options;
+    const nowMs = clock.nowMs();
+    const { offsetMs } = clock;
+    lane.storedDueAtMs = Math.min(nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs, lane.missedDueAtMs);
+    for (const delivery of deliveries) {
+      memory.addRefilled(new QueuedDelivery(lane, delivery, delivery.dueAtMs + offsetMs));
+    }
+    this.schedule(lane, nowMs);
+    onScheduled();
+  }
+
+  #targetRead(lane: Lane, target: LaneTarget | null): void {
+    if (target === null) return this.close(lane);
+    const { clock, slots, onEvent } = this.#options;
+    const nowMs = clock.nowMs();
+    const isOtherUrl = lane.target !== null && lane.target.callbackUrl !== target.callbackUrl;
+    if (lane.adoptsState || isOtherUrl) lane.state = shiftLaneState(target.state, clock.offsetMs);
+    lane.adoptsState = false;
+    if (isOtherUrl) {
+      slots.withdraw(lane);
+      lane.forgetReceiver();
+    }
+    if (!isSendable(target)) {
+      lane.target = null;
+      lane.blockedUntilMs = nowMs + blockedMs;
+      onEvent({ kind: 'secret-unreadable', alarm: true, lane: lane.id });
+    } else {
+      if (lane.target === null || !isSameTarget(lane.target, target)) lane.target = target;
+      lane.targetReadAtMs = nowMs;
+    }
+    this.schedule(lane, nowMs);
+  }
+
+  #refused(lane: Lane, call: StorageCall, error: unknown): void {
+    const nowMs = this.#options.clock.nowMs();
+    lane.blockedUntilMs = nowMs + blockedMs;
+    this.#options.onEvent({ kind: 'lane-refused', alarm: true, lane: lane.id, call, error });
+    this.schedule(lane, nowMs);
+    this.#options.onScheduled();
+  }
+}

@@ -1,0 +1,26 @@
+import type { AccountId, SubscriptionId } from '../ids.ts';
+import type { LaneState } from './lane-state.ts';
+
+/** Where and how the deliveries of a lane are sent. */
+export interface LaneTarget {
+  readonly subscriptionId: SubscriptionId;
+  readonly accountId: AccountId;
+  readonly callbackUrl: string;
+  /** Null if the stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
+  readonly secret: string | null;
+  /** The new secret during a rotation. Null otherwise. */
+  readonly nextSecret: string | null;
+  readonly state: LaneState;
+}
+
+/** A target with a secret, so that the lane can send. */
+export type SendableTarget = LaneTarget & { readonly secret: string };
+
+export function isSendable(target: LaneTarget): target is SendableTarget {
+  return target.secret !== null;
+}
+
+/** Whether both targets lead to the same requests. The stored state does not matter. */
+export function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
+  return a.callbackUrl === b.callbackUrl && a.secret === b.secret && a.nextSecret === b.nextSecret;
+}

@@ -1,0 +1,56 @@
+import type { QueuedDelivery } from './queued-delivery.ts';
+
+/** After a turn, other deliveries run for four times as long as the turn kept them waiting. */
+const othersShare = 4;
+
+/**
+ * Deliveries that were taken three times without a result. Each may be the one that ends the process, so each gets a turn in
+ * which nothing else is in flight.
+ */
+export class LoneRuns {
+  readonly #waiting: QueuedDelivery[] = [];
+  #turnSinceMs: number | null = null;
+
+  /** Other deliveries run now. */
+  isResting = false;
+  /** The delivery that has the turn and is in flight or not settled. */
+  running: QueuedDelivery | null = null;
+
+  add(queued: QueuedDelivery): void {
+    this.#waiting.push(queued);
+  }
+
+  /** Whether it is the turn of such a delivery, so that no other may start. */
+  isTurn(nowMs: number): boolean {
+    if (this.running !== null) return true;
+    const isTurn = this.#waiting.length > 0 && !this.isResting;
+    this.#turnSinceMs = isTurn ? (this.#turnSinceMs ?? nowMs) : null;
+    return isTurn;
+  }
+
+  /** The waiting delivery that was taken least often. */
+  get next(): QueuedDelivery | undefined {
+    let next: QueuedDelivery | undefined;
+    for (const queued of this.#waiting) {
+      if (next === undefined || queued.delivery.takes < next.delivery.takes) next = queued;
+    }
+    return next;
+  }
+
+  remove(queued: QueuedDelivery): void {
+    this.#waiting.splice(this.#waiting.indexOf(queued), 1);
+  }
+
+  /**
+   * Ends the turn, and begins the rest.
+   *
+   * @returns how long the rest takes, in milliseconds
+   */
+  endTurn(nowMs: number): number {
+    const restMs = othersShare * (nowMs - (this.#turnSinceMs ?? nowMs));
+    this.running = null;
+    this.isResting = true;
+    this.#turnSinceMs = null;
+    return restMs;
+  }
+}

@@ -1,0 +1,24 @@
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../ids.ts';
+
+/** A delivery that is not finished: all that sending needs, apart from the target of its lane. */
+export interface PendingDelivery {
+  readonly deliveryId: DeliveryId;
+  readonly subscriptionId: SubscriptionId;
+  readonly accountId: AccountId;
+  readonly eventId: EventId;
+  readonly eventType: string;
+  readonly eventVersion: string;
+  readonly occurredAt: Date;
+  /** The request that caused the event, for the attempt log. Null if no request did. */
+  readonly requestId: string | null;
+  /** The number of the delivery within its subscription, from 1, in decimal. */
+  readonly sequence: string;
+  /** How many attempts are recorded. */
+  readonly attempts: number;
+  /** How many workers took this delivery and died before they recorded an attempt. */
+  readonly takes: number;
+  /** When the next attempt may start. */
+  readonly dueAtMs: number;
+  /** The exact bytes to sign and to send. */
+  readonly body: Uint8Array;
+}

@@ -1,0 +1,102 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import { Backoff } from './backoff.ts';
+import type { Clock } from './clock.ts';
+import type { Lane } from './lane.ts';
+import type { Memory } from './memory.ts';
+import type { DispatchStorage, Refill } from './storage.ts';
+
+const inFlightMax = 4;
+
+export interface RefillerOptions {
+  storage: Pick<DispatchStorage, 'refill'>;
+  clock: Pick<Clock, 'setTimer'>;
+  memory: Memory;
+  onRefill: (lane: Lane, refill: Refill) => void;
+  onRefused: (lane: Lane, error: unknown) => void;
+  onUnavailable: (error: unknown) => void;
+}
+
+interface RefillRequest {
+  readonly lane: Lane;
+  readonly epoch: number;
+}
+
+/** Reads the next deliveries of lanes whose queues are empty, a few lanes at a time, when there is room in memory. */
+export class Refiller {
+  readonly #options: RefillerOptions;
+  readonly #backoff = new Backoff();
+  /** Requests of quick lanes. */
+  readonly #first: RefillRequest[] = [];
+  readonly #further: RefillRequest[] = [];
+  #inFlight = 0;
+  #isStopped = false;
+  #cancelPause: (() => void) | null = null;
+
+  constructor(options: RefillerOptions) {
+    this.#options = options;
+  }
+
+  request(lane: Lane): void {
+    lane.isRefilling = true;
+    lane.missedDueAtMs = Infinity;
+    const requests = lane.isQuick ? this.#first : this.#further;
+    requests.push({ lane, epoch: lane.epoch });
+    this.pump();
+  }
+
+  /** Starts refills. To be called when memory was freed. */
+  pump(): void {
+    while (this.#inFlight < inFlightMax && this.#cancelPause === null && !this.#isStopped) {
+      const request = this.#takeRequest();
+      if (request === undefined) return;
+      if (request.lane.epoch === request.epoch) void this.#refill(request);
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelPause?.();
+  }
+
+  #takeRequest(): RefillRequest | undefined {
+    for (const requests of [this.#first, this.#further]) {
+      const [request] = requests;
+      if (request !== undefined && this.#options.memory.hasRoom(request.lane)) return requests.shift();
+    }
+    return undefined;
+  }
+
+  async #refill(request: RefillRequest): Promise<void> {
+    const { lane, epoch } = request;
+    const { memory, storage } = this.#options;
+    const room = memory.reserve(lane);
+    this.#inFlight += 1;
+    let refill: Refill | null = null;
+    let failure: unknown;
+    try {
+      refill = await storage.refill(lane.id, { ...room, exclude: [...lane.known.keys()] });
+    } catch (error) {
+      failure = error;
+    }
+    memory.unreserve(room);
+    this.#inFlight -= 1;
+    if (refill !== null) this.#backoff.reset();
+    if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
+    else if (lane.epoch === epoch) {
+      lane.isRefilling = false;
+      if (refill === null) this.#options.onRefused(lane, failure);
+      else this.#options.onRefill(lane, refill);
+    }
+    this.pump();
+  }
+
+  #pause(request: RefillRequest, error: unknown): void {
+    this.#first.unshift(request);
+    if (this.#cancelPause !== null || this.#isStopped) return;
+    this.#options.onUnavailable(error);
+    this.#cancelPause = this.#options.clock.setTimer(() => {
+      this.#cancelPause = null;
+      this.pump();
+    }, this.#backoff.next());
+  }
+}

@@ -1,0 +1,136 @@
+import type { DeliveryId } from '../ids.ts';
+import { failed } from './classify-attempt.ts';
+import type { OnDispatchEvent } from './events.ts';
+import type { LaneRegistry } from './lane-registry.ts';
+import type { LaneScheduler } from './lane-scheduler.ts';
+import { setAsideMax } from './lane.ts';
+import type { Memory } from './memory.ts';
+import { QueuedDelivery } from './queued-delivery.ts';
+import { Settler } from './settler.ts';
+import type { SteadyClock } from './steady-clock.ts';
+import type { DispatchStorage, SettleResult } from './storage.ts';
+import type { UnsettledResult } from './unsettled-result.ts';
+
+/** After a result that storage did not recognize, the lane waits this long before it is read again. */
+const staleBlockedMs = 1_000;
+
+export interface ResultRecorderOptions {
+  storage: Pick<DispatchStorage, 'settle'>;
+  clock: SteadyClock;
+  concurrency: number;
+  leaseMs: number;
+  registry: LaneRegistry;
+  memory: Memory;
+  scheduler: LaneScheduler;
+  onEvent: OnDispatchEvent;
+  /** The result of the delivery is recorded, or it is set aside. */
+  onConcluded: (queued: QueuedDelivery) => void;
+  /** Called once after the results of one call. */
+  afterConcluded: () => void;
+}
+
+/** Has results recorded, and puts what follows from them into effect in memory. */
+export class ResultRecorder {
+  readonly #options: ResultRecorderOptions;
+  readonly #settler: Settler;
+
+  constructor(options: ResultRecorderOptions) {
+    this.#options = options;
+    const { storage, clock, concurrency, leaseMs, onEvent } = options;
+    this.#settler = new Settler({
+      storage,
+      clock,
+      concurrency,
+      leaseMs,
+      onSettled: (batch, results) => this.#settled(batch, results),
+      onRefused: (result, error) => this.#refused(result, error),
+      onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
+      onStalled: () => onEvent({ kind: 'settling-stalled', alarm: true, unsettled: this.#settler.size }),
+      onResumed: () => onEvent({ kind: 'settling-resumed' }),
+    });
+  }
+
+  /** Results that are not recorded yet. */
+  get size(): number {
+    return this.#settler.size;
+  }
+
+  /** Nothing was recorded for a whole lease. */
+  get isStalled(): boolean {
+    return this.#settler.isStalled;
+  }
+
+  add(result: UnsettledResult): void {
+    const { lane } = result.queued;
+    this.#settler.add(result);
+    if (result.pause === null || !lane.isOpen) return;
+    this.#options.scheduler.close(lane);
+    lane.isPausing = true;
+    this.#options.onEvent({ kind: 'lane-paused', lane: lane.id, reason: result.pause });
+  }
+
+  /** Lets a delivery fail that was taken too often without a result. */
+  giveUp(queued: QueuedDelivery): void {
+    const { delivery } = queued;
+    queued.isTaken = true;
+    this.#options.onEvent({ kind: 'delivery-given-up', alarm: true, delivery });
+    this.add({
+      queued,
+      delivery,
+      attempt: null,
+      next: failed,
+      laneState: null,
+      pause: null,
+      callbackUrl: null,
+    });
+  }
+
+  #settled(batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>): void {
+    const nowMs = this.#options.clock.nowMs();
+    this.#options.onEvent({ kind: 'settled', count: batch.length });
+    for (const result of batch) {
+      const { lane, delivery } = result.queued;
+      lane.known.delete(delivery.deliveryId);
+      lane.isRecovering = false;
+      if (results.get(delivery.deliveryId) !== 'settled') this.#stale(result, nowMs);
+      else if (result.next.kind === 'retry' && lane.isOpen) this.#retry(result, nowMs + result.next.delayMs);
+      this.#concluded(result, nowMs);
+    }
+    this.#options.afterConcluded();
+  }
+
+  #retry({ queued: { lane, delivery } }: UnsettledResult, dueAtMs: number): void {
+    const { clock, memory } = this.#options;
+    const attempts = delivery.attempts + 1;
+    const retried = { ...delivery, attempts, takes: 0, dueAtMs: dueAtMs - clock.offsetMs };
+    memory.add(new QueuedDelivery(lane, retried, dueAtMs));
+  }
+
+  /** The delivery may still be pending, in another state. The wait bounds what a process sends that has lost its shards. */
+  #stale({ queued: { lane, delivery } }: UnsettledResult, nowMs: number): void {
+    this.#options.onEvent({ kind: 'settlement-stale', delivery });
+    this.#options.memory.leaveInStorage(lane, nowMs);
+    lane.blockedUntilMs = nowMs + staleBlockedMs;
+  }
+
+  /** The delivery stays known and taken, so that it is neither read nor sent again. */
+  #refused(result: UnsettledResult, error: unknown): void {
+    const { onEvent, clock, afterConcluded } = this.#options;
+    const { lane, delivery } = result.queued;
+    onEvent({ kind: 'settlement-refused', alarm: true, delivery, error });
+    lane.setAside += 1;
+    if (lane.setAside === setAsideMax) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
+    this.#concluded(result, clock.nowMs());
+    afterConcluded();
+  }
+
+  #concluded({ queued, pause }: UnsettledResult, nowMs: number): void {
+    const { registry, scheduler, onConcluded } = this.#options;
+    const { lane } = queued;
+    onConcluded(queued);
+    // If the subscription got another URL meanwhile, it is not paused. Its target shows which is the case.
+    if (pause !== null && lane.isPausing) scheduler.open(lane, nowMs);
+    if (lane.isOpen) scheduler.schedule(lane, nowMs);
+    else if (lane.known.size === 0) registry.remove(lane);
+  }
+}

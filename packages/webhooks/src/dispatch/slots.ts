@@ -1,0 +1,184 @@
+import { Heap, type HeapNode } from './heap.ts';
+
+/** What the slots know about an account. */
+export class SlotAccount {
+  /** Slots that its lanes hold beyond the first of each lane. */
+  extraSlots = 0;
+}
+
+/** Where a lane waits for a slot. */
+type Place = 'none' | 'first' | 'further' | 'blocked';
+
+/** What the slots know about a lane. Written by `Slots` only, apart from `isQuick`. */
+export abstract class SlotLane implements HeapNode {
+  abstract readonly account: SlotAccount;
+  /** Whether its receiver responds quickly. Changes only when a request ends, or while the lane waits for no slot. */
+  abstract readonly isQuick: boolean;
+
+  heapKey = 0;
+  heapIndex = -1;
+  place: Place = 'none';
+  inFlight = 0;
+  /** Milliseconds of slots that the lane has used, on a scale that all lanes share. */
+  slotTimeMs = 0;
+  /** The average duration of the last requests. A request is charged this when it starts, and the rest when it ends. */
+  expectedMs = 1;
+}
+
+const accountShare = 1 / 16;
+const reservedShare = 1 / 4;
+const newSampleWeight = 1 / 4;
+
+/**
+ * Deals slots to lanes. A slot is one request in flight. The lane that has used the least slot-time is next, if the quarter
+ * rule allows it:
+ *
+ *     mayStart = free > total / 4 || (lane.isQuick && lane.inFlight === 0)
+ *
+ * So receivers that hang can hold three quarters of the slots, and each quick lane can still start its first request. A lane
+ * with a request in flight needs more than a quarter free, so it makes no difference whether that request hangs already.
+ *
+ * An account holds at most a sixteenth of the slots beyond the first of each of its lanes.
+ *
+ * Slots are dealt by start-time fair queueing: a lane that was idle continues at the slot-time of the lanes that wait, so that
+ * it has not saved up slots.
+ */
+export class Slots<Lane extends SlotLane> {
+  readonly total: number;
+  readonly #reserved: number;
+  readonly #accountExtraMax: number;
+  /** Quick lanes without a request in flight. */
+  readonly #first = new Heap<Lane>();
+  /** All other lanes. */
+  readonly #further = new Heap<Lane>();
+  /** Lanes that wait until their account may hold another extra slot. */
+  readonly #blocked = new Map<SlotAccount, Set<Lane>>();
+  /** Where lanes that were idle continue. Never decreases. */
+  #systemSlotTimeMs = 0;
+  #free: number;
+
+  constructor(total: number) {
+    this.total = total;
+    this.#free = total;
+    this.#reserved = total * reservedShare;
+    this.#accountExtraMax = Math.max(1, Math.floor(total * accountShare));
+  }
+
+  get inFlight(): number {
+    return this.total - this.#free;
+  }
+
+  /** The lane wants to start one request. No effect if it waits already. */
+  request(lane: Lane): void {
+    if (lane.place !== 'none') return;
+    lane.slotTimeMs = Math.max(lane.slotTimeMs, this.#systemSlotTimeMs);
+    this.#wait(lane);
+  }
+
+  /** The lane does not want to start a request. */
+  withdraw(lane: Lane): void {
+    if (lane.place === 'none') return;
+    this.#leave(lane);
+    this.#unblock(lane.account);
+  }
+
+  /** The lane that may start the next request. It stays the next until it takes the slot or withdraws. */
+  next(): Lane | null {
+    if (this.#free === 0) return null;
+    for (;;) {
+      const lane = this.#candidate();
+      if (lane === undefined) return null;
+      if (!this.#needsExtra(lane)) return lane;
+      this.#leave(lane);
+      this.#wait(lane);
+    }
+  }
+
+  /**
+   * Gives a slot to a lane that `next` returned.
+   *
+   * @returns the slot-time that the lane is charged for now, to be passed to `release`
+   */
+  take(lane: Lane): number {
+    this.#leave(lane);
+    // A lane that uses the last quarter can be ahead of lanes that wait for more free slots.
+    const waitingMs = this.#further.first?.slotTimeMs ?? Infinity;
+    this.#systemSlotTimeMs = Math.max(this.#systemSlotTimeMs, Math.min(lane.slotTimeMs, waitingMs));
+    this.#free -= 1;
+    if (lane.inFlight > 0) lane.account.extraSlots += 1;
+    lane.inFlight += 1;
+    const chargedMs = lane.expectedMs;
+    lane.slotTimeMs += chargedMs;
+    this.#unblock(lane.account);
+    return chargedMs;
+  }
+
+  /**
+   * A request of the lane has ended. Call it after `isQuick` is updated.
+   *
+   * @param heldMs how long the request took
+   * @param chargedMs what `take` returned
+   */
+  release(lane: Lane, heldMs: number, chargedMs: number): void {
+    this.#free += 1;
+    lane.inFlight -= 1;
+    if (lane.inFlight > 0) lane.account.extraSlots -= 1;
+    lane.slotTimeMs += heldMs - chargedMs;
+    lane.expectedMs = Math.max(1, lane.expectedMs + (heldMs - lane.expectedMs) * newSampleWeight);
+    if (lane.place !== 'none') {
+      this.#leave(lane);
+      this.#wait(lane);
+    }
+    this.#unblock(lane.account);
+  }
+
+  #candidate(): Lane | undefined {
+    const first = this.#first.first;
+    if (this.#free <= this.#reserved) return first;
+    const further = this.#further.first;
+    if (first === undefined || further === undefined) return first ?? further;
+    return further.heapKey < first.heapKey ? further : first;
+  }
+
+  #wait(lane: Lane): void {
+    if (this.#needsExtra(lane)) {
+      lane.place = 'blocked';
+      const blocked = this.#blocked.get(lane.account);
+      if (blocked === undefined) this.#blocked.set(lane.account, new Set([lane]));
+      else blocked.add(lane);
+    } else if (lane.isQuick && lane.inFlight === 0) {
+      lane.place = 'first';
+      this.#first.add(lane, lane.slotTimeMs);
+    } else {
+      lane.place = 'further';
+      this.#further.add(lane, lane.slotTimeMs);
+    }
+  }
+
+  #leave(lane: Lane): void {
+    if (lane.place === 'first') this.#first.remove(lane);
+    else if (lane.place === 'further') this.#further.remove(lane);
+    else if (lane.place === 'blocked') {
+      const blocked = this.#blocked.get(lane.account);
+      if (blocked?.delete(lane) && blocked.size === 0) this.#blocked.delete(lane.account);
+    }
+    lane.place = 'none';
+  }
+
+  /** Whether the lane needs an extra slot that its account may not hold. */
+  #needsExtra(lane: Lane): boolean {
+    return lane.inFlight > 0 && lane.account.extraSlots >= this.#accountExtraMax;
+  }
+
+  /** Lets the blocked lane with the least slot-time wait for a slot, if its account may hold another. */
+  #unblock(account: SlotAccount): void {
+    if (this.#blocked.size === 0 || account.extraSlots >= this.#accountExtraMax) return;
+    let least: Lane | undefined;
+    for (const lane of this.#blocked.get(account) ?? []) {
+      if (least === undefined || lane.slotTimeMs < least.slotTimeMs) least = lane;
+    }
+    if (least === undefined) return;
+    this.#leave(least);
+    this.#wait(least);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from './clock.ts';
+
+/** Notices when work is waiting and none of it was completed for a given time. Uses timers only, so clock steps do not matter. */
+export class StallWatch {
+  readonly #clock: Pick<Clock, 'setTimer'>;
+  readonly #limitMs: number;
+  readonly #onStalled: () => void;
+  #cancelTimer: (() => void) | null = null;
+
+  isStalled = false;
+
+  constructor(clock: Pick<Clock, 'setTimer'>, limitMs: number, onStalled: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onStalled = onStalled;
+  }
+
+  /** Work was added. */
+  workAdded(): void {
+    if (this.#cancelTimer === null && !this.isStalled) this.#start();
+  }
+
+  /** Work was completed. `hasMore`: other work is waiting. */
+  workCompleted(hasMore: boolean): void {
+    this.isStalled = false;
+    this.stop();
+    if (hasMore) this.#start();
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #start(): void {
+    this.#cancelTimer = this.#clock.setTimer(() => {
+      this.#cancelTimer = null;
+      this.isStalled = true;
+      this.#onStalled();
+    }, this.#limitMs);
+  }
+}

@@ -1,0 +1,67 @@
+import { BatchedCalls } from './batched-calls.ts';
+import type { Clock } from './clock.ts';
+import type { Lane } from './lane.ts';
+import type { QueuedDelivery } from './queued-delivery.ts';
+import type { DispatchStorage } from './storage.ts';
+
+const collectMs = 3;
+const batchMax = 1_000;
+
+export interface TakeCounterOptions {
+  storage: Pick<DispatchStorage, 'countTakes'>;
+  clock: Pick<Clock, 'setTimer'>;
+  onCounted: (lane: Lane) => void;
+  /** Called once after the takes of one call. */
+  afterCounted: () => void;
+  onRefused: (lane: Lane, error: unknown) => void;
+  onUnavailable: (error: unknown) => void;
+}
+
+interface CountRequest {
+  readonly queued: QueuedDelivery;
+  readonly epoch: number;
+}
+
+/** Counts in storage that deliveries are about to be sent, so that one that ends the process is noticed. */
+export class TakeCounter {
+  readonly #calls: BatchedCalls<CountRequest, void>;
+
+  constructor({ storage, clock, onCounted, afterCounted, onRefused, onUnavailable }: TakeCounterOptions) {
+    this.#calls = new BatchedCalls({
+      clock,
+      collectMs,
+      itemsMax: batchMax,
+      call: (requests) => storage.countTakes(requests.map(({ queued }) => queued.delivery.deliveryId)),
+      onDone(requests) {
+        for (const request of requests) {
+          request.queued.isCounted = true;
+          if (endRequest(request)) onCounted(request.queued.lane);
+        }
+        afterCounted();
+      },
+      onRefused(request, error) {
+        if (endRequest(request)) onRefused(request.queued.lane, error);
+      },
+      onUnavailable,
+    });
+  }
+
+  /** No effect if a take of the lane is being counted. */
+  count(queued: QueuedDelivery): void {
+    const { lane } = queued;
+    if (lane.isCounting) return;
+    lane.isCounting = true;
+    this.#calls.add({ queued, epoch: lane.epoch });
+  }
+
+  stop(): void {
+    this.#calls.stop();
+  }
+}
+
+/** Returns false if the lane was closed since the request. */
+function endRequest({ queued: { lane }, epoch }: CountRequest): boolean {
+  if (lane.epoch !== epoch) return false;
+  lane.isCounting = false;
+  return true;
+}

@@ -1,0 +1,26 @@
+export { type Send } from './dispatch/attempts.ts';
+export { type NextStep } from './dispatch/classify-attempt.ts';
+export { type Clock } from './dispatch/clock.ts';
+export {
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherOptions,
+  type DispatcherStats,
+} from './dispatch/dispatcher.ts';
+export { type DispatchAlarm, type DispatchEvent, type OnDispatchEvent, type StorageCall } from './dispatch/events.ts';
+export { type LaneId } from './dispatch/lane-registry.ts';
+export { cleanLaneState, type LaneState } from './dispatch/lane-state.ts';
+export { type LaneTarget, type SendableTarget } from './dispatch/lane-target.ts';
+export { type MemoryLimits } from './dispatch/memory.ts';
+export { type PendingDelivery } from './dispatch/pending-delivery.ts';
+export {
+  type AttemptRecord,
+  type DispatchStorage,
+  type PauseReason,
+  type Refill,
+  type RefillOptions,
+  type Settlement,
+  type SettleResult,
+} from './dispatch/storage.ts';
+export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './ids.ts';
+export { type Shard, shardCount, shardOf } from './shard.ts';
