@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { afterFailure, afterSuccess, failingMaxMs, failuresToOpen, hasFailedForTooLong } from './breaker.ts';
+import { cleanLaneState, holdLane, type LaneState } from './lane-state.ts';
+
+const startMs = 1_000_000;
+
+function failTimes(count: number, state: LaneState = cleanLaneState, nowMs = startMs): LaneState {
+  let failed = state;
+  for (let failure = 0; failure < count; failure += 1) failed = afterFailure(failed, nowMs);
+  return failed;
+}
+
+describe('afterFailure', () => {
+  test('opens the breaker for 5 s at the tenth failure in a row', () => {
+    expect(failTimes(9).breakerOpenUntilMs).toBeNull();
+    expect(failTimes(10)).toEqual({
+      consecutiveFailures: 10,
+      breakerOpenUntilMs: startMs + 5_000,
+      breakerProbes: 0,
+      holdUntilMs: null,
+      failingSinceMs: startMs,
+    });
+  });
+
+  test('doubles the time after each failed probe, up to 5 min', () => {
+    const opensForSeconds: number[] = [];
+    let state = failTimes(failuresToOpen);
+    for (let probe = 0; probe < 9; probe += 1) {
+      const probeMs = state.breakerOpenUntilMs ?? 0;
+      state = afterFailure(state, probeMs);
+      opensForSeconds.push(((state.breakerOpenUntilMs ?? 0) - probeMs) / 1_000);
+    }
+    expect(opensForSeconds).toEqual([10, 20, 40, 80, 160, 300, 300, 300, 300]);
+  });
+
+  test('does not prolong an open breaker for requests that started before it opened', () => {
+    const opened = failTimes(10);
+    const later = failTimes(15, opened, startMs + 4_999);
+    expect(later).toEqual({ ...opened, consecutiveFailures: 25 });
+  });
+
+  test('keeps the time of the first failure since the last success', () => {
+    const state = afterFailure(afterFailure(cleanLaneState, startMs), startMs + 60_000);
+    expect(state.failingSinceMs).toBe(startMs);
+  });
+});
+
+describe('afterSuccess', () => {
+  test('closes the breaker and ends the series of failures', () => {
+    expect(afterSuccess(failTimes(25), startMs)).toEqual(cleanLaneState);
+  });
+
+  test('returns the same state if there was no failure, so that nothing is written', () => {
+    const stored = { ...cleanLaneState };
+    expect(afterSuccess(stored, startMs)).toBe(stored);
+  });
+
+  test('keeps a Retry-After that has not passed', () => {
+    const held = holdLane(failTimes(1), startMs + 60_000);
+    expect(afterSuccess(held, startMs)).toEqual({ ...cleanLaneState, holdUntilMs: startMs + 60_000 });
+    expect(afterSuccess(held, startMs + 60_000)).toBe(cleanLaneState);
+  });
+});
+
+describe('hasFailedForTooLong', () => {
+  test('is true after 96 h of failures only', () => {
+    const state = afterFailure(cleanLaneState, startMs);
+    expect(hasFailedForTooLong(state, startMs + 96 * 3_600_000 - 1)).toBe(false);
+    expect(hasFailedForTooLong(state, startMs + 96 * 3_600_000)).toBe(true);
+  });
+
+  test('is false after a success, however long ago the failures began', () => {
+    const recovered = afterSuccess(failTimes(1), startMs + failingMaxMs);
+    expect(hasFailedForTooLong(afterFailure(recovered, startMs + failingMaxMs), startMs + failingMaxMs + 1)).toBe(
+      false,
+    );
+  });
+});
+
+test('holdLane keeps the later of two times', () => {
+  const held = holdLane(cleanLaneState, startMs + 60_000);
+  expect(holdLane(held, startMs + 10_000).holdUntilMs).toBe(startMs + 60_000);
+  expect(holdLane(held, startMs + 90_000).holdUntilMs).toBe(startMs + 90_000);
+});

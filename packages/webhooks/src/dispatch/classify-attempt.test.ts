@@ -1,0 +1,50 @@
+import type { AttemptResult } from '@deedwire/webhook-sender';
+import { expect, test } from 'vitest';
+import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
+
+const now = new Date('2026-11-20T08:00:00Z');
+const responds = (responseStatus: number, retryAfter: string | null = null): AttemptResult => ({
+  startedAt: now,
+  durationMs: 12,
+  responseStatus,
+  error: null,
+  retryAfter,
+});
+const success: AttemptClassification = { next: { kind: 'delivered' }, holdMs: null, isGone: false };
+const retry = (delayMs: number, lane: Partial<AttemptClassification> = {}): AttemptClassification => ({
+  next: { kind: 'retry', delayMs },
+  holdMs: null,
+  isGone: false,
+  ...lane,
+});
+const failure = (lane: Partial<AttemptClassification> = {}): AttemptClassification => ({
+  next: { kind: 'failed' },
+  holdMs: null,
+  isGone: false,
+  ...lane,
+});
+
+test.each<[string, AttemptResult, number, AttemptClassification]>([
+  ['200 is a success', responds(200), 1, success],
+  ['204 at the last attempt is a success', responds(204), 15, success],
+  ['299 is a success', responds(299), 1, success],
+  ['199 is a failure', responds(199), 1, retry(5_000)],
+  ['a redirect is a failure', responds(302), 1, retry(5_000)],
+  ['400 is retried, because receivers are repaired', responds(400), 1, retry(5_000)],
+  ['500 at the fourteenth attempt is retried', responds(500), 14, retry(43_200_000)],
+  ['500 at the fifteenth attempt is final', responds(500), 15, failure()],
+  ['503 with Retry-After holds the lane', responds(503, '600'), 1, retry(600_000, { holdMs: 600_000 })],
+  ['429 with Retry-After holds the lane', responds(429, '60'), 1, retry(60_000, { holdMs: 60_000 })],
+  ['429 without Retry-After does not', responds(429), 1, retry(5_000)],
+  ['500 with Retry-After delays the delivery only', responds(500, '600'), 1, retry(600_000)],
+  ['a short Retry-After holds the lane for that time', responds(503, '1'), 5, retry(405_000, { holdMs: 1_000 })],
+  ['Retry-After is limited to 12 h', responds(503, '999999999'), 1, retry(43_200_000, { holdMs: 43_200_000 })],
+  ['429 at the last attempt holds the lane', responds(429, '60'), 15, failure({ holdMs: 60_000 })],
+  ['410 pauses and keeps the delivery', responds(410), 1, retry(5_000, { isGone: true })],
+  ['410 at the fifteenth attempt is final', responds(410), 15, failure({ isGone: true })],
+  ['no response is a failure', { ...responds(0), responseStatus: null, error: 'TIMEOUT' }, 2, retry(15_000)],
+  ['a 200 that did not end is a failure', { ...responds(200), error: 'TIMEOUT' }, 2, retry(15_000)],
+  ['a 410 that did not end does not pause', { ...responds(410), error: 'TIMEOUT' }, 2, retry(15_000)],
+])('%s', (_, result, attempt, expected) => {
+  expect(classifyAttempt(result, attempt, now.getTime(), () => 0)).toEqual(expected);
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { SlotAccount, SlotLane, Slots } from './slots.ts';
+
+class TestLane extends SlotLane {
+  override readonly account: SlotAccount;
+  override isQuick: boolean;
+
+  constructor(isQuick: boolean, account = new SlotAccount()) {
+    super();
+    this.account = account;
+    this.isQuick = isQuick;
+  }
+}
+
+/** Lets lanes with endless backlogs start as many requests as they may. Returns how many each started. */
+function fill(slots: Slots<TestLane>, lanes: readonly TestLane[], window = 16): number[] {
+  const before = lanes.map(({ inFlight }) => inFlight);
+  for (const lane of lanes) if (lane.inFlight < window) slots.request(lane);
+  for (let lane = slots.next(); lane !== null; lane = slots.next()) {
+    slots.take(lane);
+    if (lane.inFlight < window) slots.request(lane);
+  }
+  return lanes.map(({ inFlight }, index) => inFlight - (before[index] ?? 0));
+}
+
+const lanesOf = (count: number, isQuick: boolean): TestLane[] =>
+  Array.from({ length: count }, () => new TestLane(isQuick));
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+describe('the quarter rule', () => {
+  test('lets slow lanes use three quarters of the slots', () => {
+    expect(sum(fill(new Slots(2_000), lanesOf(500, false)))).toBe(1_500);
+  });
+
+  test('lets each quick lane use one slot of the last quarter', () => {
+    const slots = new Slots(2_000);
+    fill(slots, lanesOf(500, false));
+    expect(fill(slots, lanesOf(3, true))).toEqual([1, 1, 1]);
+    expect(sum(fill(slots, lanesOf(1_000, true)))).toBe(497);
+    expect(slots.inFlight).toBe(2_000);
+  });
+
+  test('lets a slow lane start nothing when only a quarter is free, even if it has nothing in flight', () => {
+    const slots = new Slots<TestLane>(16);
+    fill(slots, lanesOf(12, false), 1);
+    expect(fill(slots, lanesOf(5, false))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  test('lets a lane continue when more than a quarter is free again', () => {
+    const slots = new Slots<TestLane>(16);
+    const slow = new TestLane(false);
+    fill(slots, [slow, ...lanesOf(11, false)], 1);
+    const waiting = new TestLane(false);
+    slots.request(waiting);
+    expect(slots.next()).toBeNull();
+    slots.release(slow, 5_000, 1);
+    expect(slots.next()).toBe(waiting);
+  });
+});
+
+describe('the share of an account', () => {
+  test('is a sixteenth of the slots beyond the first of each lane', () => {
+    const account = new SlotAccount();
+    const lanes = Array.from({ length: 20 }, () => new TestLane(true, account));
+    expect(sum(fill(new Slots(2_000), lanes))).toBe(20 + 125);
+  });
+
+  test('passes from lane to lane as requests end, to the lane with the least slot-time', () => {
+    const slots = new Slots(64);
+    const account = new SlotAccount();
+    const [busy, idle] = [new TestLane(true, account), new TestLane(true, account)];
+    fill(slots, [busy], 5);
+    expect(busy.inFlight).toBe(5);
+    slots.request(idle);
+    slots.take(idle);
+    slots.request(busy);
+    slots.request(idle);
+    expect(slots.next()).toBeNull();
+    slots.release(busy, 5_000, 1);
+    expect(slots.next()).toBe(idle);
+  });
+
+  test('does not block lanes without a request in flight', () => {
+    const slots = new Slots(64);
+    const account = new SlotAccount();
+    const busy = new TestLane(true, account);
+    fill(slots, [busy]);
+    const idle = new TestLane(true, account);
+    expect(fill(slots, [idle], 1)).toEqual([1]);
+  });
+
+  test('is used by another lane when a blocked lane withdraws', () => {
+    const slots = new Slots(64);
+    const account = new SlotAccount();
+    const [first, second, third] = [0, 1, 2].map(() => new TestLane(true, account));
+    if (first === undefined || second === undefined || third === undefined) throw new Error('No lanes.');
+    fill(slots, [first, second, third], 1);
+    fill(slots, [first], 5);
+    slots.request(second);
+    slots.request(third);
+    slots.release(first, 10, 1);
+    const woken = slots.next();
+    expect(woken).not.toBeNull();
+    if (woken !== null) slots.withdraw(woken);
+    expect(slots.next()).toBe(woken === second ? third : second);
+  });
+});
+
+describe('slot-time', () => {
+  test('deals one slot to each lane before a second one', () => {
+    const slots = new Slots(64);
+    expect(fill(slots, lanesOf(24, true))).toEqual(Array.from({ length: 24 }, () => 2));
+  });
+
+  test('deals equal shares of time to lanes with requests of different duration', () => {
+    const slots = new Slots(16);
+    const [fast, slow] = [new TestLane(false), new TestLane(false)];
+    const durations = new Map([
+      [fast, 100],
+      [slow, 400],
+    ]);
+    const usedMs = new Map([
+      [fast, 0],
+      [slow, 0],
+    ]);
+    // One slot beyond the last quarter is left, so that requests run one after another.
+    fill(slots, lanesOf(11, false), 1);
+    for (const lane of [fast, slow]) slots.request(lane);
+    for (let turn = 0; turn < 1_000; turn += 1) {
+      const lane = slots.next();
+      if (lane === null) throw new Error('No lane may start.');
+      const durationMs = durations.get(lane) ?? 0;
+      slots.release(lane, durationMs, slots.take(lane));
+      usedMs.set(lane, (usedMs.get(lane) ?? 0) + durationMs);
+      slots.request(lane);
+    }
+    expect((usedMs.get(fast) ?? 0) / (usedMs.get(slow) ?? 1)).toBeCloseTo(1, 1);
+  });
+
+  test('gives a lane that was idle no credit for the time', () => {
+    const slots = new Slots(64);
+    const [busy, idle] = [new TestLane(false), new TestLane(false)];
+    for (let turn = 0; turn < 100; turn += 1) {
+      slots.request(busy);
+      slots.release(busy, 1_000, slots.take(busy));
+    }
+    const order: TestLane[] = [];
+    slots.request(busy);
+    slots.request(idle);
+    for (let turn = 0; turn < 6; turn += 1) {
+      const lane = slots.next();
+      if (lane === null) throw new Error('No lane may start.');
+      order.push(lane);
+      slots.release(lane, 1_000, slots.take(lane));
+      slots.request(lane);
+    }
+    expect(order.filter((lane) => lane === busy).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('does not put a lane that was idle after lanes that wait for more than the last quarter', () => {
+    const slots = new Slots<TestLane>(16);
+    fill(slots, lanesOf(12, false), 1);
+    const [waiting, busy, idle] = [new TestLane(false), new TestLane(true), new TestLane(false)];
+    slots.request(waiting);
+    for (let turn = 0; turn < 10; turn += 1) {
+      slots.request(busy);
+      slots.release(busy, 1_000, slots.take(busy));
+    }
+    slots.request(idle);
+    expect(idle.slotTimeMs).toBe(waiting.slotTimeMs);
+  });
+
+  test('charges a request its duration, whatever was charged at its start', () => {
+    const slots = new Slots(64);
+    const lane = new TestLane(true);
+    for (const durationMs of [5_000, 10, 300, 5_000]) {
+      slots.request(lane);
+      slots.release(lane, durationMs, slots.take(lane));
+    }
+    expect(lane.slotTimeMs).toBe(10_310);
+  });
+});
+
+test('a quick lane that waits for a further slot may use the last quarter once its request has ended', () => {
+  const slots = new Slots<TestLane>(16);
+  const quick = new TestLane(true);
+  slots.request(quick);
+  const chargedMs = slots.take(quick);
+  fill(slots, lanesOf(11, false), 1);
+  slots.request(quick);
+  expect(slots.next()).toBeNull();
+  slots.release(quick, 20, chargedMs);
+  // Another quick lane takes the slot that has become free, so that only a quarter is free again.
+  const other = new TestLane(true);
+  slots.request(other);
+  slots.take(other);
+  expect(slots.next()).toBe(quick);
+});

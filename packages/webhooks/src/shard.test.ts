@@ -1,0 +1,13 @@
+import { toRecordId } from '@deedwire/domain';
+import { expect, test } from 'vitest';
+import { shardOf } from './shard.ts';
+
+test.each([
+  ['1', 1],
+  ['64', 0],
+  ['127', 63],
+  ['9223372036854775807', 63],
+  ['9007199254740993', 1],
+])('account %s belongs to shard %i', (accountId, shard) => {
+  expect(shardOf(toRecordId<'Lender'>(accountId))).toBe(shard);
+});

@@ -1,0 +1,13 @@
+import { toRecordId } from '@deedwire/domain';
+import type { LaneId } from '../../src/dispatch/lane-registry.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../src/ids.ts';
+
+export const accountId = (number: number): AccountId => toRecordId<'Lender'>(String(number));
+export const subscriptionId = (number: number): SubscriptionId => toRecordId<'WebhookSubscription'>(String(number));
+export const deliveryId = (number: number): DeliveryId => toRecordId<'WebhookDelivery'>(String(number));
+export const eventId = (number: number): EventId => toRecordId<'WebhookEvent'>(String(number));
+
+/** By default, each lane has another account. */
+export function laneId(lane: number, account: number = lane): LaneId {
+  return { subscriptionId: subscriptionId(lane), accountId: accountId(account) };
+}
