@@ -1,0 +1,132 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import { describe, expect, test } from 'vitest';
+import { VirtualClock } from '../../test/dispatch/virtual-clock.ts';
+import { BatchedCalls } from './batched-calls.ts';
+
+interface Calls {
+  clock: VirtualClock;
+  calls: BatchedCalls<number, string>;
+  made: number[][];
+  done: number[];
+  refused: number[];
+  unavailable: number;
+}
+
+function createCalls(call: (items: readonly number[]) => void, callMs = 10): Calls {
+  const clock = new VirtualClock();
+  const seen: Calls = {
+    clock,
+    made: [],
+    done: [],
+    refused: [],
+    unavailable: 0,
+    calls: new BatchedCalls<number, string>({
+      clock,
+      collectMs: 3,
+      itemsMax: 100,
+      async call(items) {
+        seen.made.push([...items]);
+        await clock.wait(callMs);
+        call(items);
+        return 'result';
+      },
+      onDone: (items) => void seen.done.push(...items),
+      onRefused: (item) => void seen.refused.push(item),
+      onUnavailable: () => void (seen.unavailable += 1),
+    }),
+  };
+  return seen;
+}
+
+const addAll = ({ calls }: Calls, count: number): void => {
+  for (let item = 0; item < count; item += 1) calls.add(item);
+};
+
+test('collects items for 3 ms, and those that arrive during a call for the next one', async () => {
+  const seen = createCalls(() => {});
+  addAll(seen, 2);
+  seen.clock.setTimer(() => seen.calls.add(2), 5);
+  seen.clock.setTimer(() => seen.calls.add(3), 6);
+  await seen.clock.advance(100);
+  expect(seen.made).toEqual([
+    [0, 1],
+    [2, 3],
+  ]);
+  expect(seen.done).toEqual([0, 1, 2, 3]);
+});
+
+test('splits what exceeds the largest batch', async () => {
+  const seen = createCalls(() => {});
+  addAll(seen, 250);
+  await seen.clock.advance(100);
+  expect(seen.made.map((items) => items.length)).toEqual([100, 100, 50]);
+});
+
+describe('a refused batch', () => {
+  test.each([1, 2, 3, 64, 100])('of %i finds its refused item with at most 2 · log2(n) + 1 calls', async (size) => {
+    for (const bad of new Set([0, size >> 1, size - 1])) {
+      const seen = createCalls((items) => {
+        if (items.includes(bad)) throw new RangeError('Refused.');
+      });
+      addAll(seen, size);
+      await seen.clock.advance(10_000);
+      expect(seen.refused).toEqual([bad]);
+      expect(seen.done).toEqual(Array.from({ length: size }, (_, item) => item).filter((item) => item !== bad));
+      expect(seen.made.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(size)) + 1);
+    }
+  });
+
+  test('with many refused items finds all of them', async () => {
+    const seen = createCalls((items) => {
+      if (items.some((item) => item % 3 === 0)) throw new RangeError('Refused.');
+    });
+    addAll(seen, 30);
+    await seen.clock.advance(10_000);
+    expect(seen.refused).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
+    expect(seen.done).toHaveLength(20);
+  });
+});
+
+describe('unavailable storage', () => {
+  test('repeats the same batch with growing delays, up to 2 s', async () => {
+    let isUnavailable = true;
+    const seen = createCalls(() => {
+      if (isUnavailable) throw new StoreUnavailableError(new Error('down'));
+    }, 1);
+    addAll(seen, 3);
+    await seen.clock.advance(60_000);
+    expect(seen.unavailable).toBeGreaterThan(28);
+    expect(seen.unavailable).toBeLessThan(40);
+    expect(new Set(seen.made.map(String))).toEqual(new Set(['0,1,2']));
+    isUnavailable = false;
+    await seen.clock.advance(2_100);
+    expect(seen.done).toEqual([0, 1, 2]);
+    expect(seen.refused).toEqual([]);
+  });
+
+  test('does not lose the other half of a refused batch', async () => {
+    let calls = 0;
+    const seen = createCalls((items) => {
+      calls += 1;
+      if (calls > 1 && calls < 5) throw new StoreUnavailableError(new Error('down'));
+      if (items.includes(1)) throw new RangeError('Refused.');
+    });
+    addAll(seen, 4);
+    await seen.clock.advance(10_000);
+    expect(seen.refused).toEqual([1]);
+    expect(seen.done).toEqual([0, 2, 3]);
+  });
+
+  test('ends when it is stopped, without a timer left', async () => {
+    const seen = createCalls(() => {
+      throw new StoreUnavailableError(new Error('down'));
+    });
+    addAll(seen, 3);
+    await seen.clock.advance(20);
+    seen.calls.stop();
+    seen.calls.add(4);
+    await seen.clock.advance(10_000);
+    expect(seen.made).toHaveLength(1);
+    expect(seen.clock.timers).toBe(0);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+
+describe('a result that storage refuses', () => {
+  test('is found with about 2 · log2(n) calls, set aside with an alarm, and delays no other', async () => {
+    const world = new World({ settleConcurrency: 1 });
+    const refusedLane = world.addLane(1, succeedsAfter(100));
+    const lanes = Array.from({ length: 255 }, (_, index) => world.addLane(100 + index, succeedsAfter(100)));
+    const [refused] = world.offer(refusedLane, 1);
+    world.storage.refuses = ({ delivery }) => delivery === refused;
+    for (const lane of lanes) world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    expect(world.storage.settleBatches[0]).toBe(256);
+    expect(world.storage.settleBatches).toHaveLength(1 + 2 * 8);
+    expect(world.storage.delivered.size).toBe(255);
+    expect(world.eventsOf('settlement-refused')).toMatchObject([{ alarm: true, delivery: { deliveryId: '1' } }]);
+  });
+
+  test('is not sent again by this process, and the rest of its lane is', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    const [refused] = world.offer(lane, 1);
+    world.storage.refuses = ({ delivery }) => delivery === refused;
+    await world.clock.advance(60_000);
+    world.dispatcher.openLane(lane);
+    world.offer(lane, 50);
+    await world.clock.advance(60_000);
+    expect(world.sent).toHaveLength(51);
+    expect(world.storage.delivered.size).toBe(50);
+    world.storage.refuses = () => false;
+    world.takeOver();
+    await world.clock.advance(60_000);
+    expect(world.storage.delivered.size).toBe(51);
+  });
+
+  test('stops its lane when there are 16 of them, so that the receiver does not get all of them again', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    const other = world.addLane(2, succeedsAfter(20));
+    world.storage.refuses = ({ delivery }) => delivery.subscriptionId === lane.subscriptionId;
+    world.offer(lane, 200);
+    await world.clock.advance(60_000);
+    expect(world.sent.length).toBeLessThanOrEqual(16 + 64);
+    expect(world.eventsOf('lane-stopped')).toEqual([{ kind: 'lane-stopped', alarm: true, lane: lane.subscriptionId }]);
+    world.offer(other, 1);
+    await world.clock.advance(1_000);
+    expect(world.storage.delivered.size).toBe(1);
+  });
+
+  test('does not count as progress: that all results are refused for a whole lease is reported', async () => {
+    const world = new World();
+    world.storage.refuses = () => true;
+    for (let number = 1; number <= 200; number += 1) {
+      world.offer(world.addLane(number, succeedsAfter(20)), 1);
+      await world.clock.advance(100);
+    }
+    expect(world.eventsOf('settling-stalled')).toHaveLength(1);
+    expect(world.sent.length).toBeLessThan(200);
+  });
+
+  test('does not stall an idle worker', async () => {
+    const world = new World();
+    world.storage.refuses = () => true;
+    world.offer(world.addLane(1, succeedsAfter(20)), 1);
+    await world.clock.advance(60_000);
+    expect(world.eventsOf('settlement-refused')).toHaveLength(1);
+    expect(world.eventsOf('settling-stalled')).toEqual([]);
+  });
+});
+
+describe('while storage is unavailable', () => {
+  test('keeps the results, starts a bounded number of requests, and records everything afterwards', async () => {
+    const world = new World({ slots: 64 });
+    const lanes = Array.from({ length: 16 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
+    for (const lane of lanes) world.offer(lane, 100);
+    await world.clock.advance(200);
+    world.storage.isUnavailable = true;
+    const before = world.sent.length;
+    await world.clock.advance(10_000);
+    expect(world.sent.length - before).toBeLessThanOrEqual(2 * 64);
+    world.storage.isUnavailable = false;
+    await world.clock.advance(60_000);
+    expect(world.storage.delivered.size).toBe(1_600);
+    expect(world.wronglySent).toEqual([]);
+  });
+
+  test('reads a lane again whose results may or may not have been recorded', async () => {
+    const world = new World();
+    world.storage.callMs = 10;
+    const lane = world.addLane(1, () => ({ afterMs: 20, status: 500 }));
+    world.offer(lane, 1);
+    // The target is read within 11 ms, and the result collected for 3 ms. The statement succeeds after 5 ms, and its response
+    // is lost.
+    world.clock.setTimer(() => (world.storage.isUnavailable = true), 41);
+    await world.clock.advance(1_000);
+    world.storage.isUnavailable = false;
+    world.receivers.set(lane.subscriptionId, succeedsAfter(20));
+    await world.clock.advance(60_000);
+    expect(world.eventsOf('settlement-stale')).toHaveLength(1);
+    expect(world.storage.delivered.size).toBe(1);
+    expect(world.sent.map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  test('reports that nothing was settled for a whole lease, starts nothing, and resumes afterwards', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.offer(lane, 1);
+    await world.clock.advance(10);
+    world.storage.isUnavailable = true;
+    // Sets the clock back, which must not delay the report.
+    world.clock.step(-10_000);
+    await world.clock.advance(15_000);
+    expect(world.eventsOf('settling-stalled')).toEqual([]);
+    await world.clock.advance(15);
+    expect(world.eventsOf('settling-stalled')).toEqual([{ kind: 'settling-stalled', alarm: true, unsettled: 1 }]);
+    world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    expect(world.sent).toHaveLength(1);
+    world.storage.isUnavailable = false;
+    await world.clock.advance(5_000);
+    expect(world.eventsOf('settling-resumed')).toHaveLength(1);
+    expect(world.storage.delivered.size).toBe(2);
+  });
+});
+
+test('a settle call that waits for a lock delays only the lanes that have results in it', async () => {
+  const world = new World();
+  const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
+  world.storage.isLocked = (batch) => batch.some(({ delivery }) => delivery.subscriptionId === locked.subscriptionId);
+  world.offer(locked, 100);
+  await world.clock.advance(500);
+  world.offer(other, 500);
+  await world.clock.advance(10_000);
+  expect(world.storage.delivered.size).toBe(500);
+  world.storage.isLocked = () => false;
+  await world.clock.advance(10_000);
+  expect(world.storage.delivered.size).toBe(600);
+});
+
+test('settles in batches, with few calls in flight', async () => {
+  const world = new World();
+  const lanes = Array.from({ length: 100 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
+  for (const lane of lanes) world.offer(lane, 50);
+  await world.clock.advance(10_000);
+  expect(world.storage.delivered.size).toBe(5_000);
+  expect(world.storage.settlesInFlightMax).toBeLessThanOrEqual(4);
+  expect(world.storage.settleBatches.length).toBeLessThan(5_000 / 20);
+});
+
+test('writes the state of a lane once per call, and in order', async () => {
+  const world = new World({ settleConcurrency: 4 });
+  let responses = 0;
+  const lane = world.addLane(1, () => ({ afterMs: 50, status: (responses += 1) % 5 === 4 ? 500 : 200 }));
+  world.offer(lane, 400);
+  await world.clock.advance(60_000);
+  expect(world.storage.laneStateWritesMax).toBe(1);
+  expect(world.storage.targetOf(lane.subscriptionId)?.state.consecutiveFailures).toBe(0);
+});
+
+test('logs a result that matched no row', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(1_000));
+  world.offer(lane, 1);
+  await world.clock.advance(500);
+  world.storage.owner += 1;
+  await world.clock.advance(1_000);
+  expect(world.eventsOf('settlement-stale')).toMatchObject([{ delivery: { deliveryId: '1' } }]);
+});

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
+
+/** A worker process that dies as soon as it sends one of these deliveries, and is taken over. */
+async function runWithDeadlyDelivery(
+  world: World,
+  isDeadly: (deliveryId: string) => boolean,
+  lives: number,
+): Promise<void> {
+  for (let life = 0; life < lives; life += 1) {
+    const before = world.sent.length;
+    for (let ms = 0; ms < 20_000; ms += 1) {
+      await world.clock.advance(1);
+      if (world.sent.slice(before).some(({ delivery }) => isDeadly(delivery.deliveryId))) break;
+    }
+    world.takeOver();
+  }
+}
+
+describe('after an expired lease', () => {
+  test('all lanes start at the same time, with one request each, until their first result is settled', async () => {
+    const world = new World();
+    for (let number = 1; number <= 50; number += 1) world.store(world.addLane(number, succeedsAfter(100)), 100);
+    world.takeOver();
+    await world.clock.advance(100);
+    expect(world.sent).toHaveLength(50);
+    expect(world.inFlightMax).toBe(50);
+    await world.clock.advance(20_000);
+    expect(world.storage.delivered.size).toBe(5_000);
+  });
+
+  test('counts the heads of all lanes in few calls before they are sent, and nothing after that', async () => {
+    const world = new World();
+    for (let number = 1; number <= 50; number += 1) world.store(world.addLane(number, succeedsAfter(100)), 100);
+    world.takeOver();
+    await world.clock.advance(20_000);
+    expect(world.storage.countedTakes.flat()).toHaveLength(50);
+    expect(world.storage.countedTakes.length).toBeLessThan(10);
+  });
+
+  test('the normal path counts nothing', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.store(lane, 100);
+    world.dispatcher.openLane(lane);
+    world.offer(lane, 100);
+    await world.clock.advance(10_000);
+    expect(world.storage.countedTakes).toEqual([]);
+  });
+});
+
+describe('a delivery that ends its process', () => {
+  test('is counted, although no attempt of it is recorded', async () => {
+    const world = new World();
+    const [deadly] = world.offer(world.addLane(1, hangs), 1);
+    await runWithDeadlyDelivery(world, (id) => id === deadly?.deliveryId, 3);
+    expect(world.storage.pending()).toMatchObject([{ deliveryId: deadly?.deliveryId, attempts: 0, takes: 2 }]);
+  });
+
+  test('fails after five takes with an alarm, and everything else is delivered', async () => {
+    const world = new World();
+    const lanes = Array.from({ length: 5 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
+    const offered = lanes.map((lane) => world.offer(lane, 20));
+    const deadly = offered[2]?.[7]?.deliveryId;
+    await runWithDeadlyDelivery(world, (id) => id === deadly, 20);
+    await world.clock.advance(60_000);
+    expect([...world.storage.failed]).toEqual([deadly]);
+    expect(world.eventsOf('delivery-given-up')).toMatchObject([{ alarm: true, delivery: { deliveryId: deadly } }]);
+    expect(world.storage.delivered.size).toBe(99);
+  });
+
+  test('is sent alone once it was taken three times', async () => {
+    const world = new World();
+    const slow: Receiver = succeedsAfter(400);
+    const lanes = Array.from({ length: 20 }, (_, index) => world.addLane(index + 1, slow));
+    for (const lane of lanes) world.store(lane, 50);
+    const [suspect] = world.store(world.addLane(100, slow), 1, { takes: 3 });
+    world.takeOver();
+    await world.clock.advance(20_000);
+    const run = world.sent.find(({ delivery }) => delivery.deliveryId === suspect?.deliveryId);
+    const others = world.sent.filter((sent) => sent !== run);
+    expect(run).toBeDefined();
+    const fromMs = run?.startedAtMs ?? 0;
+    const untilMs = run?.endedAtMs ?? 0;
+    expect(
+      others.filter(({ startedAtMs, endedAtMs }) => startedAtMs < untilMs && (endedAtMs ?? Infinity) > fromMs),
+    ).toEqual([]);
+    expect(world.storage.countedTakes.flat()).toContain(suspect?.deliveryId);
+    await world.clock.advance(60_000);
+    expect(world.storage.delivered.size).toBe(20 * 50 + 1);
+  });
+});
+
+describe('deliveries that run alone', () => {
+  test('leave four fifths of the time to others', async () => {
+    const world = new World();
+    for (let number = 1; number <= 30; number += 1)
+      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { takes: 3 });
+    const healthy = world.addLane(100, succeedsAfter(50));
+    world.takeOver();
+    for (let event = 0; event < 400; event += 1) {
+      world.offer(healthy, 1);
+      await world.clock.advance(100);
+    }
+    const busySeconds = new Set(world.sentTo(healthy).map(({ startedAtMs }) => Math.floor(startedAtMs / 1_000)));
+    expect(busySeconds.size).toBeGreaterThan(40 * 0.7);
+    await world.clock.advance(300_000);
+    expect(world.storage.pending()).toEqual([]);
+  });
+
+  test('are all sent, although the clock steps back meanwhile', async () => {
+    const world = new World();
+    for (let number = 1; number <= 5; number += 1)
+      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { takes: 3 });
+    world.takeOver();
+    await world.clock.advance(3_000);
+    world.clock.step(-10_000);
+    await world.clock.advance(30_000);
+    expect(world.storage.pending()).toEqual([]);
+  });
+
+  test('wait while the breaker or Retry-After holds their lane, and hold up no other', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    const target = world.storage.targetOf(lane.subscriptionId);
+    const holdUntilMs = world.clock.nowMs() + 60_000;
+    if (target !== null) world.storage.setTarget({ ...target, state: { ...target.state, holdUntilMs } });
+    world.store(lane, 1, { takes: 3 });
+    world.takeOver();
+    const healthy = world.addLane(2, succeedsAfter(20));
+    await world.clock.advance(1_000);
+    world.offer(healthy, 10);
+    await world.clock.advance(1_000);
+    expect(world.sentTo(healthy)).toHaveLength(10);
+    expect(world.sentTo(lane)).toEqual([]);
+    await world.clock.advance(60_000);
+    expect(world.sentTo(lane)).toHaveLength(1);
+  });
+});

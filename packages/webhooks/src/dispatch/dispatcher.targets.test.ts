@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import type { LaneId } from './lane-registry.ts';
+
+const offerEvery = (world: World, lane: LaneId, everyMs: number): void => {
+  world.offer(lane, 1);
+  world.clock.setTimer(() => offerEvery(world, lane, everyMs), everyMs);
+};
+
+function changeUrl(world: World, lane: LaneId, callbackUrl: string): void {
+  const target = world.storage.targetOf(lane.subscriptionId);
+  if (target !== null) world.storage.setTarget({ ...target, callbackUrl });
+}
+
+describe('a target', () => {
+  test('is read again within 5 s when a change was not announced, without delaying deliveries', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    offerEvery(world, lane, 100);
+    await world.clock.advance(10_050);
+    changeUrl(world, lane, 'https://other.example/');
+    await world.clock.advance(20_000);
+    const last = world.sent.findLast(({ target }) => target.callbackUrl !== 'https://other.example/');
+    expect(last?.startedAtMs).toBeLessThan(15_050);
+    expect(world.storage.targetReads).toBeLessThanOrEqual(9);
+    // Only the first delivery waits for a target.
+    const waits = world.sent.slice(1).map(({ startedAtMs }) => startedAtMs % 100);
+    expect(new Set(waits)).toEqual(new Set([0]));
+  });
+
+  test('is read before the next request when a change is announced', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    offerEvery(world, lane, 100);
+    await world.clock.advance(1_050);
+    changeUrl(world, lane, 'https://other.example/');
+    world.dispatcher.laneChanged(lane.subscriptionId);
+    await world.clock.advance(1_000);
+    const late = world.sent.filter(({ startedAtMs }) => startedAtMs > 1_050);
+    expect(new Set(late.map(({ target }) => target.callbackUrl))).toEqual(new Set(['https://other.example/']));
+  });
+
+  test('is not used for longer than 5 s while storage is unavailable', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    offerEvery(world, lane, 100);
+    await world.clock.advance(1_000);
+    world.storage.isUnavailable = true;
+    await world.clock.advance(10_000);
+    expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(6_000);
+  });
+
+  test('stays the same object as long as nothing in it changes', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    offerEvery(world, lane, 100);
+    await world.clock.advance(5_000);
+    const stored = world.storage.targetOf(lane.subscriptionId);
+    if (stored !== null) world.storage.setTarget({ ...stored });
+    await world.clock.advance(15_000);
+    expect(new Set(world.sent.map(({ target }) => target)).size).toBe(1);
+  });
+
+  test('is read for many lanes with few calls', async () => {
+    const world = new World();
+    for (let number = 1; number <= 2_000; number += 1) world.offer(world.addLane(number, succeedsAfter(20)), 1);
+    await world.clock.advance(1_000);
+    expect(world.storage.delivered.size).toBe(2_000);
+    expect(world.storage.targetReads).toBeLessThanOrEqual(4);
+  });
+});
+
+test('a subscription that is paused or deleted receives nothing more within 5 s, and its deliveries stay', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  offerEvery(world, lane, 100);
+  await world.clock.advance(1_000);
+  world.storage.pause(lane.subscriptionId);
+  await world.clock.advance(20_000);
+  expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(6_000);
+  expect(world.storage.pending().length).toBeGreaterThan(140);
+  expect(world.dispatcher.stats().queued).toBeLessThanOrEqual(1);
+});
+
+test('a secret that cannot be decrypted postpones the lane with an alarm, and costs no attempt', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  const target = world.storage.targetOf(lane.subscriptionId);
+  if (target !== null) world.storage.setTarget({ ...target, secret: null });
+  world.offer(lane, 5);
+  await world.clock.advance(59_000);
+  expect(world.eventsOf('secret-unreadable')).toEqual([
+    { kind: 'secret-unreadable', alarm: true, lane: lane.subscriptionId },
+  ]);
+  expect(world.sent).toEqual([]);
+  if (target !== null) world.storage.setTarget(target);
+  await world.clock.advance(3_000);
+  expect(world.storage.delivered.size).toBe(5);
+  expect(world.sent.every(({ attempt }) => attempt === 1)).toBe(true);
+});
+
+test('an announced change ends the wait for an unreadable secret', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  const target = world.storage.targetOf(lane.subscriptionId);
+  if (target !== null) world.storage.setTarget({ ...target, secret: null });
+  world.offer(lane, 5);
+  await world.clock.advance(1_000);
+  if (target !== null) world.storage.setTarget(target);
+  world.dispatcher.laneChanged(lane.subscriptionId);
+  await world.clock.advance(1_000);
+  expect(world.storage.delivered.size).toBe(5);
+});

@@ -1,0 +1,214 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { DispatchStorage, Refill, RefillOptions, Settlement, SettleResult } from '../../src/dispatch/storage.ts';
+import type { DeliveryId, SubscriptionId } from '../../src/ids.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+interface StoredLane {
+  /** Null while the subscription is paused. */
+  target: LaneTarget | null;
+  paused: LaneTarget | null;
+  /** In the order of due time and sequence, if sorted. */
+  rows: PendingDelivery[];
+  isSorted: boolean;
+}
+
+/** The tables as dispatch sees them, with switches for faults. */
+export class MemoryStorage {
+  readonly #clock: VirtualClock;
+  readonly #lanes = new Map<SubscriptionId, StoredLane>();
+  readonly #rows = new Map<DeliveryId, PendingDelivery>();
+
+  callMs = 2;
+  isUnavailable = false;
+  /** Nothing is recorded for other owners. */
+  owner = 0;
+  /** A settle call that contains such a settlement is refused. */
+  refuses: (settlement: Settlement) => boolean = () => false;
+
+  /** A settle call waits as long as this is true for its batch, as for a lock that another transaction holds. */
+  isLocked: (batch: readonly Settlement[]) => boolean = () => false;
+
+  readonly delivered = new Set<DeliveryId>();
+  readonly failed = new Set<DeliveryId>();
+  readonly settleBatches: number[] = [];
+  settlesInFlightMax = 0;
+  #settlesInFlight = 0;
+  /** The largest number of states that one call contained for one lane. */
+  laneStateWritesMax = 0;
+  readonly countedTakes: DeliveryId[][] = [];
+  readonly refills: { lane: SubscriptionId; options: RefillOptions }[] = [];
+  targetReads = 0;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  setTarget(target: LaneTarget): void {
+    this.#lane(target.subscriptionId).target = target;
+  }
+
+  targetOf(id: SubscriptionId): LaneTarget | null {
+    return this.#lane(id).target;
+  }
+
+  pause(id: SubscriptionId): void {
+    const lane = this.#lane(id);
+    lane.paused = lane.target ?? lane.paused;
+    lane.target = null;
+  }
+
+  /** No effect if the subscription is not paused. */
+  resume(id: SubscriptionId): void {
+    const lane = this.#lane(id);
+    lane.target ??= lane.paused;
+  }
+
+  insert(deliveries: readonly PendingDelivery[]): void {
+    for (const delivery of deliveries) this.#put(delivery);
+  }
+
+  pending(): PendingDelivery[] {
+    return [...this.#rows.values()];
+  }
+
+  find(id: DeliveryId): PendingDelivery | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** The storage as one worker uses it. */
+  ownedBy(owner: number): DispatchStorage {
+    return {
+      refill: (id, options) => this.#refill(id, options),
+      targets: (ids) => this.#targets(ids),
+      settle: (batch) => this.#settle(batch, owner),
+      countTakes: (ids) => this.#countTakes(ids, owner),
+    };
+  }
+
+  async #refill(id: SubscriptionId, options: RefillOptions): Promise<Refill> {
+    this.refills.push({ lane: id, options });
+    await this.#call();
+    const lane = this.#lane(id);
+    this.#sort(lane);
+    const excluded = new Set(options.exclude);
+    const deliveries: PendingDelivery[] = [];
+    let bodyBytes = 0;
+    for (const row of lane.rows) {
+      if (this.#rows.get(row.deliveryId) !== row || excluded.has(row.deliveryId)) continue;
+      bodyBytes += row.body.length;
+      const isFull = deliveries.length > 0 && bodyBytes > options.bodyBytesMax;
+      if (isFull || deliveries.length === options.limit) return this.#respond({ deliveries, nextDueAtMs: row.dueAtMs });
+      deliveries.push(row);
+    }
+    return this.#respond({ deliveries, nextDueAtMs: null });
+  }
+
+  async #targets(ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>> {
+    this.targetReads += 1;
+    await this.#call();
+    const targets = new Map<SubscriptionId, LaneTarget>();
+    for (const id of ids) {
+      const { target } = this.#lane(id);
+      if (target !== null) targets.set(id, target);
+    }
+    return this.#respond(targets);
+  }
+
+  async #settle(batch: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
+    this.settleBatches.push(batch.length);
+    this.#settlesInFlight += 1;
+    this.settlesInFlightMax = Math.max(this.settlesInFlightMax, this.#settlesInFlight);
+    try {
+      return await this.#settleBatch([...batch], owner);
+    } finally {
+      this.#settlesInFlight -= 1;
+    }
+  }
+
+  async #settleBatch(given: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
+    await this.#call();
+    while (this.isLocked(given)) await this.#clock.wait(100);
+    const states = given.filter(({ laneState }) => laneState !== null).map(({ delivery }) => delivery.subscriptionId);
+    for (const id of states) {
+      this.laneStateWritesMax = Math.max(this.laneStateWritesMax, states.filter((other) => other === id).length);
+    }
+    if (given.some((settlement) => this.refuses(settlement))) throw new RangeError('Refused by a constraint.');
+    const results = new Map<DeliveryId, SettleResult>();
+    for (const settlement of given) {
+      const result = owner === this.owner ? this.#settleOne(settlement) : 'stale';
+      results.set(settlement.delivery.deliveryId, result);
+    }
+    return this.#respond(results);
+  }
+
+  async #countTakes(ids: readonly DeliveryId[], owner: number): Promise<void> {
+    await this.#call();
+    if (owner !== this.owner) return;
+    this.countedTakes.push([...ids]);
+    for (const id of ids) {
+      const row = this.#rows.get(id);
+      if (row !== undefined) this.#put({ ...row, takes: row.takes + 1 });
+    }
+    return this.#respond(undefined);
+  }
+
+  #settleOne({ delivery, next, laneState, pause, callbackUrl }: Settlement): SettleResult {
+    const row = this.#rows.get(delivery.deliveryId);
+    const lane = this.#lane(delivery.subscriptionId);
+    if (row === undefined || row.attempts !== delivery.attempts) return 'stale';
+    if (lane.target?.callbackUrl === callbackUrl) {
+      if (laneState !== null) lane.target = { ...lane.target, state: laneState };
+      if (pause !== null) lane.paused = lane.target;
+      if (pause !== null) lane.target = null;
+    }
+    if (next.kind === 'retry') {
+      const dueAtMs = this.#clock.nowMs() + next.delayMs;
+      this.#put({ ...row, attempts: row.attempts + 1, takes: 0, dueAtMs });
+    } else {
+      this.#rows.delete(delivery.deliveryId);
+      (next.kind === 'delivered' ? this.delivered : this.failed).add(delivery.deliveryId);
+    }
+    return 'settled';
+  }
+
+  /** Half of the time passes before the statement, half of it before the response. */
+  async #call(): Promise<void> {
+    await this.#clock.wait(this.callMs / 2);
+    if (this.isUnavailable) throw new StoreUnavailableError(new Error('connection refused'));
+  }
+
+  /** When storage becomes unavailable before the response, the outcome of the statement is unknown to the caller. */
+  async #respond<Result>(result: Result): Promise<Result> {
+    await this.#call();
+    return result;
+  }
+
+  #lane(id: SubscriptionId): StoredLane {
+    let lane = this.#lanes.get(id);
+    if (lane === undefined) {
+      lane = { target: null, paused: null, rows: [], isSorted: true };
+      this.#lanes.set(id, lane);
+    }
+    return lane;
+  }
+
+  #put(row: PendingDelivery): void {
+    const lane = this.#lane(row.subscriptionId);
+    const last = lane.rows.at(-1);
+    lane.isSorted &&= last === undefined || compareRows(last, row) < 0;
+    lane.rows.push(row);
+    this.#rows.set(row.deliveryId, row);
+  }
+
+  #sort(lane: StoredLane): void {
+    lane.rows = lane.rows.filter((row) => this.#rows.get(row.deliveryId) === row);
+    if (!lane.isSorted) lane.rows.sort(compareRows);
+    lane.isSorted = true;
+  }
+}
+
+function compareRows(a: PendingDelivery, b: PendingDelivery): number {
+  return a.dueAtMs - b.dueAtMs || Number(a.sequence) - Number(b.sequence);
+}

@@ -1,0 +1,183 @@
+import type { AttemptResult } from '@deedwire/webhook-sender';
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
+import type { DispatchEvent } from '../../src/dispatch/events.ts';
+import type { LaneId } from '../../src/dispatch/lane-registry.ts';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
+import type { LaneTarget, SendableTarget } from '../../src/dispatch/lane-target.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { DeliveryId } from '../../src/ids.ts';
+import { deliveryId, eventId, laneId } from './ids.ts';
+import { MemoryStorage } from './memory-storage.ts';
+import { seededRandom } from './seeded-random.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** How a receiver handles one request. */
+export interface ReceiverResponse {
+  afterMs: number;
+  /** Null: it never responds, and the request times out. */
+  status: number | null;
+  retryAfter?: string;
+}
+
+export type Receiver = (delivery: PendingDelivery, attempt: number) => ReceiverResponse;
+
+/** One request that the dispatcher made. Times are elapsed virtual milliseconds. */
+export interface SentRequest {
+  delivery: PendingDelivery;
+  attempt: number;
+  target: SendableTarget;
+  startedAtMs: number;
+  endedAtMs: number | null;
+}
+
+export const succeedsAfter =
+  (afterMs: number): Receiver =>
+  () => ({ afterMs, status: 200 });
+export const fails: Receiver = () => ({ afterMs: 10, status: 500 });
+/** The sender gives up after 5 s. */
+export const hangs: Receiver = () => ({ afterMs: 5_000, status: null });
+
+/** A dispatcher under virtual time, with storage in memory and simulated receivers. */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly storage = new MemoryStorage(this.clock);
+  readonly random: () => number;
+  readonly events: DispatchEvent[] = [];
+  readonly sent: SentRequest[] = [];
+  readonly receivers = new Map<string, Receiver>();
+  /** Requests in flight of each owner. */
+  readonly inFlight = new Map<DeliveryId, number>();
+  /** Deliveries that an owner sent while its earlier request was in flight, or after their result was recorded. */
+  readonly wronglySent: DeliveryId[] = [];
+  inFlightMax = 0;
+  dispatcher: Dispatcher;
+  readonly #options: Partial<DispatcherOptions>;
+  readonly #sequences = new Map<string, number>();
+  #deliveries = 0;
+
+  constructor(options: Partial<DispatcherOptions> = {}, seed = 1) {
+    this.random = seededRandom(seed);
+    this.#options = options;
+    this.dispatcher = this.#createDispatcher();
+  }
+
+  /** Another worker takes over after the lease has expired. What is in flight ends, and is not recorded. */
+  takeOver(): void {
+    this.dispatcher.stopTaking();
+    this.storage.owner += 1;
+    this.inFlight.clear();
+    this.dispatcher = this.#createDispatcher();
+    const lanes = new Map(this.storage.pending().map((row) => [row.subscriptionId, row]));
+    this.dispatcher.openShardAfterTakeover([...lanes.values()]);
+  }
+
+  #createDispatcher(): Dispatcher {
+    const { owner } = this.storage;
+    return createDispatcher({
+      storage: this.storage.ownedBy(owner),
+      send: (target, delivery, attempt) => this.#send(owner, target, delivery, attempt),
+      clock: this.clock,
+      random: this.random,
+      onEvent: (event) => void (event.kind === 'attempt' || event.kind === 'settled' || this.events.push(event)),
+      leaseMs: 15_000,
+      ...this.#options,
+    });
+  }
+
+  /** Adds a subscription. Accounts and lanes are numbers. */
+  addLane(lane: number, receiver: Receiver, account: number = lane): LaneId {
+    const id = laneId(lane, account);
+    this.receivers.set(id.subscriptionId, receiver);
+    this.storage.setTarget(targetFor(id));
+    return id;
+  }
+
+  /** Creates deliveries that are due now. They are neither stored nor offered. */
+  makeDeliveries(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+    return Array.from({ length: count }, () => {
+      const sequence = (this.#sequences.get(id.subscriptionId) ?? 0) + 1;
+      this.#sequences.set(id.subscriptionId, sequence);
+      this.#deliveries += 1;
+      return {
+        ...id,
+        deliveryId: deliveryId(this.#deliveries),
+        eventId: eventId(this.#deliveries),
+        eventType: 'referral.converted',
+        eventVersion: '2026-11-01',
+        occurredAt: new Date(this.clock.nowMs()),
+        requestId: null,
+        sequence: String(sequence),
+        attempts: 0,
+        takes: 0,
+        dueAtMs: this.clock.nowMs(),
+        body,
+        ...changes,
+      };
+    });
+  }
+
+  /** Stores deliveries that are due now, without offering them: a backlog. */
+  store(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+    const deliveries = this.makeDeliveries(id, count, changes);
+    this.storage.insert(deliveries);
+    return deliveries;
+  }
+
+  /** Stores deliveries and offers them, as fan-out does. */
+  offer(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+    const deliveries = this.store(id, count, changes);
+    this.dispatcher.offer(deliveries);
+    return deliveries;
+  }
+
+  sentTo(id: LaneId): SentRequest[] {
+    return this.sent.filter(({ delivery }) => delivery.subscriptionId === id.subscriptionId);
+  }
+
+  eventsOf<Kind extends DispatchEvent['kind']>(kind: Kind): Extract<DispatchEvent, { kind: Kind }>[] {
+    return this.events.filter((event): event is Extract<DispatchEvent, { kind: Kind }> => event.kind === kind);
+  }
+
+  async #send(
+    owner: number,
+    target: SendableTarget,
+    delivery: PendingDelivery,
+    attempt: number,
+  ): Promise<AttemptResult> {
+    const { clock, inFlight } = this;
+    const startedAtMs = clock.elapsedMs;
+    const startedAt = new Date(clock.nowMs());
+    const request: SentRequest = { delivery, attempt, target, startedAtMs, endedAtMs: null };
+    this.sent.push(request);
+    const row = this.storage.find(delivery.deliveryId);
+    const isRecorded = row === undefined || row.attempts !== delivery.attempts;
+    if (owner === this.storage.owner && (isRecorded || inFlight.get(delivery.deliveryId) === owner)) {
+      this.wronglySent.push(delivery.deliveryId);
+    }
+    inFlight.set(delivery.deliveryId, owner);
+    this.inFlightMax = Math.max(this.inFlightMax, inFlight.size);
+    const receiver = this.receivers.get(delivery.subscriptionId) ?? fails;
+    try {
+      const { afterMs, status, retryAfter = null } = receiver(delivery, attempt);
+      await clock.wait(afterMs);
+      const durationMs = clock.elapsedMs - startedAtMs;
+      const error = status === null ? 'TIMEOUT' : null;
+      return { startedAt, durationMs, responseStatus: status, error, retryAfter };
+    } finally {
+      if (inFlight.get(delivery.deliveryId) === owner) inFlight.delete(delivery.deliveryId);
+      request.endedAtMs = clock.elapsedMs;
+    }
+  }
+}
+
+const body = new TextEncoder().encode('{}');
+
+function targetFor(id: LaneId): LaneTarget {
+  return {
+    ...id,
+    callbackUrl: `https://receiver.example/${id.subscriptionId}`,
+    secret: 'whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0',
+    nextSecret: null,
+    state: cleanLaneState,
+  };
+}
