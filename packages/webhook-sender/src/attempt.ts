@@ -35,7 +35,8 @@ export function startAttempt(
 }
 
 /**
- * Sends one POST request, to the end of the response body, within one deadline. A redirect is a response like any other.
+ * Sends one POST request, to the end of the response body, within one deadline. A redirect is a response like any other. The
+ * request is sent once, whatever happens to the connection: each recorded attempt is at most one request to the receiver.
  * Uses callbacks and creates no promise on an idle connection, the usual case.
  */
 class Attempt {
@@ -58,24 +59,12 @@ class Attempt {
     this.#deadline = deadlines.start(startMs, () => this.#expire());
     const idle = pool.take(this.#request.origin);
     if (idle === null) void this.#sendOnNewConnection();
-    else this.#send(idle, (exchange) => this.#onReusedEnd(exchange));
+    else this.#send(idle);
   }
 
-  #send(connection: Connection, onEnd: (exchange: Exchange) => void): void {
-    this.#exchange = new Exchange(connection, this.#request.keepsBody, onEnd);
+  #send(connection: Connection): void {
+    this.#exchange = new Exchange(connection, this.#request.keepsBody, (exchange) => this.#onExchangeEnd(exchange));
     this.#exchange.start(this.#request);
-  }
-
-  #onReusedEnd(exchange: Exchange): void {
-    const { error } = exchange;
-    if (error?.code === 'CONNECTION_FAILED' && error.responseStatus === null) {
-      // A server may close an idle connection at any time, so the attempt continues on a new connection. If the
-      // receiver did read the request, it receives the same webhook-id twice, as with any retry.
-      this.#exchange = null;
-      void this.#sendOnNewConnection();
-      return;
-    }
-    this.#onExchangeEnd(exchange);
   }
 
   async #sendOnNewConnection(): Promise<void> {
@@ -92,7 +81,7 @@ class Attempt {
       this.#end(null, asAttemptError(error));
       return;
     }
-    this.#send(connection, (exchange) => this.#onExchangeEnd(exchange));
+    this.#send(connection);
   }
 
   #onExchangeEnd(exchange: Exchange): void {
