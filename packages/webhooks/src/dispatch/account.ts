@@ -8,6 +8,8 @@ export class Account extends SlotAccount {
   readonly shard: Shard;
   /** How many lanes of this account are in memory. */
   lanes = 0;
+  /** How many deliveries wait in the queues of its lanes. Written by `Memory` only. */
+  queued = 0;
 
   constructor(id: AccountId) {
     super();

@@ -1,4 +1,5 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
+import { failpoint } from '../failpoint.ts';
 import { concludeAttempt, type ConcludeContext } from './conclude-attempt.ts';
 import type { SendableTarget } from './lane-target.ts';
 import type { Lane } from './lane.ts';
@@ -39,7 +40,10 @@ export class Attempts {
     const { delivery, lane, chargedMs } = queued;
     let result: AttemptResult;
     try {
-      result = await this.#options.send(target, delivery, delivery.attempts + 1);
+      const sending = this.#options.send(target, delivery, delivery.attempts + 1);
+      failpoint('dispatch-after-send');
+      result = await sending;
+      failpoint('dispatch-after-response');
     } catch (error) {
       this.#options.onEvent({ kind: 'attempt-broken', alarm: true, delivery, error });
       result = this.#brokenResult();

@@ -81,3 +81,15 @@ test('forgets idle lanes when there are too many, and no lane in use', async () 
   await world.clock.advance(500);
   expect(world.sentTo(inFlight)).toHaveLength(1);
 });
+
+test('an account is behind while half of what its queues hold waits in memory', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  expect(world.dispatcher.isBehind(lane.accountId)).toBe(false);
+  world.offer(lane, 127);
+  expect(world.dispatcher.isBehind(lane.accountId)).toBe(false);
+  world.offer(lane, 20);
+  expect(world.dispatcher.isBehind(lane.accountId)).toBe(true);
+  await world.clock.advance(10_000);
+  expect(world.dispatcher.isBehind(lane.accountId)).toBe(false);
+});

@@ -1,4 +1,4 @@
-import type { SubscriptionId } from '../ids.ts';
+import type { AccountId, SubscriptionId } from '../ids.ts';
 import type { Shard } from '../shard.ts';
 import type { Send } from './attempts.ts';
 import type { Clock } from './clock.ts';
@@ -50,6 +50,11 @@ export interface Dispatcher {
    * have been called for those that have.
    */
   offer(deliveries: readonly PendingDelivery[]): void;
+  /**
+   * Whether the lanes of the account have enough in memory. What is offered meanwhile may have to be left in storage and read
+   * again.
+   */
+  isBehind(account: AccountId): boolean;
   /** Reads a lane that has pending deliveries in storage. What waits of it in memory is read again. */
   openLane(id: LaneId): void;
   /**

@@ -1,4 +1,4 @@
-import type { SubscriptionId } from '../ids.ts';
+import type { AccountId, SubscriptionId } from '../ids.ts';
 import type { Shard } from '../shard.ts';
 import { Attempts } from './attempts.ts';
 import type { Dispatcher, DispatcherOptions, DispatcherStats } from './dispatcher.ts';
@@ -82,6 +82,11 @@ export class LaneDispatcher implements Dispatcher {
     }
     for (const lane of changed) this.#scheduler.schedule(lane, nowMs);
     this.#deal();
+  }
+
+  isBehind(id: AccountId): boolean {
+    const account = this.#registry.findAccount(id);
+    return account !== undefined && this.#memory.hasEnough(account);
   }
 
   openLane(id: LaneId): void {

@@ -27,6 +27,10 @@ export class LaneRegistry {
     return this.#lanes.get(id);
   }
 
+  findAccount(id: AccountId): Account | undefined {
+    return this.#accounts.get(id);
+  }
+
   findOrAdd({ subscriptionId, accountId }: LaneId): Lane {
     const found = this.#lanes.get(subscriptionId);
     if (found !== undefined) return found;

@@ -1,3 +1,4 @@
+import type { Account } from './account.ts';
 import type { Lane } from './lane.ts';
 import type { QueuedDelivery } from './queued-delivery.ts';
 import type { RefillOptions } from './storage.ts';
@@ -23,6 +24,7 @@ export const defaultMemoryLimits: MemoryLimits = {
 const crowdedShare = 1 / 2;
 const commonShare = 3 / 4;
 const smallQueueShare = 1 / 16;
+const enoughShare = 1 / 2;
 
 /**
  * The deliveries that wait in the queues of all lanes.
@@ -51,6 +53,12 @@ export class Memory {
   /** Whether a lane with an empty queue can add a delivery. */
   hasRoom(lane: Lane): boolean {
     return this.#queueMax(lane) > 0;
+  }
+
+  /** Whether the account has enough in memory: half of what its queues hold, or little more than what is in flight. */
+  hasEnough({ queued, lanes }: Account): boolean {
+    const share = this.isCrowded ? smallQueueShare : enoughShare;
+    return queued >= lanes * this.#limits.queueDeliveries * share;
   }
 
   /** Adds a delivery to the queue of its lane, or leaves it in storage. */
@@ -142,6 +150,7 @@ export class Memory {
     queued.lane.known.set(queued.delivery.deliveryId, queued);
     this.deliveries += 1;
     this.bodyBytes += queued.delivery.body.length;
+    queued.lane.account.queued += 1;
   }
 
   #removeLast(lane: Lane): void {
@@ -154,5 +163,6 @@ export class Memory {
   #subtract(queued: QueuedDelivery): void {
     this.deliveries -= 1;
     this.bodyBytes -= queued.delivery.body.length;
+    queued.lane.account.queued -= 1;
   }
 }

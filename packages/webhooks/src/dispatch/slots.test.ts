@@ -28,28 +28,31 @@ const lanesOf = (count: number, isQuick: boolean): TestLane[] =>
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 describe('the quarter rule', () => {
-  test('lets slow lanes use three quarters of the slots', () => {
-    expect(sum(fill(new Slots(2_000), lanesOf(500, false)))).toBe(1_500);
+  test('lets slow lanes leave five sixteenths of the slots free, and quick lanes a quarter', () => {
+    const slots = new Slots<TestLane>(2_000);
+    expect(sum(fill(slots, lanesOf(500, false)))).toBe(1_375);
+    expect(fill(slots, [new TestLane(true), new TestLane(true)], 100)).toEqual([63, 62]);
   });
 
   test('lets each quick lane use one slot of the last quarter', () => {
-    const slots = new Slots(2_000);
+    const slots = new Slots<TestLane>(2_000);
     fill(slots, lanesOf(500, false));
+    fill(slots, lanesOf(125, true), 1);
     expect(fill(slots, lanesOf(3, true))).toEqual([1, 1, 1]);
     expect(sum(fill(slots, lanesOf(1_000, true)))).toBe(497);
     expect(slots.inFlight).toBe(2_000);
   });
 
-  test('lets a slow lane start nothing when only a quarter is free, even if it has nothing in flight', () => {
+  test('lets a slow lane start nothing when five sixteenths are free, even if it has nothing in flight', () => {
     const slots = new Slots<TestLane>(16);
-    fill(slots, lanesOf(12, false), 1);
+    fill(slots, lanesOf(11, false), 1);
     expect(fill(slots, lanesOf(5, false))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test('lets a lane continue when more than a quarter is free again', () => {
+  test('lets a lane continue when more than five sixteenths are free again', () => {
     const slots = new Slots<TestLane>(16);
     const slow = new TestLane(false);
-    fill(slots, [slow, ...lanesOf(11, false)], 1);
+    fill(slots, [slow, ...lanesOf(10, false)], 1);
     const waiting = new TestLane(false);
     slots.request(waiting);
     expect(slots.next()).toBeNull();
@@ -123,8 +126,8 @@ describe('slot-time', () => {
       [fast, 0],
       [slow, 0],
     ]);
-    // One slot beyond the last quarter is left, so that requests run one after another.
-    fill(slots, lanesOf(11, false), 1);
+    // Slow lanes can use one more slot, so that requests run one after another.
+    fill(slots, lanesOf(10, false), 1);
     for (const lane of [fast, slow]) slots.request(lane);
     for (let turn = 0; turn < 1_000; turn += 1) {
       const lane = slots.next();
@@ -159,7 +162,7 @@ describe('slot-time', () => {
 
   test('does not put a lane that was idle after lanes that wait for more than the last quarter', () => {
     const slots = new Slots<TestLane>(16);
-    fill(slots, lanesOf(12, false), 1);
+    fill(slots, lanesOf(11, false), 1);
     const [waiting, busy, idle] = [new TestLane(false), new TestLane(true), new TestLane(false)];
     slots.request(waiting);
     for (let turn = 0; turn < 10; turn += 1) {
@@ -186,7 +189,7 @@ test('a quick lane that waits for a further slot may use the last quarter once i
   const quick = new TestLane(true);
   slots.request(quick);
   const chargedMs = slots.take(quick);
-  fill(slots, lanesOf(11, false), 1);
+  fill(slots, lanesOf(11, true), 1);
   slots.request(quick);
   expect(slots.next()).toBeNull();
   slots.release(quick, 20, chargedMs);

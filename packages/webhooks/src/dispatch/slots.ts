@@ -7,7 +7,7 @@ export class SlotAccount {
 }
 
 /** Where a lane waits for a slot. */
-type Place = 'none' | 'first' | 'further' | 'blocked';
+type Place = 'none' | 'first' | 'further' | 'slow' | 'blocked';
 
 /** What the slots know about a lane. Written by `Slots` only, apart from `isQuick`. */
 export abstract class SlotLane implements HeapNode {
@@ -27,6 +27,7 @@ export abstract class SlotLane implements HeapNode {
 
 const accountShare = 1 / 16;
 const reservedShare = 1 / 4;
+const slowExtraShare = 1 / 16;
 const newSampleWeight = 1 / 4;
 
 /**
@@ -37,6 +38,8 @@ const newSampleWeight = 1 / 4;
  *
  * So receivers that hang can hold three quarters of the slots, and each quick lane can still start its first request. A lane
  * with a request in flight needs more than a quarter free, so it makes no difference whether that request hangs already.
+ * Slow lanes leave a sixteenth more free. Otherwise a quick lane whose second event arrives while its first request is in
+ * flight would wait for a slow lane to end.
  *
  * An account holds at most a sixteenth of the slots beyond the first of each of its lanes.
  *
@@ -46,11 +49,13 @@ const newSampleWeight = 1 / 4;
 export class Slots<Lane extends SlotLane> {
   readonly total: number;
   readonly #reserved: number;
+  readonly #reservedFromSlow: number;
   readonly #accountExtraMax: number;
   /** Quick lanes without a request in flight. */
   readonly #first = new Heap<Lane>();
-  /** All other lanes. */
+  /** Quick lanes with a request in flight. */
   readonly #further = new Heap<Lane>();
+  readonly #slow = new Heap<Lane>();
   /** Lanes that wait until their account may hold another extra slot. */
   readonly #blocked = new Map<SlotAccount, Set<Lane>>();
   /** Where lanes that were idle continue. Never decreases. */
@@ -61,6 +66,7 @@ export class Slots<Lane extends SlotLane> {
     this.total = total;
     this.#free = total;
     this.#reserved = total * reservedShare;
+    this.#reservedFromSlow = total * (reservedShare + slowExtraShare);
     this.#accountExtraMax = Math.max(1, Math.floor(total * accountShare));
   }
 
@@ -102,7 +108,7 @@ export class Slots<Lane extends SlotLane> {
   take(lane: Lane): number {
     this.#leave(lane);
     // A lane that uses the last quarter can be ahead of lanes that wait for more free slots.
-    const waitingMs = this.#further.first?.slotTimeMs ?? Infinity;
+    const waitingMs = Math.min(this.#further.first?.slotTimeMs ?? Infinity, this.#slow.first?.slotTimeMs ?? Infinity);
     this.#systemSlotTimeMs = Math.max(this.#systemSlotTimeMs, Math.min(lane.slotTimeMs, waitingMs));
     this.#free -= 1;
     if (lane.inFlight > 0) lane.account.extraSlots += 1;
@@ -135,9 +141,8 @@ export class Slots<Lane extends SlotLane> {
   #candidate(): Lane | undefined {
     const first = this.#first.first;
     if (this.#free <= this.#reserved) return first;
-    const further = this.#further.first;
-    if (first === undefined || further === undefined) return first ?? further;
-    return further.heapKey < first.heapKey ? further : first;
+    const candidate = firstOf(first, this.#further.first);
+    return this.#free <= this.#reservedFromSlow ? candidate : firstOf(candidate, this.#slow.first);
   }
 
   #wait(lane: Lane): void {
@@ -146,7 +151,10 @@ export class Slots<Lane extends SlotLane> {
       const blocked = this.#blocked.get(lane.account);
       if (blocked === undefined) this.#blocked.set(lane.account, new Set([lane]));
       else blocked.add(lane);
-    } else if (lane.isQuick && lane.inFlight === 0) {
+    } else if (!lane.isQuick) {
+      lane.place = 'slow';
+      this.#slow.add(lane, lane.slotTimeMs);
+    } else if (lane.inFlight === 0) {
       lane.place = 'first';
       this.#first.add(lane, lane.slotTimeMs);
     } else {
@@ -158,6 +166,7 @@ export class Slots<Lane extends SlotLane> {
   #leave(lane: Lane): void {
     if (lane.place === 'first') this.#first.remove(lane);
     else if (lane.place === 'further') this.#further.remove(lane);
+    else if (lane.place === 'slow') this.#slow.remove(lane);
     else if (lane.place === 'blocked') {
       const blocked = this.#blocked.get(lane.account);
       if (blocked?.delete(lane) && blocked.size === 0) this.#blocked.delete(lane.account);
@@ -181,4 +190,9 @@ export class Slots<Lane extends SlotLane> {
     this.#leave(least);
     this.#wait(least);
   }
+}
+
+function firstOf<Node extends HeapNode>(a: Node | undefined, b: Node | undefined): Node | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return b.heapKey < a.heapKey ? b : a;
 }
