@@ -1,11 +1,17 @@
 import { appConfig, readConfig, wholeNumberVariable } from '@deedwire/service-runtime';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 const schema = appConfig({ port: 4003 }).safeExtend({
   /** How often to poll for work whose notification was lost. 0 disables polling. */
   POLL_INTERVAL_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
   /** The maximum number of concurrent requests to callback URLs. */
-  WORKER_CONCURRENCY: wholeNumberVariable({ min: 1, max: 10_000 }).default(256),
+  WORKER_CONCURRENCY: wholeNumberVariable({ min: 16, max: 10_000 }).default(2_000),
+  /** How long a worker owns its accounts without renewing its lease. Another one takes over after that. */
+  WORKER_LEASE_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(15_000),
+  /** How long events can be delivered. */
+  WEBHOOK_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(30),
+  /** For fault tests: a place where the process ends itself. */
+  DEEDWIRE_FAILPOINT: z.string().optional(),
 });
 
 export type WorkerConfig = z.output<typeof schema>;

@@ -9,6 +9,8 @@ import { selectTime } from '@deedwire/store/time';
 export interface DatabaseClock {
   /** Continues from the latest reading, even while the database is unavailable. Before the first, it is the machine's time. */
   readonly now: () => Date;
+  /** As `now`, in milliseconds. */
+  readonly nowMs: () => number;
   /** Reads the clock of the database. Repeat it regularly, because the two clocks drift apart. */
   readonly read: () => Promise<void>;
 }
@@ -28,6 +30,7 @@ export function createDatabaseClock({ store, logger, machine }: DatabaseClockOpt
   let wasWrong = false;
   return {
     now: () => new Date(offsetMs + machine.monotonicMs()),
+    nowMs: () => offsetMs + machine.monotonicMs(),
     async read() {
       const startedMs = machine.monotonicMs();
       const time = await selectTime(store);

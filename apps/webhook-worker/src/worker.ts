@@ -1,24 +1,25 @@
 import { hostname } from 'node:os';
+import { secretAssociatedData } from '@deedwire/domain';
 import { databaseLog, type Logger } from '@deedwire/service-runtime';
-import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
+import { createSecretKeyRing, createStore, SecretUnreadableError } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { createWebhookSender } from '@deedwire/webhook-sender';
+import { armFailpoint, createWebhookEngine } from '@deedwire/webhooks';
 import type { Registry } from 'prom-client';
-import { createAlarms } from './alarms.ts';
 import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
-import { attemptDelivery } from './dispatch/attempt.ts';
-import { createDispatchStore } from './dispatch/dispatch-store.ts';
-import { createDispatcher, leaseSeconds } from './dispatch/dispatcher.ts';
-import { createFanOut } from './fan-out/fan-out.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
+import { createRenderer } from './rendering/renderer.ts';
+import { createReporter } from './report-event.ts';
 import { retiredEventVersions } from './retired-event-versions.ts';
-import { createRetirement } from './retirement.ts';
+import { createSend } from './send.ts';
 
 const appName = 'deedwire-webhook-worker';
-// How often to check for changes without a notification: alarms, retired versions and the clock.
+// How often to check for changes without a notification: retired versions and the clock.
 const watchIntervalMs = 30_000;
+// Fan-out writes and reads at the same time, four calls settle, four refill, and some read single lanes.
+const connections = 16;
 
 const monotonicMs = (): number => performance.now();
 
@@ -38,15 +39,17 @@ export interface Worker {
   start(): Promise<void>;
   /** Stops sending new deliveries. */
   stopTakingWork(): void;
-  /** Resolves when all deliveries in flight are recorded and all lanes are released. */
+  /** Resolves when all deliveries in flight are recorded and the worker's share is released. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
-  const { GID_NAMESPACE: gidNamespace, DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl } = config;
+  const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, GID_NAMESPACE: gidNamespace } = config;
   const storeLog = databaseLog(logger, config);
-  const store = createStore({ databaseUrl, directUrl, applicationName: appName, ...storeLog });
+  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, ...storeLog };
+  const store = createStore({ ...storeOptions, applicationName: appName, maxConnections: connections });
+  const leaseStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 1 });
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,
@@ -56,72 +59,81 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const secretKeys = createSecretKeyRing(config.WEBHOOK_SECRET_KEYS);
+  if (config.NODE_ENV === 'test') armFailpoint(config.DEEDWIRE_FAILPOINT);
 
-  const metrics = createWorkerMetrics(registry, () => dispatcher.inFlight());
-  const attempts = { sender, secretKeys, gidNamespace, logger, metrics, now: clock.now, random: Math.random };
-  const dispatcher = createDispatcher({
-    store: createDispatchStore(store, `${hostname()}/${process.pid}`, leaseSeconds),
-    attempt: (lane, delivery) => attemptDelivery(attempts, lane, delivery),
-    concurrency: config.WORKER_CONCURRENCY,
-    logger,
-    now: clock.now,
-    monotonicMs,
+  const metrics = createWorkerMetrics(registry, () => engine.stats());
+  const engine = createWebhookEngine({
+    store,
+    leaseStore,
+    directUrl: directUrl ?? databaseUrl,
+    name: `${hostname()}/${process.pid}`,
+    clock: { nowMs: clock.nowMs, setTimer },
     random: Math.random,
+    renderer: createRenderer(gidNamespace),
+    send: createSend(sender, gidNamespace),
+    openSecret(subscriptionId, ciphertext) {
+      try {
+        return secretKeys.decrypt(ciphertext, secretAssociatedData(subscriptionId));
+      } catch (error) {
+        if (error instanceof SecretUnreadableError) return null;
+        throw error;
+      }
+    },
+    retiredVersions: () => retiredEventVersions(clock.now()),
+    slots: config.WORKER_CONCURRENCY,
+    leaseMs: config.WORKER_LEASE_MS,
+    pollMs: config.POLL_INTERVAL_MS,
+    retentionDays: config.WEBHOOK_RETENTION_DAYS,
+    onEvent: createReporter({ logger, metrics, gidNamespace, now: clock.now }),
   });
-  const fanOut = createFanOut({ store, gidNamespace, logger, metrics, onDeliveries: () => dispatcher.wake() });
   const watches = [
     createLoop('clock', logger, clock.read),
-    createAlarms({ store, logger, metrics }),
-    createRetirement({ store, logger, retiredVersions: () => retiredEventVersions(clock.now()) }),
+    createLoop('retirement', logger, () => engine.pauseRetired()),
   ];
-  const wake = (): void => {
-    fanOut.wake();
-    dispatcher.wake();
-  };
-
-  const watch = (): void => {
-    for (const loop of watches) loop.wake();
-  };
 
   let intake: { stop(): Promise<void> } | null = null;
-  const startIntake = (): { stop(): Promise<void> } => {
+  function startIntake(): { stop(): Promise<void> } {
     const listener = createListener({
       databaseUrl: directUrl ?? databaseUrl,
       applicationName: `${appName}-listen`,
-      onWake: wake,
+      onWake: (payload) => engine.wake(payload),
       onError: storeLog.onError,
     });
-    const { POLL_INTERVAL_MS: pollIntervalMs } = config;
-    const pollTimer = pollIntervalMs > 0 ? setInterval(wake, pollIntervalMs) : undefined;
-    const watchTimer = setInterval(watch, watchIntervalMs);
-    watch();
-    wake();
+    const watchTimer = setInterval(() => {
+      for (const loop of watches) loop.wake();
+    }, watchIntervalMs);
+    for (const loop of watches) loop.wake();
     return {
       async stop() {
-        clearInterval(pollTimer);
         clearInterval(watchTimer);
         await listener.close();
+        await Promise.all(watches.map((loop) => loop.stop()));
       },
     };
-  };
+  }
 
   return {
-    readiness: () => describeDatabaseProblems(store),
+    readiness: () => engine.problems(),
     async start() {
       // Before the first delivery, because its signature contains the time.
       await clock.read();
+      await engine.start();
       intake = startIntake();
     },
-    stopTakingWork: () => dispatcher.stopTaking(),
+    stopTakingWork: () => engine.stopTaking(),
     async drain() {
       await intake?.stop();
-      await Promise.all([fanOut, ...watches].map((loop) => loop.stop()));
-      // The next owner of the lanes repeats the attempts that cannot be recorded now.
-      await dispatcher.drain().catch((error: unknown) => logger.error({ err: error }, 'attempts not recorded'));
+      // The next owner repeats the attempts that cannot be recorded now.
+      await engine.drain().catch((error: unknown) => logger.error({ err: error }, 'attempts not recorded'));
     },
     async close() {
       await sender.close();
-      await store.close();
+      await Promise.all([store.close(), leaseStore.close()]);
     },
   };
+}
+
+function setTimer(callback: () => void, delayMs: number): () => void {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
 }

@@ -1,6 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test, vi } from 'vitest';
-import { RenderError, renderPayload } from './render-payload.ts';
+import { RenderError } from '@deedwire/webhooks';
+import { createRenderer } from './renderer.ts';
 
 // A renderer with a bug: it returns a field that is not published.
 vi.mock('./renderers.ts', () => ({
@@ -8,8 +9,16 @@ vi.mock('./renderers.ts', () => ({
 }));
 
 test('rejects a payload with a field that is not published', () => {
-  const event = { id: toRecordId<'WebhookEvent'>('5'), type: 'webhook.test', occurredAt: new Date(), snapshot: {} };
-  const render = () => renderPayload('service', event, '2026-11-01');
+  const event = {
+    id: toRecordId<'WebhookEvent'>('5'),
+    accountId: toRecordId<'Account'>('6'),
+    interfaceName: 'partner',
+    type: 'webhook.test',
+    occurredAt: new Date(),
+    snapshot: {},
+    requestId: null,
+  } as const;
+  const render = () => createRenderer('service').render(event, '2026-11-01');
   expect(render).toThrow(RenderError);
   expect(render).toThrow('unrecognized_keys');
   expect(render).not.toThrow('secret');

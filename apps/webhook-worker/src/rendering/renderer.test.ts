@@ -1,7 +1,8 @@
 import { toRecordId, type EventSnapshots } from '@deedwire/domain';
-import { webhookEventTypes } from '@deedwire/webhook-events';
+import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
-import { knownEventVersions, RenderError, renderPayload } from './render-payload.ts';
+import { RenderError } from '@deedwire/webhooks';
+import { createRenderer, knownEventVersions } from './renderer.ts';
 
 const occurredAt = '2026-11-20T08:00:00.000Z';
 const referral = { id: 'gid://service/Referral/1', externalReference: 'CRM-7' };
@@ -23,10 +24,17 @@ const snapshots: EventSnapshots = {
   'webhook.test': { message: 'Hello.' },
 };
 
-const render = (type: string, snapshot: unknown, version = '2026-11-01') =>
-  renderPayload('service', { id: toRecordId('5'), type, occurredAt: new Date(occurredAt), snapshot }, version);
+const renderer = createRenderer('service');
 
-const known = knownEventVersions.types.map((type, index) => [type, knownEventVersions.versions[index] ?? ''] as const);
+function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer {
+  const account = { accountId: toRecordId<'Account'>('6'), interfaceName: 'partner', requestId: null } as const;
+  return renderer.render(
+    { id: toRecordId('5'), ...account, type, occurredAt: new Date(occurredAt), snapshot },
+    version,
+  );
+}
+
+const known = knownEventVersions.map(({ type, version }) => [type, version] as const);
 
 test('has a renderer for every published version, and no other renderer', () => {
   const published = webhookEventTypes.flatMap(({ type, versions }) =>
@@ -48,14 +56,25 @@ test('has these renderers for 2026-11-01', () => {
   ]);
 });
 
-test.each(known)('renders %s at %s', (type, version) => {
+test.each(known)('renders %s at %s as its published schema demands', (type, version) => {
   const snapshot = new Map<string, unknown>(Object.entries(snapshots)).get(type);
-  expect(JSON.parse(render(type, snapshot, version).toString())).toMatchObject({
-    id: 'gid://service/WebhookEvent/5',
-    type,
-    version,
-    timestamp: occurredAt,
-  });
+  const body: unknown = JSON.parse(render(type, snapshot, version).toString());
+  expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
+  expect(body).toMatchObject({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt });
+});
+
+test.each(known)('knows %s at %s', (type, version) => {
+  expect(renderer.knows(type, version)).toBe(true);
+  expect(renderer.knowsType(type)).toBe(true);
+});
+
+test.each(['referral.lost', 'constructor', 'toString'])('does not know the type %s', (type) => {
+  expect(renderer.knowsType(type)).toBe(false);
+  expect(renderer.knows(type, '2026-11-01')).toBe(false);
+});
+
+test('does not know a version that is not published', () => {
+  expect(renderer.knows('referral.created', '2026-11-02')).toBe(false);
 });
 
 test('renders exactly these bytes, because receivers verify a signature over them', () => {

@@ -1,4 +1,4 @@
-import type { AccountId, SubscriptionId } from '../ids.ts';
+import type { AccountId, DeliveryId, SubscriptionId } from '../ids.ts';
 import type { Shard } from '../shard.ts';
 import type { Send } from './attempts.ts';
 import type { Clock } from './clock.ts';
@@ -66,6 +66,8 @@ export interface Dispatcher {
   closeLane(id: SubscriptionId): void;
   /** Closes all lanes of a shard that another worker will own. */
   closeShard(shard: Shard): void;
+  /** The deliveries of these shards that are in flight or whose results are not recorded. */
+  unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[];
   /** The subscription has changed. Nothing more is sent before its target is read again. */
   laneChanged(id: SubscriptionId): void;
   /** Starts nothing more on any lane. */

@@ -1,4 +1,4 @@
-import type { AccountId, SubscriptionId } from '../ids.ts';
+import type { AccountId, DeliveryId, SubscriptionId } from '../ids.ts';
 import type { Shard } from '../shard.ts';
 import { Attempts } from './attempts.ts';
 import type { Dispatcher, DispatcherOptions, DispatcherStats } from './dispatcher.ts';
@@ -111,6 +111,15 @@ export class LaneDispatcher implements Dispatcher {
 
   closeShard(shard: Shard): void {
     for (const lane of this.#registry.inShard(shard)) this.#scheduler.close(lane);
+  }
+
+  unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[] {
+    const lanes = shards.flatMap((shard) => this.#registry.inShard(shard));
+    return lanes.flatMap(({ known }) =>
+      Array.from(known.values())
+        .filter(({ isTaken }) => isTaken)
+        .map(({ delivery: { subscriptionId, deliveryId } }) => ({ subscriptionId, deliveryId })),
+    );
   }
 
   laneChanged(id: SubscriptionId): void {

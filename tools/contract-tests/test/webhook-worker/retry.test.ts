@@ -6,9 +6,9 @@ import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
 import { test } from './fixtures.ts';
 
-// Each waits for the first retry, 5 s: side by side.
+// Concurrent, because most of them wait 5 s for the first retry.
 
-test.concurrent('a failed attempt is tried again on schedule, with the same bytes and id and a fresh timestamp', async ({
+test.concurrent('a failed attempt is repeated on schedule with the same bytes and id and a new timestamp', async ({
   harness,
   receiver,
 }) => {
@@ -41,7 +41,7 @@ test.concurrent('a failed attempt is tried again on schedule, with the same byte
   });
 });
 
-test.concurrent('a receiver that never answers has its attempt recorded, and is shown when the next is due', async ({
+test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a next attempt', async ({
   harness,
   receiver,
 }) => {
@@ -60,7 +60,7 @@ test.concurrent('a receiver that never answers has its attempt recorded, and is 
   });
 });
 
-test.concurrent('410 pauses the subscription, keeps its events, and another URL takes it up again', async ({
+test.concurrent('410 pauses the subscription and keeps its events, and another URL resumes it', async ({
   harness,
   receiver,
 }) => {
@@ -94,12 +94,12 @@ test.concurrent('410 pauses the subscription, keeps its events, and another URL 
   }
 });
 
-test.concurrent('with polling switched off a commit wakes the worker', async ({ harness, receiver }) => {
+test.concurrent('a commit wakes the worker if polling is disabled', async ({ harness, receiver }) => {
   await harness.startWorker({ POLL_INTERVAL_MS: 0 });
   await harness.subscribe(receiver.url, ['referral.created']);
   await harness.refer(1);
   await receiver.waitFor(1);
-  // And a retry is due by itself.
+  // A retry needs no notification.
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 2 ? 500 : 200).end();
   };

@@ -1,0 +1,68 @@
+import { formatGid } from '@deedwire/domain';
+import { findEventVersion } from '@deedwire/webhook-events';
+import { RenderError, type Renderer, type StoredEvent } from '@deedwire/webhooks';
+import { renderers } from './renderers.ts';
+
+// This limit is published: receivers may reject larger bodies.
+const payloadMaxBytes = 256_000;
+
+/** One version of one event type that this build can render. */
+interface Rendering {
+  readonly type: string;
+  readonly version: string;
+  readonly renderData: (snapshot: unknown) => object;
+  /** Also rejects fields that are not published. */
+  readonly schema: NonNullable<ReturnType<typeof findEventVersion>>['data'];
+}
+
+/** By type, then by version. */
+const renderings: ReadonlyMap<string, ReadonlyMap<string, Rendering>> = new Map(
+  Object.entries(renderers).map(([type, byVersion]) => [type, new Map(renderingsOf(type, byVersion))]),
+);
+
+function* renderingsOf(type: string, byVersion: object): Generator<[string, Rendering]> {
+  // The cast is safe because the outbox stores each snapshot under its event type, and every payload is validated.
+  for (const [version, renderData] of Object.entries(byVersion) as [string, Rendering['renderData']][]) {
+    const contract = findEventVersion(type, version);
+    if (contract !== undefined) yield [version, { type, version, renderData, schema: contract.data }];
+  }
+}
+
+/** The versions that this build can render. */
+export const knownEventVersions: readonly { type: string; version: string }[] = [...renderings.values()].flatMap(
+  (versions) => Array.from(versions.values(), ({ type, version }) => ({ type, version })),
+);
+
+/** Renders the bodies of webhooks. The same bytes are signed, stored and sent on every attempt. */
+export function createRenderer(gidNamespace: string): Renderer {
+  return {
+    knowsType: (type) => renderings.has(type),
+    knows: (type, version) => renderings.get(type)?.has(version) === true,
+    render(event, version) {
+      const rendering = renderings.get(event.type)?.get(version);
+      if (rendering === undefined) throw new RenderError(`This build cannot render ${event.type} at ${version}.`);
+      return renderBody(gidNamespace, rendering, event);
+    },
+  };
+}
+
+/** The envelope is valid by construction. `data` comes from a snapshot that another build may have written. */
+function renderBody(gidNamespace: string, { type, version, renderData, schema }: Rendering, event: StoredEvent): Buffer {
+  const name = `${type} at ${version}`;
+  let data: object;
+  try {
+    data = renderData(event.snapshot);
+  } catch (cause) {
+    throw new RenderError(`${name} cannot be rendered from its snapshot.`, { cause });
+  }
+  const { error } = schema.safeParse(data);
+  if (error !== undefined) {
+    // The message is logged, so it contains paths and never values.
+    const paths = error.issues.map((issue) => `${['data', ...issue.path].join('.')}: ${issue.code}`);
+    throw new RenderError(`${name} does not match its published schema: ${paths.join(', ')}.`);
+  }
+  const id = formatGid(gidNamespace, 'WebhookEvent', event.id);
+  const body = Buffer.from(JSON.stringify({ id, type, version, timestamp: event.occurredAt.toISOString(), data }));
+  if (body.length <= payloadMaxBytes) return body;
+  throw new RenderError(`${name} has ${body.length} bytes; at most ${payloadMaxBytes} are allowed.`);
+}

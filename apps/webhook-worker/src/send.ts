@@ -1,0 +1,32 @@
+import { formatGid } from '@deedwire/domain';
+import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
+import type { Send, SendableTarget } from '@deedwire/webhooks';
+
+/** Sends deliveries as webhooks. A target is prepared once, for as long as it does not change. */
+export function createSend(sender: Pick<WebhookSender, 'target'>, gidNamespace: string): Send {
+  const prepared = new WeakMap<SendableTarget, PreparedTarget>();
+
+  function prepare(target: SendableTarget): PreparedTarget {
+    const subscriptionId = formatGid(gidNamespace, 'WebhookSubscription', target.subscriptionId);
+    const created = sender.target({
+      url: target.callbackUrl,
+      secret: target.secret,
+      nextSecret: target.nextSecret ?? undefined,
+      headers: { 'X-Service-Webhook-Subscription-Id': subscriptionId },
+    });
+    prepared.set(target, created);
+    return created;
+  }
+
+  return (target, delivery, attempt) =>
+    (prepared.get(target) ?? prepare(target)).deliver({
+      webhookId: formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId),
+      body: delivery.body,
+      headers: {
+        'X-Service-Webhook-Event': delivery.eventType,
+        'X-Service-Webhook-Event-Version': delivery.eventVersion,
+        'X-Service-Webhook-Attempt': String(attempt),
+        'X-Service-Webhook-Sequence': delivery.sequence,
+      },
+    });
+}

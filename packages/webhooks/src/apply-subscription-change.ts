@@ -1,0 +1,31 @@
+import type { Store } from '@deedwire/store';
+import type { Dispatcher } from './dispatch/dispatcher.ts';
+import type { LaneId } from './dispatch/lane-registry.ts';
+import { selectLane } from './dispatch/sql/select-lanes.ts';
+import { deletePendingOfDeleted } from './subscriptions/delete-pending-of-deleted.ts';
+import type { WorkerId } from './workers/worker-id.ts';
+
+export interface SubscriptionChangeContext {
+  store: Store;
+  dispatcher: Pick<Dispatcher, 'closeLane' | 'laneChanged' | 'openLane'>;
+  workerId: () => WorkerId;
+}
+
+/** How many rows one statement deletes, so that it locks none for long. */
+const batchSize = 1_000;
+
+/** Puts the current state of a subscription into effect. Can be repeated. */
+export async function applySubscriptionChange(
+  { store, dispatcher, workerId }: SubscriptionChangeContext,
+  id: LaneId,
+): Promise<void> {
+  const lane = await selectLane(store, id.subscriptionId);
+  if (lane === null || lane.isDeleted) {
+    dispatcher.closeLane(id.subscriptionId);
+    let deleted: number;
+    do deleted = await deletePendingOfDeleted(store, workerId(), id.subscriptionId, batchSize);
+    while (deleted === batchSize);
+  } else if (lane.isPaused) dispatcher.closeLane(id.subscriptionId);
+  else if (lane.hasPending) dispatcher.openLane(id);
+  else dispatcher.laneChanged(id.subscriptionId);
+}

@@ -1,0 +1,32 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { DispatchStorage } from './storage.ts';
+
+/**
+ * Reports when another worker has taken over. Results that cannot be recorded then count as stale: the new owner sends these
+ * deliveries again.
+ */
+export function storageOfWorker(storage: DispatchStorage, onFencedOut: () => void): DispatchStorage {
+  return {
+    ...storage,
+    async settle(batch) {
+      try {
+        return await storage.settle(batch);
+      } catch (error) {
+        if (!(error instanceof FencedOutError)) throw error;
+        onFencedOut();
+        return new Map();
+      }
+    },
+    async countTakes(deliveries) {
+      try {
+        await storage.countTakes(deliveries);
+      } catch (error) {
+        if (!(error instanceof FencedOutError)) throw error;
+        onFencedOut();
+        // The lanes are about to be closed. Nothing may be sent that was not counted.
+        throw new StoreUnavailableError(error);
+      }
+    },
+  };
+}

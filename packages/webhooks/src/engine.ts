@@ -1,0 +1,186 @@
+import { describeDatabaseProblems, type Store } from '@deedwire/store';
+import { applySubscriptionChange } from './apply-subscription-change.ts';
+import type { Send } from './dispatch/attempts.ts';
+import type { Clock } from './dispatch/clock.ts';
+import { createDispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
+import { storageOfWorker } from './dispatch/storage-of-worker.ts';
+import { createDispatchStorage, type OpenSecret } from './dispatch/store-dispatch.ts';
+import type { EngineEvent } from './events.ts';
+import { createFanOut } from './fan-out/fan-out.ts';
+import type { Renderer } from './fan-out/renderer.ts';
+import { openShards } from './open-shards.ts';
+import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
+import type { EventTypePin } from './subscriptions/subscription-row.ts';
+import { createRetention } from './retention/retention.ts';
+import { createWorkers } from './workers/workers.ts';
+
+/** How long a worker owns its shards without a sign of life. */
+export const defaultLeaseMs = 15_000;
+
+const retiredBatchSize = 100;
+
+export interface WebhookEngineOptions {
+  /** For fan-out, settling and reading. */
+  store: Store;
+  /** For the lease alone, so that it never waits for a connection. */
+  leaseStore: Store;
+  /** A direct connection, on which partitions are detached. */
+  directUrl: string;
+  /** Shown to operators, for example `host/pid`. */
+  name: string;
+  clock: Clock;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  random: () => number;
+  renderer: Renderer;
+  send: Send;
+  openSecret: OpenSecret;
+  /** The versions of event types that are retired now. Subscriptions that pin one are paused. */
+  retiredVersions: () => readonly EventTypePin[];
+  /** How many requests can be in flight. */
+  slots: number;
+  /** Defaults to 15 s. */
+  leaseMs?: number | undefined;
+  /** How often to look for work whose notification was lost. 0: never. */
+  pollMs: number;
+  retentionDays: number;
+  onEvent: (event: EngineEvent) => void;
+}
+
+/**
+ * A worker: owns shards, fans out the events of their accounts, sends their deliveries and records the results.
+ */
+export interface WebhookEngine {
+  /** Registers the worker and starts to take shards. If it throws, nothing has started. */
+  start(): Promise<void>;
+  /** There may be work. To be called with the payload of a notification, or with null after notifications may have been lost. */
+  wake(payload: string | null): void;
+  /** Starts no further request. */
+  stopTaking(): void;
+  /** Stops. Resolves when everything in flight is recorded and the shards are released. */
+  drain(): Promise<void>;
+  /** Pauses the subscriptions that pin a retired version. To be called now and then. */
+  pauseRetired(): Promise<void>;
+  /** What is missing before the worker can start, one sentence each. */
+  problems(): Promise<readonly string[]>;
+  stats(): DispatcherStats & { readonly shards: number };
+}
+
+export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngine {
+  const { store, clock, random, onEvent, leaseMs = defaultLeaseMs } = options;
+  const workerId = () => workers.id;
+  let isStalled = false;
+
+  const storage = createDispatchStorage({ store, workerId, openSecret: options.openSecret });
+  const dispatcher = createDispatcher({
+    storage: storageOfWorker(storage, () => workers.fencedOut()),
+    send: options.send,
+    clock,
+    random,
+    leaseMs,
+    slots: options.slots,
+    onEvent(event) {
+      if (event.kind === 'settling-stalled') isStalled = true;
+      else if (event.kind === 'settling-resumed') isStalled = false;
+      onEvent(event);
+    },
+  });
+
+  const fanOut = createFanOut({
+    store,
+    clock,
+    workerId,
+    render: options.renderer,
+    offer: (deliveries) => dispatcher.offer(deliveries),
+    isBehind: (accountId) => dispatcher.isBehind(accountId),
+    onSubscriptionChanged: (id) => applySubscriptionChange({ store, dispatcher, workerId }, id),
+    onUncertain(lanes) {
+      for (const lane of lanes) dispatcher.openLane(lane);
+    },
+    onFencedOut: () => workers.fencedOut(),
+    onEvent,
+  });
+
+  const workers = createWorkers({
+    store: options.leaseStore,
+    clock,
+    name: options.name,
+    leaseMs,
+    isStalled: () => isStalled,
+    onAcquired: (shards) =>
+      openShards(
+        {
+          store,
+          clock,
+          dispatcher,
+          fanOut,
+          isOwned: (shard) => workers.shards.has(shard),
+          onUnavailable: (error) => onEvent({ kind: 'shards-unreadable', shards: shards.length, error }),
+        },
+        shards,
+      ),
+    async onReleasing(shards) {
+      await Promise.all(shards.map((shard) => fanOut.removeShard(shard)));
+      for (const shard of shards) dispatcher.closeShard(shard);
+    },
+    unfinishedIn: (shards) => dispatcher.unfinishedIn(shards),
+    async onLost(shards) {
+      fanOut.removeAllShards();
+      for (const shard of shards) dispatcher.closeShard(shard);
+    },
+    onEvent,
+  });
+
+  const retention = createRetention({
+    store,
+    directUrl: options.directUrl,
+    retentionDays: options.retentionDays,
+    clock,
+    onEvent,
+  });
+
+  let cancelPoll: (() => void) | null = null;
+  function poll(): void {
+    cancelPoll = clock.setTimer(() => {
+      fanOut.wake(null);
+      poll();
+    }, options.pollMs);
+  }
+
+  return {
+    async start() {
+      await workers.start();
+      retention.start();
+      if (options.pollMs > 0) poll();
+    },
+    wake(payload) {
+      const shards = shardsToWake(payload);
+      if (shards === null || shards.some((shard) => workers.shards.has(shard))) fanOut.wake(shards);
+      workers.wake(payload);
+    },
+    stopTaking() {
+      cancelPoll?.();
+      dispatcher.stopTaking();
+    },
+    async drain() {
+      cancelPoll?.();
+      await Promise.all([fanOut.stop(), retention.stop()]);
+      await dispatcher.drain();
+      await workers.stop();
+    },
+    async pauseRetired() {
+      const versions = options.retiredVersions();
+      if (versions.length === 0) return;
+      let paused;
+      do {
+        paused = await store.transaction((transaction) =>
+          pauseRetiredSubscriptions(transaction, workers.id, versions, retiredBatchSize),
+        );
+        if (paused.length > 0) onEvent({ kind: 'retired-paused', subscriptions: paused.map(({ id }) => id) });
+      } while (paused.length === retiredBatchSize);
+    },
+    async problems() {
+      return [...(await describeDatabaseProblems(store)), ...(await retention.problems())];
+    },
+    stats: () => ({ ...dispatcher.stats(), shards: workers.shards.size }),
+  };
+}

@@ -1,0 +1,53 @@
+import { StoreUnavailableError, type Store } from '@deedwire/store';
+import { Backoff } from './dispatch/backoff.ts';
+import type { Clock } from './dispatch/clock.ts';
+import type { Dispatcher } from './dispatch/dispatcher.ts';
+import { selectLanesOfShards } from './dispatch/sql/select-lanes.ts';
+import type { FanOut } from './fan-out/fan-out.ts';
+import { type Shard, shardOf } from './shard.ts';
+
+/** A shard that this worker has acquired. */
+export interface AcquiredShard {
+  readonly shard: Shard;
+  /** Its last owner died, so that what it had taken is counted. */
+  readonly isRecovering: boolean;
+}
+
+export interface OpenShardsOptions {
+  store: Store;
+  clock: Pick<Clock, 'setTimer'>;
+  dispatcher: Dispatcher;
+  fanOut: Pick<FanOut, 'addShards'>;
+  /** False once the worker has lost or released the shard. */
+  isOwned: (shard: Shard) => boolean;
+  onUnavailable: (error: unknown) => void;
+}
+
+/**
+ * Opens the lanes of shards, then starts fan-out: the dispatcher takes a lane that fan-out offers to have no earlier pending
+ * deliveries.
+ */
+export async function openShards(options: OpenShardsOptions, acquired: readonly AcquiredShard[]): Promise<void> {
+  const { store, clock, dispatcher, fanOut, isOwned, onUnavailable } = options;
+  const backoff = new Backoff();
+  for (;;) {
+    const owned = acquired.filter(({ shard }) => isOwned(shard));
+    if (owned.length === 0) return;
+    try {
+      const lanes = await selectLanesOfShards(
+        store,
+        owned.map(({ shard }) => shard),
+      );
+      const recovering = new Set(owned.filter(({ isRecovering }) => isRecovering).map(({ shard }) => shard));
+      const opened = lanes.filter(({ accountId }) => isOwned(shardOf(accountId)));
+      dispatcher.openShardAfterTakeover(opened.filter(({ accountId }) => recovering.has(shardOf(accountId))));
+      for (const lane of opened) if (!recovering.has(shardOf(lane.accountId))) dispatcher.openLane(lane);
+      fanOut.addShards(owned.filter(({ shard }) => isOwned(shard)));
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      onUnavailable(error);
+      await new Promise<void>((resolve) => clock.setTimer(resolve, backoff.next()));
+    }
+  }
+}
