@@ -203,6 +203,8 @@ create table webhook_worker (
   name text not null,
   -- False once another worker has taken over. It never becomes true again.
   alive boolean not null default true,
+  -- True while the worker shuts down: it takes no shards, and records what it has in flight.
+  leaving boolean not null default false,
   started_at timestamptz(3) not null default now(),
   leased_until timestamptz(3) not null
 );
