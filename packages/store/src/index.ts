@@ -1,7 +1,16 @@
 export { describeDatabaseProblems } from './describe-database-problems.ts';
 export { CellMismatchError, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 export { migrate } from './migrate.ts';
-export type { PageQuery } from './page-query.ts';
+export { keysetConditions, type PageQuery } from './page-query.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
-export { createStore, type Database, type Store, type StoreOptions, type Transaction } from './store.ts';
+export {
+  createStore,
+  firstRow,
+  onlyRow,
+  type Database,
+  type Statement,
+  type Store,
+  type StoreOptions,
+  type Transaction,
+} from './store.ts';
