@@ -1,0 +1,47 @@
+import { shardCount } from '../shard.ts';
+import type { WorkerId } from './worker-id.ts';
+
+export interface ShardCounts {
+  own: WorkerId;
+  /** How many shards each worker owns: every worker that is alive, with a lease, and not about to leave. Includes `own`. */
+  workers: ReadonlyMap<WorkerId, number>;
+  free: number;
+}
+
+export interface ShardPlan {
+  take: number;
+  release: number;
+}
+
+/**
+ * How many shards a worker takes and releases, so that each of n workers owns between floor(64 / n) and ceil(64 / n).
+ *
+ * Once all do, the shares stay as they are. All workers compute the same plan from the same counts and carry out their own
+ * part of it. Free shards go first to workers below floor(64 / n).
+ */
+export function planShards(counts: ShardCounts): ShardPlan {
+  const own = counts.workers.get(counts.own);
+  if (own === undefined) return { take: 0, release: 0 };
+  const least = Math.floor(shardCount / counts.workers.size);
+  const most = Math.ceil(shardCount / counts.workers.size);
+  const shares = [...counts.workers.values()];
+  const missing = shares.reduce((sum, share) => sum + Math.max(0, least - share), 0);
+  const excess = shares.reduce((sum, share) => sum + Math.max(0, share - most), 0);
+  const unclaimed = Math.max(0, counts.free - missing);
+  const toLeast = Math.min(counts.free, Math.max(0, least - own));
+  const beyondLeast = Math.min(unclaimed, Math.max(0, most - Math.max(own, least)));
+  return { take: toLeast + beyondLeast, release: releases(counts, least, Math.max(excess, missing - counts.free)) };
+}
+
+/** The part of `own` in a number of releases: one shard at a time from the worker that then owns the most. */
+function releases({ own, workers }: ShardCounts, least: number, needed: number): number {
+  const counts = new Map([...workers].toSorted(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)));
+  let released = 0;
+  for (let count = 0; count < needed; count += 1) {
+    const [largest, share] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
+    if (share <= least) break;
+    counts.set(largest, share - 1);
+    if (largest === own) released += 1;
+  }
+  return released;
+}

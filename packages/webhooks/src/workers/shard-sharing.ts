@@ -1,0 +1,163 @@
+import type { Shard } from '../shard.ts';
+import { FencedOutError } from './fenced-out-error.ts';
+import { planShards } from './plan-shards.ts';
+import { type AcquiredShard, acquireShards } from './sql/acquire-shards.ts';
+import { declareDead } from './sql/declare-dead.ts';
+import { freeShardsOfDead } from './sql/free-shards-of-dead.ts';
+import { markLeaving } from './sql/mark-leaving.ts';
+import { releaseShards } from './sql/release-shards.ts';
+import { type Membership, selectMembership } from './sql/select-membership.ts';
+import type { WorkerId } from './worker-id.ts';
+import type { WorkersOptions } from './workers.ts';
+
+// Between two looks at the same expired lease.
+const expiryDelayMs = 10;
+
+/** The shards of one registration. When `pass` rejects, the next call continues where it failed. */
+export class ShardSharing {
+  readonly #options: WorkersOptions;
+  readonly #id: WorkerId;
+  readonly #shards = new Set<Shard>();
+  /** Those of `#shards` that `onAcquired` has not accepted yet. */
+  readonly #acquired = new Map<Shard, AcquiredShard>();
+  /** Those of `#shards` that `onReleasing` has stopped, but that are not released in the database. */
+  readonly #stopped = new Set<Shard>();
+  #isMarkedLeaving = false;
+  #hasEnded = false;
+
+  constructor(options: WorkersOptions, id: WorkerId) {
+    this.#options = options;
+    this.#id = id;
+  }
+
+  get shards(): ReadonlySet<Shard> {
+    return this.#shards;
+  }
+
+  /** The worker was declared dead. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#shards.clear();
+  }
+
+  /**
+   * Takes over from workers whose leases expired, then takes or releases shards.
+   *
+   * @returns after how many milliseconds the next lease of another worker expires
+   * @throws {FencedOutError}
+   */
+  async pass(isLeaving: boolean): Promise<number> {
+    let membership = await selectMembership(this.#options.store);
+    if (await this.#takeOver(membership)) membership = await selectMembership(this.#options.store);
+    if (!membership.workers.some(({ id }) => id === this.#id)) throw new FencedOutError(this.#id);
+    await this.#adjustTo(membership);
+    await this.#announce();
+    if (isLeaving) await this.#leave();
+    else await this.#share(membership);
+    const expiries = membership.workers.filter(({ id }) => id !== this.#id).map(({ expiresInMs }) => expiresInMs);
+    return Math.max(expiryDelayMs, Math.min(...expiries) + expiryDelayMs);
+  }
+
+  /** @returns whether something may have changed */
+  async #takeOver({ workers, shards }: Membership): Promise<boolean> {
+    const { store, onEvent } = this.#options;
+    const expired = workers.filter(({ id, expiresInMs }) => id !== this.#id && expiresInMs < 0).map(({ id }) => id);
+    if (expired.length > 0) {
+      const workerIds = await declareDead(store, expired);
+      if (workerIds.length > 0) onEvent({ kind: 'workers-declared-dead', workerIds });
+    }
+    const alive = new Set(workers.map(({ id }) => id));
+    const hasOrphans = shards.some(({ owner }) => owner !== null && !alive.has(owner));
+    if (expired.length === 0 && !hasOrphans) return false;
+    const freed = await store.transaction(freeShardsOfDead);
+    if (freed.length > 0) onEvent({ kind: 'shards-freed', shards: freed });
+    return true;
+  }
+
+  /** The database decides what this worker owns, if the outcome of a commit was unknown. */
+  async #adjustTo(membership: Membership): Promise<void> {
+    this.#checkNotEnded();
+    const owned = new Set(membership.shards.filter(({ owner }) => owner === this.#id).map(({ shard }) => shard));
+    for (const shard of owned) {
+      if (this.#shards.has(shard)) continue;
+      // Whether the last owner died was returned by a statement without a response.
+      this.#acquired.set(shard, { shard, isRecovering: true });
+      this.#shards.add(shard);
+    }
+    const gone = [...this.#shards].filter((shard) => !owned.has(shard));
+    await this.#stopWork(gone);
+    this.#forget(gone);
+  }
+
+  async #share({ workers, shards }: Membership): Promise<void> {
+    const members = workers.filter(
+      ({ id, isLeaving, expiresInMs }) => id === this.#id || (!isLeaving && expiresInMs >= 0),
+    );
+    const counts = new Map(members.map(({ id }) => [id, shards.filter(({ owner }) => owner === id).length]));
+    const free = shards.filter(({ owner }) => owner === null).length;
+    const { take, release } = planShards({ own: this.#id, workers: counts, free });
+    const working = [...this.#shards].filter((shard) => !this.#stopped.has(shard));
+    await this.#release(working.slice(working.length - Math.max(0, release - this.#stopped.size)));
+    if (take > 0) await this.#take(take);
+  }
+
+  async #take(limit: number): Promise<void> {
+    const acquired = await acquireShards(this.#options.store, this.#id, limit);
+    this.#checkNotEnded();
+    for (const shard of acquired) {
+      this.#acquired.set(shard.shard, shard);
+      this.#shards.add(shard.shard);
+    }
+    await this.#announce();
+  }
+
+  async #announce(): Promise<void> {
+    if (this.#acquired.size === 0) return;
+    const shards = [...this.#acquired.values()];
+    await this.#options.onAcquired(shards);
+    this.#acquired.clear();
+    this.#options.onEvent({ kind: 'shards-acquired', workerId: this.#id, shards });
+    this.#checkNotEnded();
+  }
+
+  async #leave(): Promise<void> {
+    if (!this.#isMarkedLeaving) {
+      await this.#options.store.transaction((transaction) => markLeaving(transaction, this.#id));
+      this.#isMarkedLeaving = true;
+    }
+    await this.#release([...this.#shards]);
+  }
+
+  /** Also releases what an earlier call has stopped but could not release. */
+  async #release(shards: readonly Shard[]): Promise<void> {
+    await this.#stopWork(shards);
+    if (this.#stopped.size === 0) return;
+    const stopped = [...this.#stopped];
+    const inFlight = this.#options.inFlight(stopped);
+    await this.#options.store.transaction((transaction) => releaseShards(transaction, this.#id, stopped, inFlight));
+    this.#forget(stopped);
+    this.#options.onEvent({ kind: 'shards-released', workerId: this.#id, shards: stopped });
+  }
+
+  async #stopWork(shards: readonly Shard[]): Promise<void> {
+    this.#checkNotEnded();
+    const working = shards.filter((shard) => !this.#stopped.has(shard));
+    if (working.length === 0) return;
+    await this.#options.onReleasing(working);
+    this.#checkNotEnded();
+    for (const shard of working) this.#stopped.add(shard);
+  }
+
+  #forget(shards: readonly Shard[]): void {
+    for (const shard of shards) {
+      this.#shards.delete(shard);
+      this.#acquired.delete(shard);
+      this.#stopped.delete(shard);
+    }
+  }
+
+  /** The lease keeper can find out during a pass that the worker was declared dead. */
+  #checkNotEnded(): void {
+    if (this.#hasEnded) throw new FencedOutError(this.#id);
+  }
+}

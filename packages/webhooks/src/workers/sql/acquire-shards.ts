@@ -1,0 +1,48 @@
+import { type Database, onlyRow } from '@deedwire/store';
+import type { Shard } from '../../shard.ts';
+import { FencedOutError } from '../fenced-out-error.ts';
+import type { WorkerId } from '../worker-id.ts';
+
+export interface AcquiredShard {
+  readonly shard: Shard;
+  /** The last owner died. What it took is counted before it is sent again. */
+  readonly isRecovering: boolean;
+}
+
+/**
+ * Takes free shards. Skips those that another worker takes at the same time.
+ *
+ * @throws {FencedOutError}
+ */
+export async function acquireShards(database: Database, workerId: WorkerId, limit: number): Promise<AcquiredShard[]> {
+  const statement = {
+    name: 'acquire-shards',
+    // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
+    text: `
+      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      free as (
+        select s.shard, s.recovering
+        from w, webhook_shard s
+        where s.worker_id is null
+        order by s.shard
+        limit $2
+        for update of s skip locked
+      ),
+      acquired as (
+        update webhook_shard s set worker_id = w.id, recovering = false
+        from w, free
+        where s.shard = free.shard
+        returning s.shard, free.recovering
+      )
+      select
+        exists (select from w) as alive,
+        coalesce(
+          (select json_agg(json_build_object('shard', shard, 'isRecovering', recovering) order by shard) from acquired),
+          '[]'
+        ) as shards`,
+  };
+  const rows = await database.query<{ alive: boolean; shards: AcquiredShard[] }>(statement, [workerId, limit]);
+  const { alive, shards } = onlyRow(rows);
+  if (!alive) throw new FencedOutError(workerId);
+  return shards;
+}

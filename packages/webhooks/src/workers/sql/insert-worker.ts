@@ -1,0 +1,17 @@
+import { onlyRow, type Transaction } from '@deedwire/store';
+import type { WorkerId } from '../worker-id.ts';
+import { workersChanged } from '../workers-changed.ts';
+
+/** Registers a worker, with a lease from now on by the database clock. */
+export async function insertWorker(transaction: Transaction, name: string, leaseMs: number): Promise<WorkerId> {
+  const statement = {
+    name: 'insert-worker',
+    text: `
+      insert into webhook_worker (name, leased_until)
+      values ($1, clock_timestamp() + $2 * interval '1 ms')
+      returning id`,
+  };
+  const { id } = onlyRow(await transaction.query<{ id: WorkerId }>(statement, [name, leaseMs]));
+  transaction.notifyAfterCommit(workersChanged);
+  return id;
+}

@@ -1,0 +1,14 @@
+import type { Transaction } from '@deedwire/store';
+import type { WorkerId } from '../worker-id.ts';
+import { workersChanged } from '../workers-changed.ts';
+
+/** From now on, the worker does not count when shards are shared out. */
+export async function markLeaving(transaction: Transaction, workerId: WorkerId): Promise<void> {
+  const statement = {
+    name: 'mark-leaving',
+    // Index: the primary key.
+    text: `update webhook_worker set leaving = true where id = $1 and alive`,
+  };
+  await transaction.query(statement, [workerId]);
+  transaction.notifyAfterCommit(workersChanged);
+}

@@ -1,0 +1,66 @@
+import { onlyRow, type Transaction } from '@deedwire/store';
+import type { DeliveryId, SubscriptionId } from '../../ids.ts';
+import { pgArray } from '../../pg-array.ts';
+import type { Shard } from '../../shard.ts';
+import { FencedOutError } from '../fenced-out-error.ts';
+import type { WorkerId } from '../worker-id.ts';
+import { workersChanged } from '../workers-changed.ts';
+
+export interface InFlightDelivery {
+  readonly subscriptionId: SubscriptionId;
+  readonly deliveryId: DeliveryId;
+}
+
+// A request takes at most 5 s. After that, its result is recorded within 2 s unless the database is unavailable.
+const handOverSeconds = 7;
+
+/**
+ * Gives shards up. The next owner does not send what is in flight before the old owner has had time to record its result.
+ *
+ * @param inFlight deliveries of these shards whose results are not recorded
+ * @throws {FencedOutError}
+ */
+export async function releaseShards(
+  transaction: Transaction,
+  workerId: WorkerId,
+  shards: readonly Shard[],
+  inFlight: readonly InFlightDelivery[],
+): Promise<void> {
+  const statement = {
+    name: 'release-shards',
+    // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
+    // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
+    text: `
+      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      in_flight as (
+        select p.subscription_id, p.delivery_id
+        from w, generate_series(1, $4::int) i
+        join webhook_pending_delivery p
+          on p.subscription_id = ($5::bigint[])[i] and p.delivery_id = ($6::bigint[])[i]
+        for update of p skip locked
+      ),
+      postponed as (
+        update webhook_pending_delivery p
+        set due_at = greatest(p.due_at, clock_timestamp() + $3 * interval '1 second')
+        from w, in_flight f
+        where p.subscription_id = f.subscription_id and p.delivery_id = f.delivery_id
+      ),
+      released as (
+        update webhook_shard s set worker_id = null
+        from w
+        where s.worker_id = w.id and s.shard = any ($2::smallint[])
+      )
+      select exists (select from w) as alive`,
+  };
+  const values = [
+    workerId,
+    pgArray(shards),
+    handOverSeconds,
+    inFlight.length,
+    pgArray(inFlight.map(({ subscriptionId }) => subscriptionId)),
+    pgArray(inFlight.map(({ deliveryId }) => deliveryId)),
+  ];
+  const { alive } = onlyRow(await transaction.query<{ alive: boolean }>(statement, values));
+  if (!alive) throw new FencedOutError(workerId);
+  transaction.notifyAfterCommit(workersChanged);
+}
