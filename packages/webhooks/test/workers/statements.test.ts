@@ -1,0 +1,248 @@
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
+import { connect, type Connection, untilBlocked } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import { acquireShards } from '../../src/workers/sql/acquire-shards.ts';
+import { declareDead } from '../../src/workers/sql/declare-dead.ts';
+import { deleteDeadWorkers } from '../../src/workers/sql/delete-dead-workers.ts';
+import { deleteWorker } from '../../src/workers/sql/delete-worker.ts';
+import { freeShardsOfDead } from '../../src/workers/sql/free-shards-of-dead.ts';
+import { insertWorker } from '../../src/workers/sql/insert-worker.ts';
+import { markLeaving } from '../../src/workers/sql/mark-leaving.ts';
+import { releaseShards } from '../../src/workers/sql/release-shards.ts';
+import { renewLease } from '../../src/workers/sql/renew-lease.ts';
+import { selectMembership } from '../../src/workers/sql/select-membership.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
+import { pendingKey, seedPending } from '../support/seed-pending.ts';
+import { createMigratedDatabase } from '../support/seed.ts';
+
+const hourMs = 3_600_000;
+
+let database: TestDatabase;
+let store: Store;
+let superuser: Connection;
+
+const register = (): Promise<WorkerId> => store.transaction((transaction) => insertWorker(transaction, 'test', hourMs));
+const expire = (id: WorkerId): Promise<unknown> =>
+  superuser.run(`update webhook_worker set leased_until = now() - interval '1 second' where id = $1`, [id]);
+const owners = async (): Promise<unknown[]> =>
+  (
+    await superuser.run('select worker_id, recovering, count(*)::int from webhook_shard group by 1, 2 order by 1, 2')
+  ).map((row) => Object.values(row));
+/** Whether the due time of each delivery was moved by 7 s or more. */
+const postponed = async (): Promise<unknown[]> =>
+  (
+    await superuser.run(
+      `select due_at >= occurred_at + interval '7 seconds' as moved from webhook_pending_delivery order by delivery_id`,
+    )
+  ).map(({ moved }) => moved);
+const fence = `select from webhook_worker where id = $1 and alive for key share`;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  store = createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' });
+});
+
+afterAll(async () => {
+  await store.close();
+  await superuser.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  await superuser.run('update webhook_shard set worker_id = null, recovering = false');
+  await superuser.run('truncate webhook_pending_delivery');
+  await superuser.run('delete from webhook_worker');
+});
+
+test('takes free shards up to the limit, each by one worker only', async () => {
+  const [a, b] = [await register(), await register()];
+
+  const [first, second] = await Promise.all([acquireShards(store, a, 40), acquireShards(store, b, 40)]);
+
+  const taken = [...first, ...second].map(({ shard }) => shard);
+  expect(new Set(taken).size).toBe(taken.length);
+  const rest = await acquireShards(store, b, 64);
+  expect(first.length + second.length + rest.length).toBe(64);
+});
+
+test('reports and clears which shards recover', async () => {
+  await superuser.run('update webhook_shard set recovering = true where shard = 1');
+  const id = await register();
+
+  expect(await acquireShards(store, id, 2)).toEqual([
+    { shard: 0, isRecovering: false },
+    { shard: 1, isRecovering: true },
+  ]);
+  expect(await owners()).toEqual([
+    [id, false, 2],
+    [null, false, 62],
+  ]);
+});
+
+test('a worker that was declared dead writes nothing', async () => {
+  const id = await register();
+  await acquireShards(store, id, 2);
+  await seedPending(superuser, 1);
+  await expire(id);
+  expect(await declareDead(store, [id])).toEqual([id]);
+
+  expect(await renewLease(store, id, hourMs)).toBe(false);
+  await expect(acquireShards(store, id, 1)).rejects.toThrow(FencedOutError);
+  await expect(
+    store.transaction((transaction) => releaseShards(transaction, id, [0, 1], [pendingKey(1)])),
+  ).rejects.toThrow(FencedOutError);
+
+  expect(await owners()).toEqual([
+    [id, false, 2],
+    [null, false, 62],
+  ]);
+  expect(await postponed()).toEqual([false]);
+});
+
+test('declares only those dead whose leases have expired', async () => {
+  const [a, b] = [await register(), await register()];
+  await expire(a);
+
+  expect(await declareDead(store, [a, b])).toEqual([a]);
+  expect((await selectMembership(store)).workers).toEqual([
+    { id: b, isLeaving: false, expiresInMs: expect.toSatisfy((ms: number) => ms > 0 && ms <= hourMs) },
+  ]);
+});
+
+test('a renewal does not wait for statements that hold the fence', async () => {
+  const id = await register();
+  await superuser.run('begin');
+  await superuser.run(fence, [id]);
+  try {
+    expect(await renewLease(store, id, hourMs)).toBe(true);
+  } finally {
+    await superuser.run('rollback');
+  }
+});
+
+test('frees the shards of a dead worker after its last statement, and marks them', async () => {
+  const dead = await register();
+  await acquireShards(store, dead, 3);
+  await expire(dead);
+  const settling = await connect(database.databaseUrl);
+  try {
+    await settling.run('begin');
+    await settling.run(fence, [dead]);
+    await declareDead(store, [dead]);
+
+    const freed = store.transaction(freeShardsOfDead);
+    await untilBlocked(superuser);
+    expect(await owners()).toContainEqual([dead, false, 3]);
+    await settling.run('commit');
+
+    expect(await freed).toEqual([0, 1, 2]);
+    expect(await owners()).toEqual([
+      [null, false, 61],
+      [null, true, 3],
+    ]);
+  } finally {
+    await settling.close();
+  }
+});
+
+test('a statement that waits while its worker is declared dead finds no fence', async () => {
+  const dead = await register();
+  await expire(dead);
+  const other = await connect(database.databaseUrl);
+  try {
+    await other.run('begin');
+    await other.run('select from webhook_worker where id = $1 for update', [dead]);
+    const acquired = acquireShards(store, dead, 1).catch((error: unknown) => error);
+    await untilBlocked(superuser);
+    await other.run('update webhook_worker set alive = false where id = $1', [dead]);
+    await other.run('commit');
+
+    expect(await acquired).toBeInstanceOf(FencedOutError);
+    expect(await owners()).toEqual([[null, false, 64]]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a release postpones what is in flight by 7 s', async () => {
+  const id = await register();
+  await acquireShards(store, id, 64);
+  await seedPending(superuser, 3);
+
+  await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [pendingKey(1), pendingKey(3)]));
+
+  expect(await owners()).toEqual([
+    [id, false, 62],
+    [null, false, 2],
+  ]);
+  expect(await postponed()).toEqual([true, false, true]);
+});
+
+test('a release does not wait for a delivery that is being settled', async () => {
+  const id = await register();
+  await acquireShards(store, id, 64);
+  await seedPending(superuser, 2);
+  const settling = await connect(database.databaseUrl);
+  try {
+    await settling.run('begin');
+    await settling.run('delete from webhook_pending_delivery where delivery_id = 1');
+    await store.transaction((transaction) => releaseShards(transaction, id, [0], [pendingKey(1), pendingKey(2)]));
+    await settling.run('rollback');
+  } finally {
+    await settling.close();
+  }
+  expect(await owners()).toContainEqual([null, false, 1]);
+});
+
+test('a release of 2,000 deliveries in flight reads each once', async () => {
+  const id = await register();
+  await acquireShards(store, id, 64);
+  await seedPending(superuser, 10_000);
+  const inFlight = Array.from({ length: 2_000 }, (_, index) => pendingKey(index * 5 + 1));
+  const planned: { name: string; text: string; values: readonly unknown[] }[] = [];
+  const recorder = {
+    query: async (statement: { name: string; text: string }, values: readonly unknown[]) => {
+      planned.push({ ...statement, values });
+      return [{ alive: true }];
+    },
+    notifyAfterCommit: () => {},
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- records the statement instead of running it
+  await releaseShards(recorder as never, id, [0], inFlight);
+
+  const [{ text, values } = { text: '', values: [] }] = planned;
+  const rows = await superuser.run(`explain (analyze, format json) ${text}`, values);
+  const plan = JSON.stringify(rows);
+  const removed = [...plan.matchAll(/"Rows Removed by (?:Join )?Filter":(\d+)/g)].map(([, count]) => Number(count));
+  expect(plan).toContain('LockRows');
+  expect(Math.max(0, ...removed)).toBeLessThan(20_000);
+});
+
+test('a worker that leaves stays alive, and is removed once it owns nothing', async () => {
+  const id = await register();
+  await acquireShards(store, id, 1);
+  await store.transaction((transaction) => markLeaving(transaction, id));
+
+  await deleteWorker(store, id);
+  expect((await selectMembership(store)).workers).toMatchObject([{ id, isLeaving: true }]);
+  await store.transaction((transaction) => releaseShards(transaction, id, [0], []));
+  expect(await renewLease(store, id, hourMs)).toBe(true);
+  await deleteWorker(store, id);
+  expect((await selectMembership(store)).workers).toEqual([]);
+});
+
+test('removes dead workers after a day, unless shards still name them', async () => {
+  const [recent, old, owner] = [await register(), await register(), await register()];
+  await acquireShards(store, owner, 1);
+  await superuser.run('update webhook_worker set alive = false');
+  await superuser.run(`update webhook_worker set leased_until = now() - interval '25 hours' where id <> $1`, [recent]);
+
+  await deleteDeadWorkers(store);
+
+  const rows = await superuser.run('select id from webhook_worker order by id');
+  expect(rows.map(({ id }) => id)).toEqual([recent, owner]);
+  expect(rows.map(({ id }) => id)).not.toContain(old);
+});
