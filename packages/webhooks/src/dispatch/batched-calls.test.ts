@@ -1,6 +1,8 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../test/dispatch/virtual-clock.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
 import { BatchedCalls } from './batched-calls.ts';
 
 interface Calls {
@@ -9,6 +11,7 @@ interface Calls {
   made: number[][];
   done: number[];
   refused: number[];
+  locked: number[];
   unavailable: number;
 }
 
@@ -19,6 +22,7 @@ function createCalls(call: (items: readonly number[]) => void, callMs = 10): Cal
     made: [],
     done: [],
     refused: [],
+    locked: [],
     unavailable: 0,
     calls: new BatchedCalls<number, string>({
       clock,
@@ -32,6 +36,7 @@ function createCalls(call: (items: readonly number[]) => void, callMs = 10): Cal
       },
       onDone: (items) => void seen.done.push(...items),
       onRefused: (item) => void seen.refused.push(item),
+      onLocked: (item) => void seen.locked.push(item),
       onUnavailable: () => void (seen.unavailable += 1),
     }),
   };
@@ -85,6 +90,88 @@ describe('a refused batch', () => {
     expect(seen.refused).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
     expect(seen.done).toHaveLength(20);
   });
+});
+
+describe('a locked batch', () => {
+  const lockError = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+
+  test('is split until the locked item stands alone, which is repeated without delaying the others', async () => {
+    let isLocked = true;
+    const seen = createCalls((items) => {
+      if (isLocked && items.includes(7)) throw lockError;
+    });
+    addAll(seen, 64);
+    await seen.clock.advance(1_000);
+    expect(seen.done).toHaveLength(63);
+    expect(seen.locked).toEqual([7]);
+    addAll(seen, 5);
+    await seen.clock.advance(60_000);
+    expect(seen.done).toHaveLength(68);
+    const alone = seen.made.filter((items) => String(items) === '7').length;
+    expect(alone).toBeGreaterThan(28);
+    expect(alone).toBeLessThan(40);
+    isLocked = false;
+    await seen.clock.advance(2_100);
+    expect(seen.done.filter((item) => item === 7)).toEqual([7]);
+    expect(seen.refused).toEqual([]);
+    expect(seen.unavailable).toBe(0);
+  });
+
+  test('with many locked items repeats each of them alone', async () => {
+    let lockedBelow = 10;
+    const seen = createCalls((items) => {
+      if (items.some((item) => item < lockedBelow)) throw lockError;
+    });
+    addAll(seen, 20);
+    await seen.clock.advance(1_000);
+    lockedBelow = 5;
+    await seen.clock.advance(5_000);
+    expect(seen.done.toSorted((a, b) => a - b)).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    lockedBelow = 0;
+    await seen.clock.advance(5_000);
+    expect(seen.done).toHaveLength(20);
+    expect(seen.clock.timers).toBe(0);
+  });
+
+  test('keeps the locked item while storage is unavailable', async () => {
+    let error: Error | null = lockError;
+    const seen = createCalls(() => {
+      if (error !== null) throw error;
+    });
+    addAll(seen, 1);
+    await seen.clock.advance(1_000);
+    error = new StoreUnavailableError(new Error('down'));
+    await seen.clock.advance(5_000);
+    error = null;
+    await seen.clock.advance(5_000);
+    expect(seen.done).toEqual([0]);
+  });
+
+  test('reports a locked item that is refused later', async () => {
+    let error: Error = lockError;
+    const seen = createCalls(() => {
+      throw error;
+    });
+    addAll(seen, 1);
+    await seen.clock.advance(1_000);
+    error = new RangeError('Refused.');
+    await seen.clock.advance(5_000);
+    expect(seen.refused).toEqual([0]);
+    expect(seen.clock.timers).toBe(0);
+  });
+});
+
+test('forgets everything once this worker is fenced out', async () => {
+  const seen = createCalls(() => {
+    throw new FencedOutError('1' as WorkerId);
+  });
+  addAll(seen, 10);
+  await seen.clock.advance(1_000);
+  addAll(seen, 10);
+  await seen.clock.advance(1_000);
+  expect(seen.made).toHaveLength(1);
+  expect(seen.refused).toEqual([]);
+  expect(seen.clock.timers).toBe(0);
 });
 
 describe('unavailable storage', () => {

@@ -1,6 +1,7 @@
-import { StoreUnavailableError } from '@deedwire/store';
 import { Backoff } from './backoff.ts';
+import { callFailure } from './call-failure.ts';
 import type { Clock } from './clock.ts';
+import { LockedItems } from './locked-items.ts';
 
 export interface BatchedCallsOptions<Item, Result> {
   clock: Pick<Clock, 'setTimer'>;
@@ -11,19 +12,27 @@ export interface BatchedCallsOptions<Item, Result> {
   onDone: (items: readonly Item[], result: Result) => void;
   /** The call was refused because of this item. */
   onRefused: (item: Item, error: unknown) => void;
+  /** Another transaction has locked a row of this item. The call will be repeated for it alone; others overtake it. */
+  onLocked: (item: Item, error: unknown) => void;
   /** The call will be repeated. */
   onUnavailable: (error: unknown) => void;
 }
 
+type CallOutcome<Result> =
+  | { kind: 'done'; result: Result }
+  | { kind: 'unavailable' | 'locked' | 'fenced-out' | 'refused'; error: unknown };
+
 /**
  * Collects items and passes them to a call in batches, one call at a time, in the order in which they were added.
  *
- * While storage is unavailable, the batch is kept and the call is repeated. A batch that is refused is split in halves until
- * the refused items stand alone, so that one item costs about 2 · log2(n) calls and delays the others only for that time.
+ * While storage is unavailable, the batch is kept and the call is repeated. A batch that is refused or locked is split in
+ * halves until the items that cause it stand alone, so that one item costs about 2 · log2(n) calls and delays the others only
+ * for that time. A locked item is never given up. Once this worker is fenced out, everything is forgotten.
  */
 export class BatchedCalls<Item, Result> {
   readonly #options: BatchedCallsOptions<Item, Result>;
   readonly #backoff = new Backoff();
+  readonly #locked: LockedItems<Item>;
   #collected: Item[] = [];
   #isCalling = false;
   #isStopped = false;
@@ -31,6 +40,7 @@ export class BatchedCalls<Item, Result> {
 
   constructor(options: BatchedCallsOptions<Item, Result>) {
     this.#options = options;
+    this.#locked = new LockedItems(options.clock, (item) => this.#repeatLocked(item));
   }
 
   get isCalling(): boolean {
@@ -46,6 +56,7 @@ export class BatchedCalls<Item, Result> {
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer?.();
+    this.#locked.stop();
     this.#collected = [];
   }
 
@@ -59,34 +70,55 @@ export class BatchedCalls<Item, Result> {
     this.#isCalling = true;
     const batch = this.#collected;
     this.#collected = batch.length > this.#options.itemsMax ? batch.splice(this.#options.itemsMax) : [];
-    await this.#call(batch);
+    await this.#callAndSplit(batch);
     this.#isCalling = false;
     this.#plan();
   }
 
-  async #call(batch: readonly Item[]): Promise<void> {
-    const result = await this.#callUntilAvailable(batch);
+  async #callAndSplit(batch: readonly Item[]): Promise<void> {
     if (this.#isStopped) return;
-    if ('result' in result) return this.#options.onDone(batch, result.result);
+    const outcome = await this.#callUntilAvailable(batch);
+    if (this.#isStopped) return;
     const [item] = batch;
-    if (batch.length === 1 && item !== undefined) return this.#options.onRefused(item, result.refusal);
-    const middle = batch.length >> 1;
-    await this.#call(batch.slice(0, middle));
-    await this.#call(batch.slice(middle));
+    if (outcome.kind === 'done') this.#options.onDone(batch, outcome.result);
+    else if (batch.length > 1 || item === undefined) {
+      const middle = batch.length >> 1;
+      await this.#callAndSplit(batch.slice(0, middle));
+      await this.#callAndSplit(batch.slice(middle));
+    } else if (outcome.kind === 'locked') {
+      this.#options.onLocked(item, outcome.error);
+      this.#locked.add(item);
+    } else this.#options.onRefused(item, outcome.error);
   }
 
-  async #callUntilAvailable(batch: readonly Item[]): Promise<{ result: Result } | { refusal: unknown }> {
+  async #callUntilAvailable(batch: readonly Item[]): Promise<CallOutcome<Result>> {
     for (;;) {
-      try {
-        const result = await this.#options.call(batch);
-        this.#backoff.reset();
-        return { result };
-      } catch (error) {
-        if (this.#isStopped || !(error instanceof StoreUnavailableError)) return { refusal: error };
-        this.#options.onUnavailable(error);
-        await this.#wait(this.#backoff.next());
-      }
+      const outcome = await this.#callOnce(batch);
+      if (this.#isStopped || outcome.kind !== 'unavailable') return outcome;
+      this.#options.onUnavailable(outcome.error);
+      await this.#wait(this.#backoff.next());
     }
+  }
+
+  async #callOnce(batch: readonly Item[]): Promise<CallOutcome<Result>> {
+    try {
+      const result = await this.#options.call(batch);
+      this.#backoff.reset();
+      return { kind: 'done', result };
+    } catch (error) {
+      const kind = callFailure(error);
+      if (kind === 'fenced-out') this.stop();
+      return { kind, error };
+    }
+  }
+
+  /** Returns false if the item is still locked, or storage is unavailable. */
+  async #repeatLocked(item: Item): Promise<boolean> {
+    const outcome = await this.#callOnce([item]);
+    if (this.#isStopped) return true;
+    if (outcome.kind === 'done') this.#options.onDone([item], outcome.result);
+    else if (outcome.kind === 'refused') this.#options.onRefused(item, outcome.error);
+    return outcome.kind === 'done' || outcome.kind === 'refused';
   }
 
   #wait(delayMs: number): Promise<void> {

@@ -51,7 +51,7 @@ export function concludeAttempt(
     next,
     laneState: lane.state === previous ? null : shiftLaneState(lane.state, -clock.offsetMs),
     pause,
-    callbackUrl: target.callbackUrl,
+    urlNumber: target.urlNumber,
   };
 }
 

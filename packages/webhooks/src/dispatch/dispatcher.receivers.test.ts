@@ -183,7 +183,7 @@ describe('410', () => {
     world.offer(lane, 2);
     await world.clock.advance(500);
     const target = world.storage.targetOf(lane.subscriptionId);
-    if (target !== null) world.storage.setTarget({ ...target, callbackUrl: 'https://other.example/' });
+    if (target !== null) world.storage.setTarget({ ...target, callbackUrl: 'https://other.example/', urlNumber: 2 });
     world.receivers.set(lane.subscriptionId, succeedsAfter(20));
     await world.clock.advance(minuteMs);
     expect(world.storage.delivered.size).toBe(2);

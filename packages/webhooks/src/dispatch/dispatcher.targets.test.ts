@@ -9,7 +9,7 @@ const offerEvery = (world: World, lane: LaneId, everyMs: number): void => {
 
 function changeUrl(world: World, lane: LaneId, callbackUrl: string): void {
   const target = world.storage.targetOf(lane.subscriptionId);
-  if (target !== null) world.storage.setTarget({ ...target, callbackUrl });
+  if (target !== null) world.storage.setTarget({ ...target, callbackUrl, urlNumber: target.urlNumber + 1 });
 }
 
 describe('a target', () => {

@@ -24,6 +24,13 @@ export type DispatchEvent =
   /** The receiver asked not to be called (`Retry-After`). */
   | { readonly kind: 'lane-held'; readonly lane: SubscriptionId; readonly holdMs: number }
   | { readonly kind: 'storage-unavailable'; readonly call: StorageCall; readonly error: unknown }
+  /** Another transaction has locked a row. The call is repeated for it alone. */
+  | {
+      readonly kind: 'storage-locked';
+      readonly call: StorageCall;
+      readonly lane: SubscriptionId;
+      readonly error: unknown;
+    }
   /** Settling works again after `settling-stalled`. */
   | { readonly kind: 'settling-resumed' }
   | DispatchAlarm;

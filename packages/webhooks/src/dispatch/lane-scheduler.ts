@@ -48,6 +48,7 @@ export class LaneScheduler {
     const { clock, storage, memory, onScheduled } = options;
     const failures = (call: StorageCall) => ({
       onRefused: (lane: Lane, error: unknown) => this.#refused(lane, call, error),
+      onLocked: (lane: Lane, error: unknown) => options.onEvent({ kind: 'storage-locked', call, lane: lane.id, error }),
       onUnavailable: (error: unknown) => options.onEvent({ kind: 'storage-unavailable', call, error }),
     });
     this.#wakes = new WakeSchedule(clock, (lane, nowMs) => this.schedule(lane, nowMs), onScheduled);
@@ -188,7 +189,7 @@ export class LaneScheduler {
     if (target === null) return this.close(lane);
     const { clock, slots, onEvent } = this.#options;
     const nowMs = clock.nowMs();
-    const isOtherUrl = lane.target !== null && lane.target.callbackUrl !== target.callbackUrl;
+    const isOtherUrl = lane.target !== null && lane.target.urlNumber !== target.urlNumber;
     if (lane.adoptsState || isOtherUrl) lane.state = shiftLaneState(target.state, clock.offsetMs);
     lane.adoptsState = false;
     if (isOtherUrl) {

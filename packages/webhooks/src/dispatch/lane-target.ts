@@ -6,6 +6,8 @@ export interface LaneTarget {
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
   readonly callbackUrl: string;
+  /** Counts the URLs of the subscription. What is remembered about a receiver belongs to one of them. */
+  readonly urlNumber: number;
   /** Null if the stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
   readonly secret: string | null;
   /** The new secret during a rotation. Null otherwise. */
@@ -22,5 +24,5 @@ export function isSendable(target: LaneTarget): target is SendableTarget {
 
 /** Whether both targets lead to the same requests. The stored state does not matter. */
 export function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
-  return a.callbackUrl === b.callbackUrl && a.secret === b.secret && a.nextSecret === b.nextSecret;
+  return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
 }

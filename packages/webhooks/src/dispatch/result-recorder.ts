@@ -44,6 +44,8 @@ export class ResultRecorder {
       leaseMs,
       onSettled: (batch, results) => this.#settled(batch, results),
       onRefused: (result, error) => this.#refused(result, error),
+      onLocked: ({ queued: { lane } }, error) =>
+        onEvent({ kind: 'storage-locked', call: 'settle', lane: lane.id, error }),
       onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
       onStalled: () => onEvent({ kind: 'settling-stalled', alarm: true, unsettled: this.#settler.size }),
       onResumed: () => onEvent({ kind: 'settling-resumed' }),
@@ -81,7 +83,7 @@ export class ResultRecorder {
       next: failed,
       laneState: null,
       pause: null,
-      callbackUrl: null,
+      urlNumber: null,
     });
   }
 

@@ -21,6 +21,7 @@ export interface SettlerOptions {
   leaseMs: number;
   onSettled: (batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>) => void;
   onRefused: (result: UnsettledResult, error: unknown) => void;
+  onLocked: (result: UnsettledResult, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
   onStalled: () => void;
   onResumed: () => void;
@@ -58,6 +59,11 @@ export class Settler {
           },
           onDone: (batch, results) => this.#settled(batch, results),
           onRefused: (result, error) => this.#refused(result, error),
+          onLocked: (result, error) => {
+            // Later results of the lane overtake this one, and their states are later.
+            result.laneState = null;
+            options.onLocked(result, error);
+          },
           onUnavailable: (error) => options.onUnavailable(error),
         }),
     );

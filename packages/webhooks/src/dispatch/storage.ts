@@ -8,8 +8,13 @@ import type { PendingDelivery } from './pending-delivery.ts';
 /**
  * All that dispatch needs of storage. Each call is one statement or one transaction.
  *
- * Every function throws `StoreUnavailableError` when a later call with the same input can succeed. Any other error means that
- * storage refuses the input.
+ * Every function throws
+ *
+ * - `StoreUnavailableError` when a later call with the same input can succeed,
+ * - an error with the SQLSTATE 55P03 when another transaction holds a lock on a row of the input,
+ * - `FencedOutError` when this worker was declared dead, so that it may write nothing more.
+ *
+ * Any other error means that storage refuses the input.
  */
 export interface DispatchStorage {
   /** Reads the first deliveries of a lane, whether due or not, in the order of due time and sequence. */
@@ -19,8 +24,10 @@ export interface DispatchStorage {
   /** Records results. Throws if it refuses one of them, and then records none. */
   settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
   /** Adds one take to each delivery. The next recorded attempt sets the takes of its delivery to 0. */
-  countTakes(deliveries: readonly DeliveryId[]): Promise<void>;
+  countTakes(deliveries: readonly DeliveryKey[]): Promise<void>;
 }
+
+export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>;
 
 export interface RefillOptions {
   /** At least 1. */
@@ -65,10 +72,10 @@ export interface Settlement {
   /** Null unless the subscription is to be paused. The state of its lane is then that of a receiver that has not failed. */
   readonly pause: PauseReason | null;
   /**
-   * The URL that the attempt used. If the subscription has another URL by now, it is not paused, and the state of its lane does
-   * not change. Null if nothing was sent.
+   * The number of the URL that the attempt used. If the subscription has another URL by now, it is not paused, and the state of
+   * its lane does not change. Null if nothing was sent.
    */
-  readonly callbackUrl: string | null;
+  readonly urlNumber: number | null;
 }
 
 export type PauseReason = 'GONE' | 'FAILING';

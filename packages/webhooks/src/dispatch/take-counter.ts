@@ -14,6 +14,7 @@ export interface TakeCounterOptions {
   /** Called once after the takes of one call. */
   afterCounted: () => void;
   onRefused: (lane: Lane, error: unknown) => void;
+  onLocked: (lane: Lane, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
 }
 
@@ -26,12 +27,12 @@ interface CountRequest {
 export class TakeCounter {
   readonly #calls: BatchedCalls<CountRequest, void>;
 
-  constructor({ storage, clock, onCounted, afterCounted, onRefused, onUnavailable }: TakeCounterOptions) {
+  constructor({ storage, clock, onCounted, afterCounted, onRefused, onLocked, onUnavailable }: TakeCounterOptions) {
     this.#calls = new BatchedCalls({
       clock,
       collectMs,
       itemsMax: batchMax,
-      call: (requests) => storage.countTakes(requests.map(({ queued }) => queued.delivery.deliveryId)),
+      call: (requests) => storage.countTakes(requests.map(({ queued }) => queued.delivery)),
       onDone(requests) {
         for (const request of requests) {
           request.queued.isCounted = true;
@@ -42,6 +43,7 @@ export class TakeCounter {
       onRefused(request, error) {
         if (endRequest(request)) onRefused(request.queued.lane, error);
       },
+      onLocked: (request, error) => onLocked(request.queued.lane, error),
       onUnavailable,
     });
   }

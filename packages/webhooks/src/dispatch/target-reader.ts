@@ -16,6 +16,7 @@ export interface TargetReaderOptions {
   /** Called once after the targets of one call. */
   afterTargets: () => void;
   onRefused: (lane: Lane, error: unknown) => void;
+  onLocked: (lane: Lane, error: unknown) => void;
   onUnavailable: (error: unknown) => void;
 }
 
@@ -28,7 +29,7 @@ interface TargetRequest {
 export class TargetReader {
   readonly #calls: BatchedCalls<TargetRequest, ReadonlyMap<SubscriptionId, LaneTarget>>;
 
-  constructor({ storage, clock, onTarget, afterTargets, onRefused, onUnavailable }: TargetReaderOptions) {
+  constructor({ storage, clock, onTarget, afterTargets, onRefused, onLocked, onUnavailable }: TargetReaderOptions) {
     this.#calls = new BatchedCalls({
       clock,
       collectMs,
@@ -43,6 +44,7 @@ export class TargetReader {
       onRefused(request, error) {
         if (endRequest(request)) onRefused(request.lane, error);
       },
+      onLocked: (request, error) => onLocked(request.lane, error),
       onUnavailable,
     });
   }

@@ -1,7 +1,14 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
-import type { DispatchStorage, Refill, RefillOptions, Settlement, SettleResult } from '../../src/dispatch/storage.ts';
+import type {
+  DeliveryKey,
+  DispatchStorage,
+  Refill,
+  RefillOptions,
+  Settlement,
+  SettleResult,
+} from '../../src/dispatch/storage.ts';
 import type { DeliveryId, SubscriptionId } from '../../src/ids.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -83,7 +90,7 @@ export class MemoryStorage {
       refill: (id, options) => this.#refill(id, options),
       targets: (ids) => this.#targets(ids),
       settle: (batch) => this.#settle(batch, owner),
-      countTakes: (ids) => this.#countTakes(ids, owner),
+      countTakes: (keys) => this.#countTakes(keys, owner),
     };
   }
 
@@ -143,22 +150,22 @@ export class MemoryStorage {
     return this.#respond(results);
   }
 
-  async #countTakes(ids: readonly DeliveryId[], owner: number): Promise<void> {
+  async #countTakes(keys: readonly DeliveryKey[], owner: number): Promise<void> {
     await this.#call();
     if (owner !== this.owner) return;
-    this.countedTakes.push([...ids]);
-    for (const id of ids) {
-      const row = this.#rows.get(id);
+    this.countedTakes.push(keys.map(({ deliveryId }) => deliveryId));
+    for (const { deliveryId } of keys) {
+      const row = this.#rows.get(deliveryId);
       if (row !== undefined) this.#put({ ...row, takes: row.takes + 1 });
     }
     return this.#respond(undefined);
   }
 
-  #settleOne({ delivery, next, laneState, pause, callbackUrl }: Settlement): SettleResult {
+  #settleOne({ delivery, next, laneState, pause, urlNumber }: Settlement): SettleResult {
     const row = this.#rows.get(delivery.deliveryId);
     const lane = this.#lane(delivery.subscriptionId);
     if (row === undefined || row.attempts !== delivery.attempts) return 'stale';
-    if (lane.target?.callbackUrl === callbackUrl) {
+    if (lane.target?.urlNumber === urlNumber) {
       if (laneState !== null) lane.target = { ...lane.target, state: laneState };
       if (pause !== null) lane.paused = lane.target;
       if (pause !== null) lane.target = null;

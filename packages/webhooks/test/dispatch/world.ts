@@ -176,6 +176,7 @@ function targetFor(id: LaneId): LaneTarget {
   return {
     ...id,
     callbackUrl: `https://receiver.example/${id.subscriptionId}`,
+    urlNumber: 1,
     secret: 'whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0',
     nextSecret: null,
     state: cleanLaneState,
