@@ -1,0 +1,52 @@
+import type { Database } from '@deedwire/store';
+import type { SubscriptionId } from '../ids.ts';
+import type { PendingDelivery } from './pending-delivery.ts';
+import { selectPayloads } from './sql/select-payloads.ts';
+import { laneStart, selectPendingDeliveries, type StoredDelivery } from './sql/select-pending-deliveries.ts';
+import type { Refill, RefillOptions } from './storage.ts';
+
+/**
+ * Reads the first deliveries of a lane with their bodies. Those without a payload are left out.
+ *
+ * @param onPayloadMissing called for each delivery that has no payload although it has not expired
+ */
+export async function refillLane(
+  database: Database,
+  lane: SubscriptionId,
+  { limit, bodyBytesMax, exclude }: RefillOptions,
+  onPayloadMissing: (delivery: StoredDelivery) => void,
+): Promise<Refill> {
+  for (let position = laneStart; ;) {
+    // One more than can be returned: it tells when the lane must be read again.
+    const rows = await selectPendingDeliveries(database, lane, position, exclude, limit + 1);
+    const chosen = rows.slice(0, countWithin(rows, limit, bodyBytesMax));
+    const next = rows[chosen.length];
+    const bodies = chosen.length === 0 ? [] : await selectPayloads(database, chosen);
+    const deliveries: PendingDelivery[] = [];
+    for (const [index, row] of chosen.entries()) {
+      const body = bodies[index];
+      if (body === undefined) onPayloadMissing(row);
+      else deliveries.push(toPendingDelivery(row, body));
+    }
+    const last = chosen.at(-1);
+    // When all payloads of this part are missing, the lane continues after it. Reading it again would never end.
+    if (deliveries.length > 0 || next === undefined || last === undefined) {
+      return { deliveries, nextDueAtMs: next?.dueAtMs ?? null };
+    }
+    position = last;
+  }
+}
+
+/** How many of the first rows are within both bounds. At least one. */
+function countWithin(rows: readonly StoredDelivery[], limit: number, bodyBytesMax: number): number {
+  let bodyBytes = 0;
+  for (const [index, row] of rows.entries()) {
+    bodyBytes += row.bodyBytes;
+    if (index === limit || (index > 0 && bodyBytes > bodyBytesMax)) return index;
+  }
+  return rows.length;
+}
+
+function toPendingDelivery({ bodyBytes: _, ...row }: StoredDelivery, body: Buffer): PendingDelivery {
+  return { ...row, body };
+}

@@ -1,0 +1,37 @@
+import type { Database, Statement } from '@deedwire/store';
+import { onlyRow } from '@deedwire/store';
+import { pgArray } from '../../pg-array.ts';
+import type { WorkerId } from '../../workers/worker-id.ts';
+import type { DeliveryKey } from '../storage.ts';
+
+// webhook_pending_delivery by primary key.
+const countTakesStatement: Statement = {
+  name: 'count-delivery-takes',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), counted as (
+      update webhook_pending_delivery p
+      set takes = p.takes + 1
+      from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
+      where p.subscription_id = r.subscription_id and p.delivery_id = r.delivery_id
+    )
+    select exists (select from worker) as is_alive`,
+};
+
+/**
+ * @param deliveries in the order of subscription and delivery
+ * @returns false if the worker was declared dead; then nothing was counted
+ */
+export async function countTakes(
+  database: Database,
+  workerId: WorkerId,
+  deliveries: readonly DeliveryKey[],
+): Promise<boolean> {
+  const values = [
+    workerId,
+    pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
+    pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
+  ];
+  return onlyRow(await database.query<{ is_alive: boolean }>(countTakesStatement, values)).is_alive;
+}

@@ -1,0 +1,70 @@
+import type { Database, Statement } from '@deedwire/store';
+import type { DeliveryId } from '../../ids.ts';
+import { pgArray } from '../../pg-array.ts';
+import type { WorkerId } from '../../workers/worker-id.ts';
+import { idRange } from '../id-order.ts';
+import type { AttemptRecord, DeliveryKey } from '../storage.ts';
+
+// The attempt keeps its number unless another worker has recorded one with that number. An attempt that is already recorded
+// changes nothing: its delivery may be pending again, because it was replayed.
+// webhook_attempt, webhook_delivery, webhook_pending_delivery and webhook_failed_delivery by primary key.
+const insertLateSuccessesStatement: Statement = {
+  name: 'insert-late-successes',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), late as (
+      select d.subscription_id, d.id, d.interface, r.started_at, r.duration_ms, r.status,
+        greatest(r.number, recorded.last_number + 1) as number
+      from worker
+      cross join unnest($2::bigint[], $3::int[], $4::timestamptz[], $5::int[], $6::int[])
+        as r (delivery_id, number, started_at, duration_ms, status)
+      join webhook_delivery d on d.id = r.delivery_id and d.id between $7 and $8
+      cross join lateral (
+        select coalesce(max(a.number), 0) as last_number,
+          coalesce(bool_or(a.started_at = r.started_at and a.error is null and a.response_status = r.status), false) as is_same
+        from webhook_attempt a
+        where a.delivery_id = r.delivery_id and a.delivery_id between $7 and $8
+      ) recorded
+      where not recorded.is_same
+      order by d.subscription_id, d.id
+    ), no_longer_pending as (
+      delete from webhook_pending_delivery p using late where p.subscription_id = late.subscription_id and p.delivery_id = late.id
+    ), no_longer_failed as (
+      delete from webhook_failed_delivery f using late where f.subscription_id = late.subscription_id and f.delivery_id = late.id
+    )
+    insert into webhook_attempt (
+      delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status
+    )
+    select id, number, subscription_id, interface, started_at, duration_ms, status
+    from late
+    returning delivery_id`,
+};
+
+export interface LateSuccess extends DeliveryKey {
+  readonly attempt: AttemptRecord;
+}
+
+/**
+ * Records successful attempts of deliveries that are no longer pending with the attempts that they had. They are delivered,
+ * whatever another worker has recorded about them meanwhile.
+ *
+ * @returns the deliveries whose attempt was not recorded before
+ */
+export async function insertLateSuccesses(
+  database: Database,
+  workerId: WorkerId,
+  successes: readonly LateSuccess[],
+): Promise<DeliveryId[]> {
+  const ids = successes.map(({ deliveryId }) => deliveryId);
+  const rows = await database.query<{ delivery_id: DeliveryId }>(insertLateSuccessesStatement, [
+    workerId,
+    pgArray(ids),
+    pgArray(successes.map(({ attempt }) => attempt.number)),
+    pgArray(successes.map(({ attempt }) => attempt.startedAt)),
+    pgArray(successes.map(({ attempt }) => Math.round(attempt.durationMs))),
+    pgArray(successes.map(({ attempt }) => attempt.responseStatus)),
+    ...idRange(ids),
+  ]);
+  return rows.map((row) => row.delivery_id);
+}

@@ -1,0 +1,39 @@
+import type { Database, Statement } from '@deedwire/store';
+import { onlyRow } from '@deedwire/store';
+import type { DeliveryId } from '../../ids.ts';
+import { pgArray } from '../../pg-array.ts';
+import type { WorkerId } from '../../workers/worker-id.ts';
+import { idRange } from '../id-order.ts';
+
+// webhook_delivery by primary key, in the partitions between the first and the last id.
+const lockLateDeliveriesStatement: Statement = {
+  name: 'lock-late-deliveries',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), locked as (
+      select d.id
+      from worker, webhook_delivery d
+      where d.id = any($2::bigint[]) and d.id between $3 and $4
+      order by d.id
+      for no key update of d
+    )
+    select exists (select from worker) as is_alive, coalesce(array_agg(id::text), '{}') as ids from locked`,
+};
+
+/**
+ * Locks deliveries until the end of the transaction, so that one late success at a time is recorded for each.
+ *
+ * @returns those that exist; null if the worker was declared dead
+ */
+export async function lockLateDeliveries(
+  database: Database,
+  workerId: WorkerId,
+  deliveries: readonly DeliveryId[],
+): Promise<ReadonlySet<DeliveryId> | null> {
+  const values = [workerId, pgArray(deliveries), ...idRange(deliveries)];
+  const row = onlyRow(
+    await database.query<{ is_alive: boolean; ids: DeliveryId[] }>(lockLateDeliveriesStatement, values),
+  );
+  return row.is_alive ? new Set(row.ids) : null;
+}

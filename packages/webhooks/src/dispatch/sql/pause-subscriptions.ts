@@ -1,0 +1,39 @@
+import type { Database, Statement } from '@deedwire/store';
+import { pgArray } from '../../pg-array.ts';
+import type { WorkerId } from '../../workers/worker-id.ts';
+import type { Settlement } from '../storage.ts';
+
+// A subscription that is resumed starts without the failures that paused it, so their record is deleted.
+// webhook_subscription and webhook_receiver_state by primary key.
+const pauseSubscriptionsStatement: Statement = {
+  name: 'pause-failing-subscriptions',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), paused as (
+      update webhook_subscription s
+      set paused_reason = r.reason, paused_at = now()
+      from worker, unnest($2::bigint[], $3::int[], $4::text[]) r (id, url_number, reason)
+      where s.id = r.id and s.url_number = r.url_number and s.paused_reason is null and s.deleted_at is null
+      returning s.id
+    )
+    delete from webhook_receiver_state using paused where subscription_id = paused.id`,
+};
+
+/**
+ * Pauses the subscriptions whose results say so, unless they have another URL by now, or are paused or deleted.
+ *
+ * @param settlements in the order of their subscriptions
+ */
+export async function pauseSubscriptions(
+  database: Database,
+  workerId: WorkerId,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  await database.query(pauseSubscriptionsStatement, [
+    workerId,
+    pgArray(settlements.map(({ delivery }) => delivery.subscriptionId)),
+    pgArray(settlements.map(({ urlNumber }) => urlNumber)),
+    pgArray(settlements.map(({ pause }) => pause)),
+  ]);
+}

@@ -1,0 +1,27 @@
+import type { Database, Statement } from '@deedwire/store';
+import { onlyRow } from '@deedwire/store';
+import type { AccountId, SubscriptionId } from '../../ids.ts';
+import { pgArray } from '../../pg-array.ts';
+import type { Shard } from '../../shard.ts';
+import type { LaneId } from '../lane-registry.ts';
+
+// The limit keeps this one lookup per subscription, however many deliveries it has.
+// webhook_subscription_by_shard, webhook_pending_delivery by primary key.
+const selectLanesStatement: Statement = {
+  name: 'select-lanes-of-shards',
+  text: `
+    select coalesce(string_agg(s.id || ':' || s.account_id, ','), '') as lanes
+    from webhook_subscription s
+    cross join lateral (select from webhook_pending_delivery p where p.subscription_id = s.id limit 1) pending
+    where s.shard = any($1::smallint[]) and s.deleted_at is null and s.paused_reason is null`,
+};
+
+/** Reads the subscriptions in shards that have pending deliveries, and are neither paused nor deleted. */
+export async function selectLanesOfShards(database: Database, shards: readonly Shard[]): Promise<LaneId[]> {
+  const { lanes } = onlyRow(await database.query<{ lanes: string }>(selectLanesStatement, [pgArray(shards)]));
+  if (lanes === '') return [];
+  return lanes.split(',').map((lane) => {
+    const [subscriptionId, accountId] = lane.split(':') as [SubscriptionId, AccountId];
+    return { subscriptionId, accountId };
+  });
+}

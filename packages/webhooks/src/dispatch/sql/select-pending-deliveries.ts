@@ -1,0 +1,95 @@
+import type { Database, Statement } from '@deedwire/store';
+import { onlyRow } from '@deedwire/store';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../ids.ts';
+import { pgArray } from '../../pg-array.ts';
+
+// One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse rounds
+// large numbers. Expired deliveries have no payload any more; retention is deleting them.
+// webhook_pending_delivery_due.
+const selectPendingStatement: Statement = {
+  name: 'select-pending-deliveries',
+  text: `
+    select coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
+      round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
+      round(date_part('epoch', due_at) * 1000), body_bytes) order by due_at, sequence), '[]') as deliveries
+    from (
+      select *
+      from webhook_pending_delivery
+      where subscription_id = $1 and (due_at, sequence) > (to_timestamp($2::float8 / 1000), $3::bigint)
+        and delivery_id <> all($4::bigint[])
+        and delivery_id >= (select expired_before from webhook_retention)
+      order by due_at, sequence
+      limit $5
+    ) first_deliveries`,
+};
+
+/** Where the previous part of a lane ended: the last delivery that was read. */
+export interface LanePosition {
+  readonly dueAtMs: number;
+  readonly sequence: string;
+}
+
+export const laneStart: LanePosition = { dueAtMs: -Infinity, sequence: '0' };
+
+type PendingTuple = [
+  deliveryId: DeliveryId,
+  accountId: AccountId,
+  eventId: EventId,
+  eventType: string,
+  eventVersion: string,
+  occurredAtMs: number,
+  requestId: string | null,
+  sequence: string,
+  attempts: number,
+  takes: number,
+  dueAtMs: number,
+  bodyBytes: number,
+];
+
+/** A pending delivery without its body. */
+export interface StoredDelivery extends LanePosition {
+  readonly deliveryId: DeliveryId;
+  readonly subscriptionId: SubscriptionId;
+  readonly accountId: AccountId;
+  readonly eventId: EventId;
+  readonly eventType: string;
+  readonly eventVersion: string;
+  readonly occurredAt: Date;
+  readonly requestId: string | null;
+  readonly attempts: number;
+  readonly takes: number;
+  readonly bodyBytes: number;
+}
+
+/** Reads the first deliveries of a subscription after a position, in the order of due time and sequence. */
+export async function selectPendingDeliveries(
+  database: Database,
+  subscriptionId: SubscriptionId,
+  after: LanePosition,
+  exclude: readonly DeliveryId[],
+  limit: number,
+): Promise<StoredDelivery[]> {
+  const values = [subscriptionId, after.dueAtMs, after.sequence, pgArray(exclude), limit];
+  const { deliveries } = onlyRow(await database.query<{ deliveries: PendingTuple[] }>(selectPendingStatement, values));
+  return deliveries.map(
+    ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
+      const [attempts, takes, dueAtMs, bodyBytes] = rest;
+      const occurredAt = new Date(occurredAtMs);
+      return {
+        deliveryId,
+        subscriptionId,
+        accountId,
+        eventId,
+        eventType,
+        eventVersion,
+        occurredAt,
+        requestId,
+        sequence,
+        attempts,
+        takes,
+        dueAtMs,
+        bodyBytes,
+      };
+    },
+  );
+}

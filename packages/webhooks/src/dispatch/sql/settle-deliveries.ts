@@ -1,0 +1,140 @@
+import type { Database, Statement } from '@deedwire/store';
+import { onlyRow } from '@deedwire/store';
+import { pgArray, TextDictionary } from '../../pg-array.ts';
+import type { WorkerId } from '../../workers/worker-id.ts';
+import type { LaneState } from '../lane-state.ts';
+import type { Settlement } from '../storage.ts';
+
+// One DELETE takes all rows, in the order of the primary key, so that two statements with the same rows cannot deadlock. It
+// drives everything else through RETURNING: a delivery that is to be retried is inserted again, which costs as much as an
+// update of due_at, because that is indexed. Two statements, DELETE and UPDATE, would lock in two orders.
+// webhook_pending_delivery by primary key, webhook_subscription by primary key.
+const settleDeliveries: Statement = {
+  name: 'settle-deliveries',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), settled as (
+      delete from webhook_pending_delivery p
+      using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::smallint[],
+        $9::int[], $10::boolean[])
+        with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, delay_ms,
+          has_failed, number)
+      where p.subscription_id = r.subscription_id and p.delivery_id = r.delivery_id and p.attempts = r.attempts
+      returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.delay_ms, r.has_failed, r.number
+    ), attempt as (
+      insert into webhook_attempt (
+        delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status, error
+      )
+      select delivery_id, attempts + 1, subscription_id, interface, to_timestamp(started_ms / 1000.0::float8), duration_ms,
+        status, ($11::text[])[error]
+      from settled
+      where started_ms is not null
+    ), retried as (
+      insert into webhook_pending_delivery (
+        subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
+        sequence, due_at, attempts, body_bytes
+      )
+      select subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
+        sequence, now() + delay_ms * interval '1 millisecond', attempts + 1, body_bytes
+      from settled
+      where delay_ms is not null
+    ), failed as (
+      insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+      select subscription_id, delivery_id, interface
+      from settled
+      where has_failed
+      on conflict do nothing
+    ), receiver as (
+      insert into webhook_receiver_state as stored (
+        subscription_id, url_number, consecutive_failures, breaker_open_until, breaker_probes, hold_until, failing_since
+      )
+      select s.id, s.url_number, state.consecutive_failures, to_timestamp(state.breaker_open_until_ms / 1000),
+        state.breaker_probes, to_timestamp(state.hold_until_ms / 1000), to_timestamp(state.failing_since_ms / 1000)
+      from worker
+      cross join unnest($12::int[], $13::bigint[], $14::int[], $15::int[], $16::float8[], $17::int[], $18::float8[],
+        $19::float8[])
+        as state (number, subscription_id, url_number, consecutive_failures, breaker_open_until_ms, breaker_probes,
+          hold_until_ms, failing_since_ms)
+      join webhook_subscription s on s.id = state.subscription_id and s.url_number = state.url_number
+        and s.paused_reason is null
+      -- "is true" keeps this a hashed subplan. As a join it would be a nested loop over two lists.
+      where (state.number in (select number from settled)) is true
+      order by s.id
+      on conflict (subscription_id) do update
+      set url_number = excluded.url_number, consecutive_failures = excluded.consecutive_failures,
+        breaker_open_until = excluded.breaker_open_until, breaker_probes = excluded.breaker_probes,
+        hold_until = excluded.hold_until, failing_since = excluded.failing_since
+      where stored.url_number <= excluded.url_number
+    )
+    select exists (select from worker) as is_alive,
+      case when count(*) < $20::int then coalesce(array_agg(number::int), '{}') end as settled
+    from settled`,
+};
+
+export interface SettledRows {
+  /** False if the worker was declared dead. Then nothing was written. */
+  readonly isAlive: boolean;
+  /** The positions in the batch, from 1, of the results whose delivery was pending. Null: all. */
+  readonly settled: readonly number[] | null;
+}
+
+/**
+ * Records results: for each delivery that is pending with the attempts that it had when it was read, inserts the attempt, and
+ * removes or reschedules the delivery. A delivery that was given up without an attempt gets none.
+ *
+ * The state of a receiver is written only with a result that was recorded, and only while the subscription is not paused and
+ * has the URL that the state is about.
+ *
+ * @param batch in the order of subscription and delivery
+ */
+export async function settle(
+  database: Database,
+  workerId: WorkerId,
+  batch: readonly Settlement[],
+): Promise<SettledRows> {
+  const errors = new TextDictionary();
+  const row = onlyRow(
+    await database.query<{ is_alive: boolean; settled: number[] | null }>(settleDeliveries, [
+      workerId,
+      pgArray(batch.map(({ delivery }) => delivery.subscriptionId)),
+      pgArray(batch.map(({ delivery }) => delivery.deliveryId)),
+      pgArray(batch.map(({ delivery }) => delivery.attempts)),
+      pgArray(batch.map(({ attempt }) => attempt && attempt.startedAt.getTime())),
+      pgArray(batch.map(({ attempt }) => attempt && Math.round(attempt.durationMs))),
+      pgArray(batch.map(({ attempt }) => attempt && attempt.responseStatus)),
+      pgArray(batch.map(({ attempt }) => (attempt?.error ? errors.add(attempt.error) : null))),
+      pgArray(batch.map(({ next }) => (next.kind === 'retry' ? Math.round(next.delayMs) : null))),
+      pgArray(batch.map(({ next }) => next.kind === 'failed')),
+      errors.toPgArray(),
+      ...stateValues(batch),
+      batch.length,
+    ]),
+  );
+  return { isAlive: row.is_alive, settled: row.settled };
+}
+
+/** The states that the batch contains. Most batches contain few. */
+function stateValues(batch: readonly Settlement[]): string[] {
+  const numbers: number[] = [];
+  const subscriptions: string[] = [];
+  const urlNumbers: number[] = [];
+  const states: LaneState[] = [];
+  for (const [index, { delivery, laneState, urlNumber }] of batch.entries()) {
+    if (laneState === null || urlNumber === null) continue;
+    numbers.push(index + 1);
+    subscriptions.push(delivery.subscriptionId);
+    urlNumbers.push(urlNumber);
+    states.push(laneState);
+  }
+  return [
+    pgArray(numbers),
+    pgArray(subscriptions),
+    pgArray(urlNumbers),
+    pgArray(states.map((state) => state.consecutiveFailures)),
+    pgArray(states.map((state) => state.breakerOpenUntilMs)),
+    pgArray(states.map((state) => state.breakerProbes)),
+    pgArray(states.map((state) => state.holdUntilMs)),
+    pgArray(states.map((state) => state.failingSinceMs)),
+  ];
+}

@@ -1,0 +1,108 @@
+import type { Store } from '@deedwire/store';
+import { failpoint } from '../failpoint.ts';
+import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
+import { compareDeliveries } from './delivery-order.ts';
+import type { LaneTarget } from './lane-target.ts';
+import { recordLateSuccesses } from './record-late-successes.ts';
+import { refillLane } from './refill-lane.ts';
+import { countTakes } from './sql/count-takes.ts';
+import type { LateSuccess } from './sql/insert-late-successes.ts';
+import { pauseSubscriptions } from './sql/pause-subscriptions.ts';
+import { selectTargets } from './sql/select-targets.ts';
+import { settle, type SettledRows } from './sql/settle-deliveries.ts';
+import type { DispatchStorage, Settlement, SettleResult } from './storage.ts';
+
+/** What storage reports for logs and alarms. */
+export type DispatchStorageEvent =
+  /** A success was recorded although another worker had recorded something else about the delivery. */
+  | { readonly kind: 'late-success-recorded'; readonly deliveries: readonly DeliveryId[] }
+  /** A delivery that has not expired has no payload. It is left out. */
+  | {
+      readonly kind: 'payload-missing';
+      readonly alarm: true;
+      readonly lane: SubscriptionId;
+      readonly deliveryId: DeliveryId;
+    };
+
+export interface DispatchStorageOptions {
+  store: Store;
+  /** The id under which this process writes. It changes when the worker continues after it was declared dead. */
+  workerId: () => WorkerId;
+  /** Decrypts the secret of a subscription. Null if it cannot be decrypted. */
+  openSecret: (subscriptionId: SubscriptionId, ciphertext: Buffer) => string | null;
+  onEvent: (event: DispatchStorageEvent) => void;
+}
+
+/** The storage of dispatch in PostgreSQL. */
+export function createDispatchStorage({
+  store,
+  workerId,
+  openSecret,
+  onEvent,
+}: DispatchStorageOptions): DispatchStorage {
+  return {
+    refill: (lane, options) =>
+      refillLane(store, lane, options, ({ deliveryId }) =>
+        onEvent({ kind: 'payload-missing', alarm: true, lane, deliveryId }),
+      ),
+
+    async targets(lanes) {
+      const targets = new Map<SubscriptionId, LaneTarget>();
+      for (const { secretCiphertext, ...target } of await selectTargets(store, lanes)) {
+        const secret = openSecret(target.subscriptionId, secretCiphertext);
+        targets.set(target.subscriptionId, { ...target, secret, nextSecret: null });
+      }
+      return targets;
+    },
+
+    async settle(batch) {
+      const id = workerId();
+      const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
+      failpoint('settle-before-write');
+      const { isAlive, settled } = await settleAndPause(store, id, sorted);
+      if (!isAlive) throw new FencedOutError(id);
+      const { results, late } = toResults(sorted, settled);
+      if (late.length > 0) {
+        const deliveries = await recordLateSuccesses(store, id, late);
+        if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
+      }
+      failpoint('settle-after-write');
+      return results;
+    },
+
+    async countTakes(deliveries) {
+      const id = workerId();
+      if (!(await countTakes(store, id, deliveries.toSorted(compareDeliveries)))) throw new FencedOutError(id);
+    },
+  };
+}
+
+/** One statement, unless a subscription is to be paused: a result and the pause that follows from it are recorded together. */
+async function settleAndPause(store: Store, workerId: WorkerId, batch: readonly Settlement[]): Promise<SettledRows> {
+  if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch);
+  return store.transaction(async (transaction) => {
+    const rows = await settle(transaction, workerId, batch);
+    const numbers = rows.settled === null ? null : new Set(rows.settled);
+    const pausing = batch.filter(({ pause }, index) => pause !== null && numbers?.has(index + 1) !== false);
+    if (pausing.length > 0) await pauseSubscriptions(transaction, workerId, pausing);
+    return rows;
+  });
+}
+
+function toResults(
+  batch: readonly Settlement[],
+  settled: readonly number[] | null,
+): { results: Map<DeliveryId, SettleResult>; late: LateSuccess[] } {
+  const results = new Map<DeliveryId, SettleResult>();
+  const late: LateSuccess[] = [];
+  const numbers = settled === null ? null : new Set(settled);
+  for (const [index, { delivery, attempt, next }] of batch.entries()) {
+    const isSettled = numbers === null || numbers.has(index + 1);
+    results.set(delivery.deliveryId, isSettled ? 'settled' : 'stale');
+    if (isSettled || attempt === null || next.kind !== 'delivered') continue;
+    late.push({ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt });
+  }
+  return { results, late };
+}
