@@ -49,7 +49,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   const storeLog = databaseLog(logger, config);
   const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, ...storeLog };
   const store = createStore({ ...storeOptions, applicationName: appName, maxConnections: connections });
-  const leaseStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 1 });
+  const renewalStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 2 });
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,
@@ -64,7 +64,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   const metrics = createWorkerMetrics(registry, () => engine.stats());
   const engine = createWebhookEngine({
     store,
-    leaseStore,
+    renewalStore,
     directUrl: directUrl ?? databaseUrl,
     name: `${hostname()}/${process.pid}`,
     clock: { nowMs: clock.nowMs, setTimer },
@@ -128,7 +128,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     },
     async close() {
       await sender.close();
-      await Promise.all([store.close(), leaseStore.close()]);
+      await Promise.all([store.close(), renewalStore.close()]);
     },
   };
 }

@@ -25,7 +25,7 @@ export async function applySubscriptionChange(
     let deleted: number;
     do deleted = await deletePendingOfDeleted(store, workerId(), id.subscriptionId, batchSize);
     while (deleted === batchSize);
-  } else if (lane.isPaused) dispatcher.closeLane(id.subscriptionId);
+  } else if (!lane.isActive) dispatcher.closeLane(id.subscriptionId);
   else if (lane.hasPending) dispatcher.openLane(id);
   else dispatcher.laneChanged(id.subscriptionId);
 }

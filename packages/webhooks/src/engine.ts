@@ -4,7 +4,7 @@ import type { Send } from './dispatch/attempts.ts';
 import type { Clock } from './dispatch/clock.ts';
 import { createDispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import { storageOfWorker } from './dispatch/storage-of-worker.ts';
-import { createDispatchStorage, type OpenSecret } from './dispatch/store-dispatch.ts';
+import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
 import { createFanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
@@ -12,6 +12,7 @@ import { openShards } from './open-shards.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/subscription-row.ts';
 import { createRetention } from './retention/retention.ts';
+import { workersChanged } from './workers/workers-changed.ts';
 import { createWorkers } from './workers/workers.ts';
 
 /** How long a worker owns its shards without a sign of life. */
@@ -22,8 +23,8 @@ const retiredBatchSize = 100;
 export interface WebhookEngineOptions {
   /** For fan-out, settling and reading. */
   store: Store;
-  /** For the lease alone, so that it never waits for a connection. */
-  leaseStore: Store;
+  /** For renewing the lease alone, with two connections, so that no other statement delays it. */
+  renewalStore: Store;
   /** A direct connection, on which partitions are detached. */
   directUrl: string;
   /** Shown to operators, for example `host/pid`. */
@@ -33,7 +34,7 @@ export interface WebhookEngineOptions {
   random: () => number;
   renderer: Renderer;
   send: Send;
-  openSecret: OpenSecret;
+  openSecret: DispatchStorageOptions['openSecret'];
   /** The versions of event types that are retired now. Subscriptions that pin one are paused. */
   retiredVersions: () => readonly EventTypePin[];
   /** How many requests can be in flight. */
@@ -70,7 +71,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   const workerId = () => workers.id;
   let isStalled = false;
 
-  const storage = createDispatchStorage({ store, workerId, openSecret: options.openSecret });
+  const storage = createDispatchStorage({ store, workerId, openSecret: options.openSecret, onEvent });
   const dispatcher = createDispatcher({
     storage: storageOfWorker(storage, () => workers.fencedOut()),
     send: options.send,
@@ -101,7 +102,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   });
 
   const workers = createWorkers({
-    store: options.leaseStore,
+    store,
+    renewalStore: options.renewalStore,
     clock,
     name: options.name,
     leaseMs,
@@ -122,10 +124,10 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       await Promise.all(shards.map((shard) => fanOut.removeShard(shard)));
       for (const shard of shards) dispatcher.closeShard(shard);
     },
-    unfinishedIn: (shards) => dispatcher.unfinishedIn(shards),
-    async onLost(shards) {
+    inFlight: (shards) => dispatcher.unfinishedIn(shards),
+    async onLost() {
       fanOut.removeAllShards();
-      for (const shard of shards) dispatcher.closeShard(shard);
+      dispatcher.closeAllShards();
     },
     onEvent,
   });
@@ -153,9 +155,9 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       if (options.pollMs > 0) poll();
     },
     wake(payload) {
-      const shards = shardsToWake(payload);
-      if (shards === null || shards.some((shard) => workers.shards.has(shard))) fanOut.wake(shards);
-      workers.wake(payload);
+      if (payload === null || payload === workersChanged) workers.wake();
+      if (payload === null) fanOut.wake(null);
+      else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
     },
     stopTaking() {
       cancelPoll?.();
@@ -163,7 +165,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     },
     async drain() {
       cancelPoll?.();
-      await Promise.all([fanOut.stop(), retention.stop()]);
+      await Promise.all([workers.leave(), retention.stop()]);
+      await fanOut.stop();
       await dispatcher.drain();
       await workers.stop();
     },

@@ -1,4 +1,5 @@
 import type { DispatchEvent } from './dispatch/events.ts';
+import type { DispatchStorageEvent } from './dispatch/store-dispatch.ts';
 import type { FanOutEvent } from './fan-out/events.ts';
 import type { SubscriptionId } from './ids.ts';
 import type { RetentionEvent } from './retention/events.ts';
@@ -7,6 +8,7 @@ import type { WorkersEvent } from './workers/events.ts';
 /** What the engine reports for logs and metrics. Those with `alarm: true` need the attention of an operator. */
 export type EngineEvent =
   | DispatchEvent
+  | DispatchStorageEvent
   | FanOutEvent
   | WorkersEvent
   | RetentionEvent

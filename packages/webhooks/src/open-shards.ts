@@ -5,13 +5,7 @@ import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { selectLanesOfShards } from './dispatch/sql/select-lanes.ts';
 import type { FanOut } from './fan-out/fan-out.ts';
 import { type Shard, shardOf } from './shard.ts';
-
-/** A shard that this worker has acquired. */
-export interface AcquiredShard {
-  readonly shard: Shard;
-  /** Its last owner died, so that what it had taken is counted. */
-  readonly isRecovering: boolean;
-}
+import type { AcquiredShard } from './workers/sql/acquire-shards.ts';
 
 export interface OpenShardsOptions {
   store: Store;

@@ -66,6 +66,8 @@ export interface Dispatcher {
   closeLane(id: SubscriptionId): void;
   /** Closes all lanes of a shard that another worker will own. */
   closeShard(shard: Shard): void;
+  /** Closes all lanes, because other workers own all shards. */
+  closeAllShards(): void;
   /** The deliveries of these shards that are in flight or whose results are not recorded. */
   unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[];
   /** The subscription has changed. Nothing more is sent before its target is read again. */

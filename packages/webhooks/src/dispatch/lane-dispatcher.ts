@@ -113,6 +113,10 @@ export class LaneDispatcher implements Dispatcher {
     for (const lane of this.#registry.inShard(shard)) this.#scheduler.close(lane);
   }
 
+  closeAllShards(): void {
+    for (const lane of this.#registry.all()) this.#scheduler.close(lane);
+  }
+
   unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[] {
     const lanes = shards.flatMap((shard) => this.#registry.inShard(shard));
     return lanes.flatMap(({ known }) =>

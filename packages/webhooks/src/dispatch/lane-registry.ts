@@ -54,7 +54,11 @@ export class LaneRegistry {
   }
 
   inShard(shard: Shard): Lane[] {
-    return [...this.#lanes.values()].filter((lane) => lane.account.shard === shard);
+    return this.all().filter((lane) => lane.account.shard === shard);
+  }
+
+  all(): Lane[] {
+    return [...this.#lanes.values()];
   }
 
   /** Looks at a few lanes only. Those in use move to the end, so that the next call looks at others. */

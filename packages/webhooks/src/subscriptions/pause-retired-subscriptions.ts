@@ -1,0 +1,78 @@
+import { onlyRow, type Transaction } from '@deedwire/store';
+import type { AccountId, SubscriptionId } from '../ids.ts';
+import { shardOf } from '../shard.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
+import type { EventTypePin } from './subscription-row.ts';
+
+export interface PausedSubscription {
+  id: SubscriptionId;
+  accountId: AccountId;
+}
+
+/**
+ * Pauses subscriptions that pin a retired version, and appends their changes to the queue. Also those that are paused because
+ * their receiver fails: under that reason, fan-out would wait for a build that knows the version. The owner's own pause stays.
+ *
+ * Subscriptions that another transaction has locked are left to the next call. Served by
+ * webhook_subscription_event_type_by_version and webhook_subscription_pkey.
+ *
+ * @returns at most `limit` subscriptions. Call again while it returns that many.
+ * @throws {FencedOutError} if the worker was declared dead
+ */
+export async function pauseRetiredSubscriptions(
+  transaction: Transaction,
+  workerId: WorkerId,
+  versions: readonly EventTypePin[],
+  limit: number,
+): Promise<PausedSubscription[]> {
+  const statement = {
+    name: 'pause-retired-subscriptions',
+    text: `
+      with w as (select id from webhook_worker where id = $1 and alive for key share),
+        retired as (
+          select s.id
+          from w
+          cross join webhook_subscription s
+          where s.id = any (array(
+              select distinct t.subscription_id
+              from unnest($2::text[], $3::text[]) as v (event_type, event_version)
+              join webhook_subscription_event_type t on t.event_type = v.event_type and t.event_version = v.event_version
+              join webhook_subscription p on p.id = t.subscription_id
+              where p.deleted_at is null and (p.paused_reason is null or p.paused_reason in ('GONE', 'FAILING'))
+              limit $4
+            ))
+            and s.deleted_at is null and (s.paused_reason is null or s.paused_reason in ('GONE', 'FAILING'))
+          order by s.id
+          for no key update of s skip locked
+        ),
+        paused as (
+          update webhook_subscription s
+          set paused_reason = 'VERSION_RETIRED', paused_at = coalesce(s.paused_at, now())
+          from retired
+          where s.id = retired.id
+          returning s.id, s.account_id, s.interface
+        ),
+        change as (
+          insert into webhook_event_queue (account_id, interface, subscription_id)
+          select account_id, interface, id
+          from paused
+        )
+      select exists (select from w) as "isAlive",
+        (
+          select coalesce(json_agg(json_build_object('id', id::text, 'accountId', account_id::text) order by id), '[]')
+          from paused
+        ) as paused`,
+  };
+  const { isAlive, paused } = onlyRow(
+    await transaction.query<{ isAlive: boolean; paused: PausedSubscription[] }>(statement, [
+      workerId,
+      versions.map(({ type }) => type),
+      versions.map(({ version }) => version),
+      limit,
+    ]),
+  );
+  if (!isAlive) throw new FencedOutError(workerId);
+  for (const { accountId } of paused) transaction.notifyAfterCommit(String(shardOf(accountId)));
+  return paused;
+}

@@ -1,0 +1,74 @@
+import type { InterfaceName } from '@deedwire/domain';
+import type { Database } from '@deedwire/store';
+import type { AccountId, SubscriptionId } from '../ids.ts';
+import type { PausedReason } from './subscription-row.ts';
+
+/** The subscriptions of an account, as far as fan-out needs them. */
+export interface AccountPins {
+  readonly accountId: AccountId;
+  readonly interfaceName: InterfaceName;
+  readonly subscriptions: readonly SubscriptionPins[];
+}
+
+export interface SubscriptionPins {
+  readonly id: SubscriptionId;
+  /** It receives the events with a higher position in the queue. */
+  readonly queuePosition: number;
+  /** Null while the subscription is active. */
+  readonly pausedReason: PausedReason | null;
+  /** The pinned version of each event type. */
+  readonly versions: ReadonlyMap<string, string>;
+}
+
+interface Row {
+  accountId: AccountId;
+  interfaceName: InterfaceName;
+  id: SubscriptionId;
+  queuePosition: string;
+  pausedReason: PausedReason | null;
+  versions: Record<string, string>;
+}
+
+/**
+ * Reads the subscriptions of accounts, in the order of their ids, without deleted ones. An account without subscriptions is
+ * missing from the result. Served by webhook_subscription_by_account and webhook_subscription_event_type_pkey.
+ */
+export async function readPins(
+  database: Database,
+  accounts: readonly AccountId[],
+): Promise<Map<AccountId, AccountPins>> {
+  const statement = {
+    name: 'read-pins',
+    text: `
+      select s.account_id as "accountId", s.interface as "interfaceName", s.id, s.queue_position as "queuePosition",
+        s.paused_reason as "pausedReason",
+        (
+          select coalesce(json_object_agg(t.event_type, t.event_version), '{}')
+          from webhook_subscription_event_type t
+          where t.subscription_id = s.id
+        ) as versions
+      from webhook_subscription s
+      where s.account_id = any ($1::bigint[]) and s.deleted_at is null
+      order by s.account_id, s.id`,
+  };
+  const rows = await database.query<Row>(statement, [accounts]);
+  const byAccount = Map.groupBy(rows, ({ accountId }) => accountId);
+  return new Map(
+    Array.from(byAccount, ([accountId, ofAccount]) => [accountId, toAccountPins(accountId, ofAccount)] as const),
+  );
+}
+
+function toAccountPins(accountId: AccountId, rows: readonly Row[]): AccountPins {
+  const [first] = rows;
+  if (first === undefined) throw new Error(`Account ${accountId} has no subscription.`);
+  return {
+    accountId,
+    interfaceName: first.interfaceName,
+    subscriptions: rows.map(({ id, queuePosition, pausedReason, versions }) => ({
+      id,
+      queuePosition: Number(queuePosition),
+      pausedReason,
+      versions: new Map(Object.entries(versions)),
+    })),
+  };
+}
