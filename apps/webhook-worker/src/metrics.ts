@@ -1,28 +1,51 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface WorkerMetrics {
-  eventsFannedOut: Counter;
+  entriesFannedOut: Counter;
+  deliveriesCreated: Counter;
   attempts: Counter<'verdict'>;
   attemptDuration: Histogram;
   deliveryLag: Histogram;
-  alarms: Gauge<'kind'>;
+  eventsBlocked: Gauge;
+  alarms: Counter<'alarm'>;
 }
 
-export function createWorkerMetrics(registry: Registry, inFlight: () => number): WorkerMetrics {
+/** What the gauges show when the metrics are read. */
+export interface WorkerState {
+  inFlight: number;
+  unsettled: number;
+  queued: number;
+  lanes: number;
+  shards: number;
+}
+
+export function createWorkerMetrics(registry: Registry, state: () => WorkerState): WorkerMetrics {
   const registers = [registry];
-  const inFlightGauge = new Gauge({
-    name: 'deedwire_webhook_attempts_in_flight',
-    help: 'Attempts that are being sent or not yet recorded.',
-    collect() {
-      this.set(inFlight());
-    },
-    registers: [],
-  });
-  registry.registerMetric(inFlightGauge);
+  const gauge = (name: string, help: string, read: (state: WorkerState) => number): void => {
+    const created = new Gauge({
+      name,
+      help,
+      collect() {
+        this.set(read(state()));
+      },
+      registers: [],
+    });
+    registry.registerMetric(created);
+  };
+  gauge('deedwire_webhook_attempts_in_flight', 'Requests in flight.', ({ inFlight }) => inFlight);
+  gauge('deedwire_webhook_results_unsettled', 'Attempts that are not recorded yet.', ({ unsettled }) => unsettled);
+  gauge('deedwire_webhook_deliveries_queued', 'Deliveries that wait in memory.', ({ queued }) => queued);
+  gauge('deedwire_webhook_lanes', 'Subscriptions in memory.', ({ lanes }) => lanes);
+  gauge('deedwire_webhook_shards', 'Shards that this worker owns, of 64.', ({ shards }) => shards);
   return {
-    eventsFannedOut: new Counter({
+    entriesFannedOut: new Counter({
       name: 'deedwire_events_fanned_out_total',
-      help: 'Events whose deliveries have been created.',
+      help: 'Events and subscription changes that fan-out has finished.',
+      registers,
+    }),
+    deliveriesCreated: new Counter({
+      name: 'deedwire_webhook_deliveries_total',
+      help: 'Deliveries that fan-out has created.',
       registers,
     }),
     attempts: new Counter({
@@ -43,10 +66,15 @@ export function createWorkerMetrics(registry: Registry, inFlight: () => number):
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3_600],
       registers,
     }),
-    alarms: new Gauge({
-      name: 'deedwire_outbox_alarms',
-      help: 'Events that need an operator: unknown (no worker of this build can render them), failed (rendering failed).',
-      labelNames: ['kind'],
+    eventsBlocked: new Gauge({
+      name: 'deedwire_events_blocked',
+      help: 'Events that wait for a worker that knows their type or version.',
+      registers,
+    }),
+    alarms: new Counter({
+      name: 'deedwire_alarms_total',
+      help: 'Log lines with an alarm: something needs an operator.',
+      labelNames: ['alarm'],
       registers,
     }),
   };

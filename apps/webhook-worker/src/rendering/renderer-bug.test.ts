@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
-import { expect, test, vi } from 'vitest';
 import { RenderError } from '@deedwire/webhooks';
+import { expect, test, vi } from 'vitest';
 import { createRenderer } from './renderer.ts';
 
 // A renderer with a bug: it returns a field that is not published.

@@ -1,7 +1,7 @@
 import { toRecordId, type EventSnapshots } from '@deedwire/domain';
 import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
-import { expect, test } from 'vitest';
 import { RenderError } from '@deedwire/webhooks';
+import { expect, test } from 'vitest';
 import { createRenderer, knownEventVersions } from './renderer.ts';
 
 const occurredAt = '2026-11-20T08:00:00.000Z';

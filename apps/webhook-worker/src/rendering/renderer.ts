@@ -47,7 +47,11 @@ export function createRenderer(gidNamespace: string): Renderer {
 }
 
 /** The envelope is valid by construction. `data` comes from a snapshot that another build may have written. */
-function renderBody(gidNamespace: string, { type, version, renderData, schema }: Rendering, event: StoredEvent): Buffer {
+function renderBody(
+  gidNamespace: string,
+  { type, version, renderData, schema }: Rendering,
+  event: StoredEvent,
+): Buffer {
   const name = `${type} at ${version}`;
   let data: object;
   try {

@@ -56,10 +56,7 @@ test('a conversion arrives once, as published, signed with the secret of the sub
   expect(receiver.deliveries).toHaveLength(1);
 });
 
-test('three workers number the deliveries of a subscription without gaps', async ({
-  harness,
-  receiver,
-}) => {
+test('three workers number the deliveries of a subscription without gaps', async ({ harness, receiver }) => {
   await Promise.all([harness.startWorker(), harness.startWorker(), harness.startWorker()]);
   await harness.subscribe(receiver.url, ['referral.created']);
   await Promise.all([harness.refer(20), harness.refer(20), harness.refer(20)]);
@@ -118,7 +115,10 @@ test('a worker that stops waits for its requests and records them', async ({ har
   expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED' }]);
 });
 
-test('deleting a subscription while the worker sends leaves nothing pending and delays no other subscription', async ({ harness, receiver }) => {
+test('deleting a subscription while the worker sends leaves nothing pending and delays no other subscription', async ({
+  harness,
+  receiver,
+}) => {
   await harness.startWorker();
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
   const held = Promise.withResolvers<void>();

@@ -117,6 +117,11 @@ test('an event of an unknown type or version stays queued with an alarm until it
       subscriptionId,
     ]);
   await pin('2099-01-01');
+  await harness.sql(
+    `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+     values ($1, 'partner', 'referral.vanished', '2026-11-01')`,
+    [subscriptionId],
+  );
   await harness.sql(insertEvents, [accountId, 'referral.vanished', {}, 1]);
   await harness.refer(1);
   await harness.sql(insertEvents, [

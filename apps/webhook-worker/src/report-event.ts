@@ -1,0 +1,90 @@
+import { formatGid } from '@deedwire/domain';
+import type { Logger } from '@deedwire/service-runtime';
+import { RenderError, type EngineEvent } from '@deedwire/webhooks';
+import type { WorkerMetrics } from './metrics.ts';
+
+export interface ReporterOptions {
+  logger: Logger;
+  metrics: WorkerMetrics;
+  gidNamespace: string;
+  now: () => Date;
+}
+
+type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Kind }>;
+
+/** Logs what the engine reports, and counts it. Each event with `alarm` is an error in the log and in `deedwire_alarms_total`. */
+export function createReporter({ logger, metrics, gidNamespace, now }: ReporterOptions): (event: EngineEvent) => void {
+  const blocked = new Map<string, number>();
+
+  function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
+    const { responseStatus, error, durationMs } = result;
+    if (number === 1)
+      metrics.deliveryLag.observe((now().getTime() - durationMs - delivery.occurredAt.getTime()) / 1_000);
+    metrics.attempts.inc({ verdict: next.kind });
+    metrics.attemptDuration.observe(durationMs / 1_000);
+    const deliveryId = formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId);
+    // No child logger: it would parse the redaction paths for each attempt.
+    logger.info(
+      {
+        requestId: delivery.requestId,
+        deliveryId,
+        attempt: number,
+        verdict: next.kind,
+        responseStatus,
+        error,
+        durationMs,
+      },
+      'attempt',
+    );
+  }
+
+  function countBlocked(account: string, count: number): void {
+    if (count === 0) blocked.delete(account);
+    else blocked.set(account, count);
+    metrics.eventsBlocked.set(blocked.values().reduce((sum, each) => sum + each, 0));
+  }
+
+  return (event) => {
+    switch (event.kind) {
+      case 'attempt':
+        return attempt(event);
+      case 'settled':
+        return;
+      case 'fanned-out':
+        metrics.entriesFannedOut.inc(event.entries);
+        metrics.deliveriesCreated.inc(event.deliveries);
+        return;
+      case 'entries-blocked':
+        countBlocked(event.account, event.count);
+        break;
+      case 'entries-unblocked':
+        countBlocked(event.account, (blocked.get(event.account) ?? 0) - event.count);
+        break;
+    }
+    report(event);
+  };
+
+  function report({ kind, ...fields }: Exclude<EngineEvent, EventOf<'attempt' | 'settled' | 'fanned-out'>>): void {
+    const details = loggable(fields);
+    if (!('alarm' in fields)) {
+      // What is repeated by itself is a warning if an error caused it.
+      if ('error' in fields) logger.warn(details, kind);
+      else logger.info(details, kind);
+      return;
+    }
+    metrics.alarms.inc({ alarm: kind });
+    logger.error({ ...details, alarm: kind }, kind);
+  }
+}
+
+/** Replaces deliveries by their ids, because they contain the body, and names errors as the logger expects them. */
+function loggable(fields: object): Record<string, unknown> {
+  const details: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === 'delivery') details['deliveryId'] = value.deliveryId;
+    else if (name !== 'error') details[name] = value;
+    else if (value instanceof RenderError) details['reason'] = value.message;
+    else details['err'] = value;
+  }
+  return details;
+}
