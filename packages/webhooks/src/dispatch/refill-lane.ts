@@ -26,7 +26,7 @@ export async function refillLane(
     for (const [index, row] of chosen.entries()) {
       const body = bodies[index];
       if (body === undefined) onPayloadMissing(row);
-      else deliveries.push(toPendingDelivery(row, body));
+      else deliveries.push({ ...row, body });
     }
     const last = chosen.at(-1);
     // When all payloads of this part are missing, the lane continues after it. Reading it again would never end.
@@ -45,8 +45,4 @@ function countWithin(rows: readonly StoredDelivery[], limit: number, bodyBytesMa
     if (index === limit || (index > 0 && bodyBytes > bodyBytesMax)) return index;
   }
   return rows.length;
-}
-
-function toPendingDelivery({ bodyBytes: _, ...row }: StoredDelivery, body: Buffer): PendingDelivery {
-  return { ...row, body };
 }

@@ -10,7 +10,7 @@ import type { LaneId } from '../lane-registry.ts';
 const selectLanesStatement: Statement = {
   name: 'select-lanes-of-shards',
   text: `
-    select coalesce(string_agg(s.id || ':' || s.account_id, ','), '') as lanes
+    select coalesce(json_agg(json_build_array(s.id::text, s.account_id::text)), '[]') as lanes
     from webhook_subscription s
     cross join lateral (select from webhook_pending_delivery p where p.subscription_id = s.id limit 1) pending
     where s.shard = any($1::smallint[]) and s.deleted_at is null and s.paused_reason is null`,
@@ -18,10 +18,8 @@ const selectLanesStatement: Statement = {
 
 /** Reads the subscriptions in shards that have pending deliveries, and are neither paused nor deleted. */
 export async function selectLanesOfShards(database: Database, shards: readonly Shard[]): Promise<LaneId[]> {
-  const { lanes } = onlyRow(await database.query<{ lanes: string }>(selectLanesStatement, [pgArray(shards)]));
-  if (lanes === '') return [];
-  return lanes.split(',').map((lane) => {
-    const [subscriptionId, accountId] = lane.split(':') as [SubscriptionId, AccountId];
-    return { subscriptionId, accountId };
-  });
+  const { lanes } = onlyRow(
+    await database.query<{ lanes: [SubscriptionId, AccountId][] }>(selectLanesStatement, [pgArray(shards)]),
+  );
+  return lanes.map(([subscriptionId, accountId]) => ({ subscriptionId, accountId }));
 }
