@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { Settlement } from '../../src/dispatch/storage.ts';
+import { failure, finalFailure, StorageWorld, success } from './support.ts';
+
+let world: StorageWorld;
+beforeAll(async () => {
+  world = await StorageWorld.create();
+});
+afterAll(() => world.drop());
+
+const settle = async (...batch: Settlement[]): Promise<string[]> => {
+  const results = await world.storage.settle(batch);
+  return batch.map(({ delivery }) => results.get(delivery.deliveryId) ?? 'missing');
+};
+
+const attemptsOf = (delivery: PendingDelivery): Promise<Record<string, unknown>[]> =>
+  world.admin.run(
+    `select number, started_at, duration_ms, response_status, error, interface
+     from webhook_attempt where delivery_id = $1 order by number`,
+    [delivery.deliveryId],
+  );
+
+const recorded = {
+  number: 1,
+  started_at: new Date('2026-11-20T10:00:00.123Z'),
+  duration_ms: 20,
+  response_status: 200,
+  error: null,
+  interface: 'partner',
+};
+
+describe('a result', () => {
+  test('of a success removes the delivery from what is pending', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
+    expect(await settle(success(deliveries[1]))).toEqual(['settled']);
+    expect(await attemptsOf(deliveries[1])).toEqual([recorded]);
+    expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
+  });
+
+  test('of a failure reschedules the delivery by the database clock, without its takes', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world.storage.countTakes(deliveries);
+    const [{ now: before } = { now: null }] = await world.admin.run('select now()');
+    expect(await settle(failure(deliveries[0], 60_000, { attempt: timeout }))).toEqual(['settled']);
+    const [{ now: after } = { now: null }] = await world.admin.run('select now()');
+    expect(await attemptsOf(deliveries[0])).toEqual([
+      { ...recorded, duration_ms: 5_000, response_status: null, error: 'TIMEOUT' },
+    ]);
+    const [retried] = await world.read(lane);
+    const { dueAtMs = 0, ...rest } = retried ?? {};
+    const { dueAtMs: _, ...original } = deliveries[0];
+    expect(rest).toEqual({ ...original, attempts: 1, takes: 0 });
+    expect(dueAtMs).toBeGreaterThanOrEqual(Number(before) + 60_000 - 1);
+    expect(dueAtMs).toBeLessThanOrEqual(Number(after) + 60_000 + 1);
+  });
+
+  test('of the last failure moves the delivery to those that failed', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    expect(await settle(finalFailure(deliveries[0]))).toEqual(['settled']);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 1, failed: 1 });
+  });
+
+  test('of a delivery that was given up moves it to those that failed, without an attempt', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    expect(await settle(finalFailure(deliveries[0], { attempt: null, urlNumber: null }))).toEqual(['settled']);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 0, failed: 1 });
+  });
+
+  test('in a batch with others is recorded like alone', async () => {
+    const first = await world.seedLane(3);
+    const second = await world.seedLane(3);
+    const [a, b, c] = first.deliveries;
+    const [d, e, f] = second.deliveries;
+    const batch = [finalFailure(f), success(a), failure(e, 5_000), failure(b, 5_000), success(d), finalFailure(c)];
+    expect(await settle(...batch)).toEqual(batch.map(() => 'settled'));
+    expect(await world.counts(first.lane)).toEqual({ pending: 1, attempts: 3, failed: 1 });
+    expect(await world.counts(second.lane)).toEqual({ pending: 1, attempts: 3, failed: 1 });
+  });
+
+  test('that is recorded again changes nothing', async () => {
+    const { deliveries } = await world.seedLane(3);
+    const batch = [success(deliveries[0]), failure(deliveries[1], 5_000), finalFailure(deliveries[2])];
+    await settle(...batch);
+    const before = await world.snapshot();
+    expect(await settle(...batch)).toEqual(['stale', 'stale', 'stale']);
+    expect(await world.snapshot()).toEqual(before);
+    expect(world.events).toEqual([]);
+  });
+
+  test('of an attempt that is not the next one is not recorded', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await settle(failure(deliveries[0], 0));
+    const [retried] = await world.read(lane);
+    expect(retried?.attempts).toBe(1);
+    const before = await world.snapshot();
+    expect(await settle(failure({ ...deliveries[0], attempts: 5 }, 0))).toEqual(['stale']);
+    expect(await world.snapshot()).toEqual(before);
+  });
+});
+
+const timeout = {
+  number: 1,
+  startedAt: recorded.started_at,
+  durationMs: 5_000,
+  responseStatus: null,
+  error: 'TIMEOUT',
+} as const;
+
+const opened = {
+  consecutiveFailures: 10,
+  breakerOpenUntilMs: Date.UTC(2026, 10, 20, 10, 0, 5, 7),
+  breakerProbes: 2,
+  holdUntilMs: Date.UTC(2026, 10, 20, 11),
+  failingSinceMs: Date.UTC(2026, 10, 19),
+};
+
+describe('the state of a receiver', () => {
+  test('is read with the target', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
+    await settle(failure(deliveries[0], 0, { laneState: opened }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(opened);
+    await settle(success(deliveries[1], {}, { laneState: cleanLaneState }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
+  });
+
+  test('does not change with the result of an earlier URL, nor with one that was not recorded', async () => {
+    const { lane, deliveries } = await world.seedLane(4);
+    await settle(failure(deliveries[0], 0, { laneState: opened }));
+    await settle(failure(deliveries[0], 0, { laneState: cleanLaneState }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(opened);
+    await world.changeUrl(lane);
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
+    await settle(failure(deliveries[1], 0, { laneState: opened }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
+    await settle(failure(deliveries[2], 0, { laneState: opened, urlNumber: 2 }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(opened);
+    await settle(failure(deliveries[3], 0, { laneState: cleanLaneState }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(opened);
+  });
+
+  test('is recorded for many lanes by one call', async () => {
+    const lanes = await Promise.all(Array.from({ length: 5 }, () => world.seedLane(1)));
+    await settle(
+      ...lanes.map(({ deliveries }, index) =>
+        failure(deliveries[0], 0, { laneState: { ...cleanLaneState, consecutiveFailures: index } }),
+      ),
+    );
+    const targets = await world.storage.targets(lanes.map(({ lane }) => lane));
+    expect(lanes.map(({ lane }) => targets.get(lane)?.state.consecutiveFailures)).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe('a pause', () => {
+  const pausedReason = async (lane: string): Promise<unknown> => {
+    const [row] = await world.admin.run('select paused_reason from webhook_subscription where id = $1', [lane]);
+    return row?.['paused_reason'];
+  };
+
+  test.each(['GONE', 'FAILING'] as const)('%s is recorded with its result, and clears the state', async (pause) => {
+    const { lane, deliveries } = await world.seedLane(3);
+    await settle(failure(deliveries[0], 0, { laneState: opened }));
+    await settle(failure(deliveries[1], 0, { pause, laneState: opened }), success(deliveries[2]));
+    expect(await pausedReason(lane)).toBe(pause);
+    expect((await world.storage.targets([lane])).size).toBe(0);
+    await world.resume(lane);
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
+  });
+
+  test('stays without a state when requests end after it', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
+    await settle(failure(deliveries[0], 0, { pause: 'GONE' }));
+    expect(await settle(failure(deliveries[1], 0, { laneState: opened }))).toEqual(['settled']);
+    await world.resume(lane);
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
+  });
+
+  test('does not follow from the result of an earlier URL, nor from one that was not recorded', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
+    await settle(failure(deliveries[0], 0, { pause: 'GONE' }));
+    await world.resume(lane);
+    await settle(failure(deliveries[0], 0, { pause: 'GONE' }));
+    expect(await pausedReason(lane)).toBeNull();
+    await world.changeUrl(lane);
+    expect(await settle(failure(deliveries[1], 0, { pause: 'GONE' }))).toEqual(['settled']);
+    expect(await pausedReason(lane)).toBeNull();
+  });
+
+  test('does not replace the reason of an earlier one', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world.admin.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [
+      lane,
+    ]);
+    expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
+    expect(await pausedReason(lane)).toBe('OWNER');
+  });
+
+  test('is not recorded for a deleted subscription', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world.admin.run('update webhook_subscription set deleted_at = now() where id = $1', [lane]);
+    expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
+    expect(await pausedReason(lane)).toBeNull();
+  });
+});
+
+describe('a late success', () => {
+  const late = success;
+
+  test('of a delivery that another worker has rescheduled ends it', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await settle(failure(deliveries[0], 0));
+    expect(await settle(late(deliveries[0]))).toEqual(['stale']);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
+    expect(await attemptsOf(deliveries[0])).toMatchObject([
+      { number: 1, response_status: 500 },
+      { number: 2, response_status: 200 },
+    ]);
+    expect(world.events.splice(0)).toEqual([{ kind: 'late-success-recorded', deliveries: [deliveries[0].deliveryId] }]);
+  });
+
+  test('of a delivery that has failed meanwhile makes it a delivered one', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await settle(finalFailure(deliveries[0]));
+    await settle(late(deliveries[0]));
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
+    world.events.splice(0);
+  });
+
+  test('of a delivery that another worker has delivered adds an attempt, once', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    const other = new Date('2026-11-20T10:00:01Z');
+    await settle(success(deliveries[0], { startedAt: other }));
+    await settle(late(deliveries[0]));
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
+    const before = await world.snapshot();
+    await settle(late(deliveries[0]));
+    expect(await world.snapshot()).toEqual(before);
+    world.events.splice(0);
+  });
+
+  test('does not end a replay of the delivery that it was recorded for', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await settle(success(deliveries[0]));
+    await world.replay(deliveries[0], 1);
+    const before = await world.snapshot();
+    expect(await settle(success(deliveries[0]))).toEqual(['stale']);
+    expect(await world.snapshot()).toEqual(before);
+    expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
+  });
+
+  test('of a delivery that retention has dropped records nothing', async () => {
+    const { deliveries } = await world.seedLane(2);
+    await world.admin.run('delete from webhook_pending_delivery where delivery_id = $1', [deliveries[0].deliveryId]);
+    await world.admin.run('delete from webhook_delivery where id = $1', [deliveries[0].deliveryId]);
+    expect(await settle(late(deliveries[0]), success(deliveries[1]))).toEqual(['stale', 'settled']);
+    expect(await attemptsOf(deliveries[0])).toEqual([]);
+    expect(world.events).toEqual([]);
+  });
+
+  test('of several deliveries is recorded for each, whatever their order', async () => {
+    const { lane, deliveries } = await world.seedLane(3);
+    await settle(...deliveries.map((delivery) => failure(delivery, 0)));
+    await settle(...deliveries.toReversed().map((delivery) => late(delivery)));
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 6, failed: 0 });
+    world.events.splice(0);
+  });
+});
+
+test('a late failure changes nothing', async () => {
+  const { deliveries } = await world.seedLane(1);
+  await settle(success(deliveries[0], { startedAt: new Date('2026-11-20T10:00:01Z') }));
+  const before = await world.snapshot();
+  expect(await settle(finalFailure(deliveries[0], { laneState: opened, pause: 'GONE' }))).toEqual(['stale']);
+  expect(await world.snapshot()).toEqual(before);
+});

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Statement, type Store } from '@deedwire/store';
+import { connect, type Connection } from '@deedwire/testing';
+import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { AttemptRecord, DispatchStorage, Settlement } from '../../src/dispatch/storage.ts';
+import { createDispatchStorage, type DispatchStorageEvent } from '../../src/dispatch/store-dispatch.ts';
+import type { SubscriptionId } from '../../src/ids.ts';
+import { resumeSubscription } from '../../src/subscriptions/resume-subscription.ts';
+import { updateSubscriptionUrl } from '../../src/subscriptions/update-subscription-url.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
+import {
+  createMigratedDatabase,
+  seedAccount,
+  seedSubscription,
+  seedWorker,
+  type SeededAccount,
+} from '../support/seed.ts';
+
+/** A database with one account and one worker, and the storage of dispatch as that worker uses it. */
+export class StorageWorld {
+  readonly database: TestDatabase;
+  /** A superuser. */
+  readonly admin: Connection;
+  /** Sessions with the rights and the settings of a worker. */
+  readonly store: Store;
+  readonly superuser: Store;
+  readonly account: SeededAccount;
+  workerId: WorkerId;
+  readonly events: DispatchStorageEvent[] = [];
+  readonly storage: DispatchStorage;
+
+  private constructor(
+    parts: Pick<StorageWorld, 'database' | 'admin' | 'store' | 'superuser' | 'account' | 'workerId'>,
+  ) {
+    this.database = parts.database;
+    this.admin = parts.admin;
+    this.store = parts.store;
+    this.superuser = parts.superuser;
+    this.account = parts.account;
+    this.workerId = parts.workerId;
+    this.storage = this.storageOf(() => this.workerId);
+  }
+
+  static async create(): Promise<StorageWorld> {
+    const database = await createMigratedDatabase();
+    const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
+    const workerUrl = new URL(await database.urlFor('webhook_worker'));
+    workerUrl.searchParams.set('options', '-c enable_seqscan=off -c lock_timeout=1s');
+    const account = await seedAccount(superuser);
+    return new StorageWorld({
+      database,
+      superuser,
+      account,
+      admin: await connect(database.databaseUrl),
+      store: createStore({ databaseUrl: workerUrl.href, applicationName: 'test-worker' }),
+      workerId: await seedWorker(superuser),
+    });
+  }
+
+  storageOf(workerId: () => WorkerId): DispatchStorage {
+    return createDispatchStorage({
+      store: this.store,
+      workerId,
+      openSecret: (id, ciphertext) =>
+        ciphertext.toString() === 'unreadable' ? null : `${id}:${ciphertext.toString()}`,
+      onEvent: (event) => void this.events.push(event),
+    });
+  }
+
+  async drop(): Promise<void> {
+    await this.admin.close();
+    await this.store.close();
+    await this.superuser.close();
+    await this.database.drop();
+  }
+
+  addLane(): Promise<SubscriptionId> {
+    return this.superuser.transaction((transaction) => seedSubscription(transaction, this.account));
+  }
+
+  /** Adds deliveries as fan-out does: `{"sequence":1}` and so on, due now in the order of their sequence. */
+  async addDeliveries(lane: SubscriptionId, count: number): Promise<void> {
+    await this.superuser.query(addDeliveries, [lane, count]);
+  }
+
+  /** Adds a lane with deliveries, and reads them as the owner of the shard does. */
+  async seedLane<Count extends number>(count: Count): Promise<{ lane: SubscriptionId; deliveries: Deliveries<Count> }> {
+    const lane = await this.addLane();
+    await this.addDeliveries(lane, count);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as many as were added
+    return { lane, deliveries: (await this.read(lane)) as Deliveries<Count> };
+  }
+
+  async read(lane: SubscriptionId): Promise<PendingDelivery[]> {
+    const { deliveries } = await this.storage.refill(lane, { limit: 20_000, bodyBytesMax: 100_000_000, exclude: [] });
+    return [...deliveries];
+  }
+
+  async changeUrl(lane: SubscriptionId): Promise<void> {
+    await this.superuser.transaction((transaction) =>
+      updateSubscriptionUrl(transaction, lane, `https://receiver.example/${randomUUID()}`),
+    );
+  }
+
+  async resume(lane: SubscriptionId): Promise<void> {
+    await this.superuser.transaction((transaction) => resumeSubscription(transaction, lane));
+  }
+
+  /** Makes a delivery pending again. */
+  async replay(delivery: PendingDelivery, attempts: number): Promise<void> {
+    await this.admin.run(
+      `insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type,
+         event_version, occurred_at, sequence, due_at, attempts, body_bytes)
+       select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, now(),
+         $2, 10
+       from webhook_delivery where id = $1`,
+      [delivery.deliveryId, attempts],
+    );
+  }
+
+  /** Everything that settling can change, for a comparison. */
+  async snapshot(): Promise<unknown> {
+    return this.admin.run(`
+      select (select json_agg(p order by subscription_id, delivery_id) from webhook_pending_delivery p) as pending,
+        (select json_agg(a order by delivery_id, number) from webhook_attempt a) as attempts,
+        (select json_agg(f order by subscription_id, delivery_id) from webhook_failed_delivery f) as failed,
+        (select json_agg(r order by subscription_id) from webhook_receiver_state r) as receivers,
+        (select json_agg(s order by id) from webhook_subscription s) as subscriptions`);
+  }
+
+  /** How many rows of each kind a lane has. */
+  async counts(lane: SubscriptionId): Promise<unknown> {
+    const [row] = await this.admin.run(
+      `select (select count(*)::int from webhook_pending_delivery where subscription_id = $1) as pending,
+         (select count(*)::int from webhook_attempt where subscription_id = $1) as attempts,
+         (select count(*)::int from webhook_failed_delivery where subscription_id = $1) as failed`,
+      [lane],
+    );
+    return row;
+  }
+
+  /** Another worker takes over, as an expired lease lets it. Waits for statements that this worker is running. */
+  async declareDead(workerId: WorkerId = this.workerId): Promise<void> {
+    await this.admin.run('begin');
+    await this.admin.run('select from webhook_worker where id = $1 for update', [workerId]);
+    await this.admin.run('update webhook_worker set alive = false where id = $1', [workerId]);
+    await this.admin.run('commit');
+  }
+}
+
+/** An array whose length the compiler knows, if it is small. */
+type Deliveries<Count extends number> = Count extends 1
+  ? [PendingDelivery]
+  : Count extends 2
+    ? [PendingDelivery, PendingDelivery]
+    : Count extends 3
+      ? [PendingDelivery, PendingDelivery, PendingDelivery]
+      : Count extends 4
+        ? [PendingDelivery, PendingDelivery, PendingDelivery, PendingDelivery]
+        : PendingDelivery[];
+
+const addDeliveries: Statement = {
+  name: 'test-add-deliveries',
+  text: `
+    with subscription as (
+      select id, account_id, interface from webhook_subscription where id = $1
+    ), delivery as (
+      insert into webhook_delivery (
+        account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence
+      )
+      select s.account_id, s.id, s.interface, new_record_id(), 'referral.created', '2026-11-01', now(), sequence
+      from subscription s,
+        generate_series(
+          (select count(*) from webhook_delivery where subscription_id = $1) + 1,
+          (select count(*) from webhook_delivery where subscription_id = $1) + $2
+        ) sequence
+      returning *
+    ), payload as (
+      insert into webhook_payload (event_id, event_version, interface, body)
+      select event_id, event_version, interface, convert_to('{"sequence":' || sequence || '}', 'UTF8')
+      from delivery
+    )
+    insert into webhook_pending_delivery (
+      subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
+      sequence, due_at, body_bytes
+    )
+    select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, 'request',
+      sequence, now(), length('{"sequence":' || sequence || '}')
+    from delivery`,
+};
+
+const attemptOf = (delivery: PendingDelivery): AttemptRecord => ({
+  number: delivery.attempts + 1,
+  startedAt: new Date('2026-11-20T10:00:00.123Z'),
+  durationMs: 20,
+  responseStatus: 200,
+  error: null,
+});
+
+export function success(
+  delivery: PendingDelivery,
+  attempt: Partial<AttemptRecord> = {},
+  changes: Partial<Settlement> = {},
+): Settlement {
+  return {
+    delivery,
+    attempt: { ...attemptOf(delivery), ...attempt },
+    next: delivered,
+    laneState: null,
+    pause: null,
+    urlNumber: 1,
+    ...changes,
+  };
+}
+
+export function failure(delivery: PendingDelivery, delayMs: number, changes: Partial<Settlement> = {}): Settlement {
+  return {
+    delivery,
+    attempt: { ...attemptOf(delivery), responseStatus: 500 },
+    next: { kind: 'retry', delayMs },
+    laneState: null,
+    pause: null,
+    urlNumber: 1,
+    ...changes,
+  };
+}
+
+export function finalFailure(delivery: PendingDelivery, changes: Partial<Settlement> = {}): Settlement {
+  return failure(delivery, 0, { next: failed, ...changes });
+}
