@@ -3,6 +3,7 @@ import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
+import { beginWith, preferIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 
 /** A statement with the name under which each connection prepares it once. */
@@ -49,6 +50,13 @@ export interface StoreOptions {
   applicationName: string;
   /** Defaults to 10, without the connection that sends notifications. */
   maxConnections?: number;
+  /**
+   * Statements read whole tables only where no index serves them. Set it where every statement has an index. Behind a
+   * transaction pooler it applies inside transactions only.
+   */
+  prefersIndexes?: boolean;
+  /** How long a statement waits for a lock. Behind a transaction pooler it applies inside transactions only. */
+  lockTimeoutMs?: number;
   /** Called when an idle connection breaks. The pool replaces it. */
   onError?: (error: Error) => void;
   /** Called when a notification could not be sent. No work is lost: workers also poll. */
@@ -65,18 +73,24 @@ const queryTimeoutMs = 10_000;
 // Reports an exhausted pool, or a server that accepts no connection, before the client's own timeout.
 const connectTimeoutMs = 3_000;
 
-// One round trip. The locks of a process that is stopped or unreachable must not outlive its leases, so the server ends its
-// transaction. Set here because a transaction pooler rejects this setting at connection.
-const beginStatement = `begin; set local idle_in_transaction_session_timeout = '10s'`;
+// The locks of a process that is stopped or unreachable must not outlive its leases, so the server ends its transaction.
+const transactionSettings: SessionSettings = { idle_in_transaction_session_timeout: '10s' };
 
 /** Opens a pool of connections. It connects at the first statement. */
 export function createStore(options: StoreOptions): Store {
+  const settings: SessionSettings = {
+    ...(options.prefersIndexes === true && preferIndexes),
+    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
+  };
+  const isPooled = options.directUrl !== undefined && options.directUrl !== options.databaseUrl;
+  const begin = beginWith({ ...transactionSettings, ...(isPooled && settings) });
   const pool = new Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.maxConnections ?? defaultMaxConnections,
     query_timeout: queryTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
+    ...(!isPooled && { options: startupOptions(settings) }),
     ...keepAliveOptions,
   });
   // Without this handler, a restart of the server would end this process.
@@ -93,7 +107,8 @@ export function createStore(options: StoreOptions): Store {
   return {
     query: (statement, values) => retryRecordIdCollisions(() => run(pool, statement, values, options.slowStatement)),
 
-    transaction: (work) => retryRecordIdCollisions(() => runTransaction(pool, notifier, work, options.slowStatement)),
+    transaction: (work) =>
+      retryRecordIdCollisions(() => runTransaction({ pool, notifier, begin }, work, options.slowStatement)),
 
     async close() {
       await notifier.close();
@@ -103,8 +118,7 @@ export function createStore(options: StoreOptions): Store {
 }
 
 async function runTransaction<Result>(
-  pool: Pool,
-  notifier: Notifier,
+  { pool, notifier, begin }: { pool: Pool; notifier: Notifier; begin: string },
   work: (transaction: Transaction) => Promise<Result>,
   slowStatement: SlowStatementOptions | undefined,
 ): Promise<Result> {
@@ -119,7 +133,7 @@ async function runTransaction<Result>(
   client.on('error', onError);
   const payloads = new Set<string>();
   try {
-    await client.query(beginStatement);
+    await client.query(begin);
     const result = await work({
       query: (statement, values) => run(client, statement, values, slowStatement),
       notifyAfterCommit: (payload = '') => payloads.add(payload),
