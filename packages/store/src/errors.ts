@@ -62,6 +62,12 @@ export class CellMismatchError extends Error {
 // server ended, 40001 and 40P01 are conflicts that a retry resolves.
 const unavailableStates = /^(?:08|28|3D|53|57P0|58|25006|25P03|25P04|40001|40P01)/;
 
+// An insert finds no partition for the row: the clock of the server is far ahead or behind, or no worker has created
+// partitions for weeks. SQLSTATE 23514 alone is a check constraint.
+function isMissingPartition(error: DatabaseError): boolean {
+  return error.code === '23514' && error.routine === 'ExecFindPartition';
+}
+
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -80,7 +86,7 @@ const pgMessages =
 
 /** Whether an error means that the database is unavailable, and not that the statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError) return error.code !== undefined && unavailableStates.test(error.code);
+  if (error instanceof DatabaseError) return unavailableStates.test(error.code ?? '') || isMissingPartition(error);
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
   if (!(error instanceof Error)) return false;
   if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) return true;
