@@ -22,5 +22,15 @@ export {
   type Settlement,
   type SettleResult,
 } from './dispatch/storage.ts';
+export { createFanOut, type FanOut, type FanOutOptions } from './fan-out/fan-out.ts';
+export {
+  type FanOutAlarm,
+  type FanOutCall,
+  type FanOutEvent,
+  type OnFanOutEvent,
+  type RoundKind,
+} from './fan-out/events.ts';
+export { type FanOutLimits } from './fan-out/limits.ts';
+export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
 export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './ids.ts';
 export { type Shard, shardCount, shardOf } from './shard.ts';

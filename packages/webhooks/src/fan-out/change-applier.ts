@@ -1,0 +1,86 @@
+import { StoreUnavailableError } from '@deedwire/store';
+import type { LaneId } from '../dispatch/lane-registry.ts';
+import type { SubscriptionId } from '../ids.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { OnFanOutEvent } from './events.ts';
+import type { KnownEntries } from './known-entries.ts';
+import { isOpenChange, type QueueEntry } from './queue-entry.ts';
+import type { QueuedAccount } from './queued-account.ts';
+
+export interface ChangeApplierOptions {
+  known: KnownEntries;
+  onSubscriptionChanged: (change: LaneId) => Promise<void>;
+  /** Examines the blocked entries of the account. */
+  examine: (account: QueuedAccount) => Promise<void>;
+  pause: (accounts: readonly QueuedAccount[]) => void;
+  onFenced: () => void;
+  onEvent: OnFanOutEvent;
+}
+
+/**
+ * Applies the changes of subscriptions that are first in the queue of their account. Their entries then wait for a round,
+ * which deletes them.
+ */
+export class ChangeApplier {
+  readonly #options: ChangeApplierOptions;
+
+  constructor(options: ChangeApplierOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the first changes of the account, which becomes busy. */
+  take(account: QueuedAccount): QueueEntry[] {
+    account.isBusy = true;
+    const changes: QueueEntry[] = [];
+    for (let { first } = account.waiting; first !== undefined && isOpenChange(first); { first } = account.waiting) {
+      changes.push(first);
+      account.waiting.takeFirst();
+      account.taken += 1;
+    }
+    return changes;
+  }
+
+  /** Never rejects. */
+  async apply(account: QueuedAccount, changes: readonly QueueEntry[]): Promise<void> {
+    const { known, examine, pause, onFenced, onEvent } = this.#options;
+    const subscriptions = new Set(changes.flatMap(({ subscriptionId }) => subscriptionId ?? []));
+    const failed = new Map<SubscriptionId, unknown>();
+    await Promise.all([...subscriptions].map((id) => this.#applyOne(account, id, failed)));
+    const errors = [...failed.values()];
+    if (errors.some((error) => error instanceof FencedOutError)) {
+      known.restore(account, changes);
+      return onFenced();
+    }
+    const unavailable = errors.find((error) => error instanceof StoreUnavailableError);
+    if (unavailable !== undefined) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'change', error: unavailable });
+      known.restore(account, changes);
+      account.failures += 1;
+      return pause([account]);
+    }
+    const applied: QueueEntry[] = [];
+    for (const change of changes) {
+      const error = change.subscriptionId === null ? undefined : failed.get(change.subscriptionId);
+      if (error !== undefined) known.block(account, change, null);
+      else {
+        change.isApplied = true;
+        applied.push(change);
+      }
+    }
+    for (const [subscription, error] of failed) onEvent({ kind: 'change-failed', alarm: true, subscription, error });
+    known.restore(account, applied);
+    await examine(account);
+  }
+
+  async #applyOne(
+    account: QueuedAccount,
+    subscriptionId: SubscriptionId,
+    failed: Map<SubscriptionId, unknown>,
+  ): Promise<void> {
+    try {
+      await this.#options.onSubscriptionChanged({ subscriptionId, accountId: account.id });
+    } catch (error) {
+      failed.set(subscriptionId, error);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { onlyRow, type Database } from '@deedwire/store';
+import { pgArray } from '../pg-array.ts';
+import type { Shard } from '../shard.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
+import type { QueueEntry } from './queue-entry.ts';
+
+/**
+ * Counts that this worker takes the entries, before it renders them.
+ *
+ * Served by webhook_event_queue_pkey.
+ *
+ * @throws {FencedOutError} if the worker was declared dead
+ */
+export async function countEntryTakes(
+  database: Database,
+  workerId: WorkerId,
+  entries: readonly { readonly shard: Shard; readonly entry: QueueEntry }[],
+): Promise<void> {
+  const statement = {
+    name: 'fan-out-count-entry-takes',
+    text: `
+      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      counted as (
+        update webhook_event_queue q
+        set takes = q.takes + 1
+        from w, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
+        where q.shard = entry.shard and q.position = entry.position
+        returning q.position
+      )
+      select exists (select from w) as alive, (select count(*) from counted)::int as counted`,
+  };
+  const { alive } = onlyRow(
+    await database.query<{ alive: boolean }>(statement, [
+      workerId,
+      pgArray(entries.map(({ shard }) => shard)),
+      pgArray(entries.map(({ entry }) => entry.position)),
+    ]),
+  );
+  if (!alive) throw new FencedOutError(workerId);
+}

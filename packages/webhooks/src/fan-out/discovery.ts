@@ -1,0 +1,206 @@
+import type { Database } from '@deedwire/store';
+import { Backoff } from '../dispatch/backoff.ts';
+import type { Clock } from '../dispatch/clock.ts';
+import { type Shard, shardCount } from '../shard.ts';
+import type { OnFanOutEvent } from './events.ts';
+import type { KnownEntries, QueueRow, UnreadAccount } from './known-entries.ts';
+import type { FanOutLimits } from './limits.ts';
+import type { QueuePosition } from './queue-entry.ts';
+import type { QueuedAccount } from './queued-account.ts';
+import { readQueue, type QueueRows } from './read-queue.ts';
+import { type ReadSnapshot, ShardMark } from './shard-mark.ts';
+
+export interface DiscoveryOptions {
+  database: Database;
+  clock: Pick<Clock, 'setTimer'>;
+  known: KnownEntries;
+  limits: FanOutLimits;
+  onEvent: OnFanOutEvent;
+  /** Entries of these accounts were added, or are complete again. */
+  onDiscovered: (accounts: ReadonlySet<QueuedAccount>) => void;
+  /** A subscription of the account changed. Called before `onDiscovered`. */
+  onChange: (account: QueuedAccount) => void;
+  /** What was unread of the account was read. */
+  onReadAgain: (account: QueuedAccount) => void;
+}
+
+/** What is read of one shard. */
+interface ShardReader {
+  readonly shard: Shard;
+  readonly mark: ShardMark;
+  isRemoved: boolean;
+  isWoken: boolean;
+  /** The next read starts from the mark, although a long transaction holds it. */
+  isFromMark: boolean;
+  /** Where a read of the whole shard continues. Null if none is in progress. */
+  wholeAfter: QueuePosition | null;
+  /** The last owner died: its entries are counted. Null once they have been done. */
+  recoverThrough: QueuePosition | null;
+  isRecovering: boolean;
+}
+
+interface ReadJob {
+  readonly reader: ShardReader;
+  readonly shard: Shard;
+  readonly after: QueuePosition;
+  readonly unread: readonly UnreadAccount[];
+  readonly isWhole: boolean;
+}
+
+/** How many polls a long transaction can delay what another transaction commits below the tip. */
+const pollsPerReadFromMark = 5;
+
+const rowsPerReadMin = 64;
+
+/** Reads the queue: woken shards at once, all shards at every poll, and one of the 64 shards as a whole at each poll. */
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  readonly #readers = new Map<Shard, ShardReader>();
+  readonly #backoff = new Backoff();
+  #polls = 0;
+  #isStopped = false;
+  #cancelPause: (() => void) | null = null;
+  #reading: Promise<void> | null = null;
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+  }
+
+  add(shard: Shard, isRecovering: boolean): void {
+    this.#readers.set(shard, {
+      shard,
+      mark: new ShardMark(),
+      isRemoved: false,
+      isWoken: true,
+      isFromMark: true,
+      wholeAfter: null,
+      recoverThrough: null,
+      isRecovering,
+    });
+    this.pump();
+  }
+
+  remove(shard: Shard): void {
+    const reader = this.#readers.get(shard);
+    if (reader !== undefined) reader.isRemoved = true;
+    this.#readers.delete(shard);
+  }
+
+  get shards(): readonly Shard[] {
+    return [...this.#readers.keys()];
+  }
+
+  wake(shards: readonly Shard[] | null): void {
+    if (shards === null) for (const reader of this.#readers.values()) reader.isWoken = true;
+    else {
+      for (const shard of shards) {
+        const reader = this.#readers.get(shard);
+        if (reader !== undefined) reader.isWoken = true;
+      }
+    }
+    this.pump();
+  }
+
+  /** To be called at every poll. */
+  poll(): void {
+    this.#polls += 1;
+    const whole = this.#readers.get(this.#polls % shardCount);
+    if (whole !== undefined) whole.wholeAfter ??= 0;
+    if (this.#polls % pollsPerReadFromMark === 0) for (const reader of this.#readers.values()) reader.isFromMark = true;
+    this.wake(null);
+  }
+
+  /** Reads if there is something to read. To be called when an account may be read again. */
+  pump(): void {
+    if (this.#isStopped || this.#reading !== null || this.#cancelPause !== null) return;
+    const jobs = this.#nextJobs();
+    if (jobs.length === 0) return;
+    this.#reading = this.#read(jobs).finally(() => {
+      this.#reading = null;
+      this.pump();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelPause?.();
+    await this.#reading;
+  }
+
+  #nextJobs(): ReadJob[] {
+    const jobs: ReadJob[] = [];
+    for (const shard of this.#options.known.shardsToRead) {
+      const reader = this.#readers.get(shard);
+      const unread = this.#options.known.unreadOf(shard);
+      if (reader === undefined || unread === null) continue;
+      jobs.push({ reader, shard, after: unread.after, unread: unread.accounts, isWhole: false });
+    }
+    for (const reader of this.#readers.values()) {
+      const { shard, mark, isWoken, isFromMark, wholeAfter } = reader;
+      if (isWoken) jobs.push({ reader, shard, after: mark.readAfter(isFromMark), unread: [], isWhole: false });
+      if (wholeAfter !== null) jobs.push({ reader, shard, after: wholeAfter, unread: [], isWhole: true });
+      reader.isWoken = false;
+      reader.isFromMark = false;
+    }
+    return jobs;
+  }
+
+  async #read(jobs: readonly ReadJob[]): Promise<void> {
+    const { database, known, limits, onEvent } = this.#options;
+    known.readStarted();
+    try {
+      const rowsPerRead = Math.max(rowsPerReadMin, Math.ceil(limits.entriesPerRead / jobs.length));
+      const { snapshot, results } = await readQueue(database, jobs, rowsPerRead);
+      this.#backoff.reset();
+      const discovered = new Set<QueuedAccount>();
+      for (const [index, job] of jobs.entries()) {
+        const result = results[index];
+        if (result !== undefined && !job.reader.isRemoved) this.#absorb(job, result, snapshot, discovered);
+      }
+      known.readEnded();
+      if (discovered.size > 0) this.#options.onDiscovered(discovered);
+    } catch (error) {
+      known.readEnded();
+      onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
+      for (const { reader, unread } of jobs) if (unread.length === 0) reader.isWoken = true;
+      this.#pause();
+    }
+  }
+
+  #absorb(
+    { reader, after, unread, isWhole }: ReadJob,
+    { rows, last }: QueueRows,
+    snapshot: ReadSnapshot,
+    discovered: Set<QueuedAccount>,
+  ): void {
+    const { known, onChange, onReadAgain } = this.#options;
+    for (const read of unread) {
+      if (!known.wasRead(read, last)) continue;
+      discovered.add(read.account);
+      onReadAgain(read.account);
+    }
+    for (const row of rows) {
+      const account = known.add(row, !this.#mustCount(reader, row));
+      if (account === null) continue;
+      discovered.add(account);
+      if (row.eventId === null) onChange(account);
+    }
+    reader.mark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot);
+    if (isWhole) reader.wholeAfter = last;
+    else if (unread.length === 0 && last !== null) reader.isWoken = true;
+    if (last === null && reader.isRecovering) reader.recoverThrough ??= reader.mark.tip;
+  }
+
+  /** Those that were queued when the shard was taken over. */
+  #mustCount({ isRecovering, recoverThrough }: ShardReader, { position }: QueueRow): boolean {
+    return isRecovering && (recoverThrough === null || position <= recoverThrough);
+  }
+
+  #pause(): void {
+    if (this.#isStopped) return;
+    this.#cancelPause = this.#options.clock.setTimer(() => {
+      this.#cancelPause = null;
+      this.pump();
+    }, this.#backoff.next());
+  }
+}

@@ -1,0 +1,72 @@
+import type { AccountId, EventId, SubscriptionId } from '../ids.ts';
+
+/** What fan-out reports for logs and metrics. Alarms need the attention of an operator. */
+export type FanOutEvent =
+  /** A round was written. */
+  | {
+      readonly kind: 'fanned-out';
+      readonly round: RoundKind;
+      readonly entries: number;
+      readonly deliveries: number;
+      /** Deliveries that failed because they could not be rendered. Included in `deliveries`. */
+      readonly failed: number;
+    }
+  | { readonly kind: 'fan-out-unavailable'; readonly call: FanOutCall; readonly error: unknown }
+  /** A row was locked for longer than the lock timeout. The account is repeated alone. */
+  | { readonly kind: 'fan-out-locked'; readonly account: AccountId }
+  /** Entries of a round had been deleted, by an earlier write whose outcome was unknown or by retention. They are read again. */
+  | { readonly kind: 'fan-out-stale'; readonly entries: number }
+  /** Blocked entries can be fanned out now. */
+  | { readonly kind: 'entries-unblocked'; readonly account: AccountId; readonly count: number }
+  | FanOutAlarm;
+
+export type FanOutAlarm =
+  /**
+   * This build does not know the type or the version that subscriptions of the account pin. The entries wait until a build
+   * does, or until the subscriptions no longer pin it.
+   */
+  | {
+      readonly kind: 'entries-blocked';
+      readonly alarm: true;
+      readonly account: AccountId;
+      readonly eventType: string;
+      /** How many entries of the account are blocked. */
+      readonly count: number;
+    }
+  /** An event could not be rendered at one version. The deliveries to the subscriptions that pin the version failed. */
+  | {
+      readonly kind: 'rendering-failed';
+      readonly alarm: true;
+      readonly event: EventId;
+      readonly eventType: string;
+      readonly version: string;
+      readonly error: unknown;
+    }
+  /** The entry was taken five times by workers that died. Its deliveries failed. */
+  | { readonly kind: 'entry-given-up'; readonly alarm: true; readonly event: EventId; readonly takes: number }
+  /** The event does not exist, or belongs to another account than its entry says. The entry is deleted. */
+  | { readonly kind: 'event-missing'; readonly alarm: true; readonly event: EventId; readonly account: AccountId }
+  /** The database refused this entry. It is set aside and tried again after a minute. */
+  | {
+      readonly kind: 'entry-refused';
+      readonly alarm: true;
+      readonly account: AccountId;
+      readonly event: EventId | null;
+      readonly error: unknown;
+    }
+  /** A change of a subscription could not be applied. It is tried again after a minute. */
+  | {
+      readonly kind: 'change-failed';
+      readonly alarm: true;
+      readonly subscription: SubscriptionId;
+      readonly error: unknown;
+    }
+  /** The worker was declared dead. Fan-out has forgotten everything. */
+  | { readonly kind: 'fan-out-fenced'; readonly alarm: true };
+
+/** `alone`: one account, because of an entry that may end the process, or because its rows were locked. */
+export type RoundKind = 'express' | 'bulk' | 'alone';
+
+export type FanOutCall = 'discover' | 'round' | 'change';
+
+export type OnFanOutEvent = (event: FanOutEvent) => void;

@@ -1,0 +1,47 @@
+import type { LaneId } from '../dispatch/lane-registry.ts';
+import type { PendingDelivery } from '../dispatch/pending-delivery.ts';
+import type { RoundPlan } from './round-plan.ts';
+import type { WrittenRound } from './write-round.ts';
+
+export interface RoundResult {
+  readonly offered: readonly PendingDelivery[];
+  /** Lanes whose deliveries are to be read from storage. */
+  readonly uncertain: readonly LaneId[];
+  /** How many deliveries failed. */
+  readonly failed: number;
+}
+
+/** What can be sent straight after the write. Paused subscriptions keep their deliveries in storage. */
+export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): RoundResult {
+  const { deliveryIds, sequencesBefore, writtenAtMs, storedAllPayloads } = written;
+  const offered: PendingDelivery[] = [];
+  const uncertain: LaneId[] = [];
+  let failed = 0;
+  for (const [index, { subscription, ordinal, event, version, payload, isTargeted }] of plan.deliveries.entries()) {
+    const deliveryId = deliveryIds[index];
+    const before = sequencesBefore[subscription.index];
+    if (deliveryId === undefined || before === undefined) throw new Error('The write returned too few deliveries.');
+    if (payload === null) failed += 1;
+    else if (subscription.isPaused) continue;
+    else if (isTargeted && !storedAllPayloads) {
+      uncertain.push({ subscriptionId: subscription.id, accountId: subscription.accountId });
+    } else {
+      offered.push({
+        deliveryId,
+        subscriptionId: subscription.id,
+        accountId: subscription.accountId,
+        eventId: event.id,
+        eventType: event.type,
+        eventVersion: version,
+        occurredAt: event.occurredAt,
+        requestId: event.requestId,
+        sequence: String(before + ordinal),
+        attempts: 0,
+        takes: 0,
+        dueAtMs: writtenAtMs,
+        body: payload.body,
+      });
+    }
+  }
+  return { offered, uncertain, failed };
+}

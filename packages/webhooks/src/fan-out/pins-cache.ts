@@ -1,0 +1,83 @@
+import type { AccountId } from '../ids.ts';
+import type { AccountPins } from '../subscriptions/read-pins.ts';
+
+export interface PinsCacheOptions {
+  read: (accounts: readonly AccountId[]) => Promise<ReadonlyMap<AccountId, AccountPins>>;
+  /** How many generations pins are kept. See `age`. */
+  generationsMax: number;
+}
+
+interface CachedPins {
+  readonly pins: AccountPins | null;
+  readonly generation: number;
+}
+
+const accountsMax = 20_000;
+
+/** The subscriptions of accounts. What was read before a change of the account is not used. */
+export class PinsCache {
+  readonly #options: PinsCacheOptions;
+  readonly #cached = new Map<AccountId, CachedPins>();
+  readonly #epochs = new Map<AccountId, number>();
+  #readsInProgress = 0;
+  #generation = 0;
+
+  constructor(options: PinsCacheOptions) {
+    this.#options = options;
+  }
+
+  /** The pins in the cache. Null: the account has no subscriptions. Undefined: not in the cache. */
+  peek(account: AccountId): AccountPins | null | undefined {
+    const cached = this.#cached.get(account);
+    return cached === undefined || this.#isOld(cached) ? undefined : cached.pins;
+  }
+
+  /** The pins of each account. An account without subscriptions is missing. */
+  async get(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, AccountPins>> {
+    const found = new Map<AccountId, AccountPins>();
+    const missing: AccountId[] = [];
+    for (const account of accounts) {
+      const pins = this.peek(account);
+      if (pins === undefined) missing.push(account);
+      else if (pins !== null) found.set(account, pins);
+    }
+    if (missing.length > 0) {
+      for (const [account, pins] of await this.#read(missing)) found.set(account, pins);
+    }
+    return found;
+  }
+
+  /** A subscription of the account changed. */
+  drop(account: AccountId): void {
+    this.#cached.delete(account);
+    if (this.#readsInProgress > 0) this.#epochs.set(account, (this.#epochs.get(account) ?? 0) + 1);
+  }
+
+  /** To be called at regular intervals: pins that are `generationsMax` intervals old are read again. */
+  age(): void {
+    this.#generation += 1;
+    for (const [account, cached] of this.#cached) if (this.#isOld(cached)) this.#cached.delete(account);
+  }
+
+  async #read(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, AccountPins>> {
+    const generation = this.#generation;
+    const epochs = accounts.map((account) => this.#epochs.get(account));
+    this.#readsInProgress += 1;
+    try {
+      const pins = await this.#options.read(accounts);
+      if (this.#cached.size + accounts.length > accountsMax) this.#cached.clear();
+      for (const [index, account] of accounts.entries()) {
+        if (this.#epochs.get(account) !== epochs[index]) continue;
+        this.#cached.set(account, { pins: pins.get(account) ?? null, generation });
+      }
+      return pins;
+    } finally {
+      this.#readsInProgress -= 1;
+      if (this.#readsInProgress === 0) this.#epochs.clear();
+    }
+  }
+
+  #isOld({ generation }: CachedPins): boolean {
+    return this.#generation - generation >= this.#options.generationsMax;
+  }
+}

@@ -1,0 +1,173 @@
+import type { AccountId, EventId } from '../ids.ts';
+import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
+import type { OnFanOutEvent } from './events.ts';
+import type { FanOutLimits } from './limits.ts';
+import { isGivenUp, type QueueEntry } from './queue-entry.ts';
+import type { QueuedAccount } from './queued-account.ts';
+import type { ReadEvents } from './read-events.ts';
+import type { Renderer, StoredEvent } from './renderer.ts';
+import type {
+  BlockedEntry,
+  PickedEntry,
+  PlannedDelivery,
+  PlannedPayload,
+  PlannedSubscription,
+  ResidualEntry,
+  RoundPlan,
+} from './round-plan.ts';
+
+export interface PlanRoundOptions {
+  readonly pins: ReadonlyMap<AccountId, AccountPins>;
+  readonly events: ReadEvents;
+  readonly renderer: Renderer;
+  readonly limits: Pick<FanOutLimits, 'roundBytes'> & { readonly deliveries: number };
+  readonly onEvent: OnFanOutEvent;
+}
+
+/** Decides what becomes of each entry, in the order of `picked`. Renders each event once per version. */
+export function planRound(picked: readonly PickedEntry[], options: PlanRoundOptions): RoundPlan {
+  const planner = new RoundPlanner(options);
+  for (const pick of picked) planner.add(pick);
+  return planner.plan;
+}
+
+class RoundPlanner {
+  readonly #options: PlanRoundOptions;
+  readonly #done: PickedEntry[] = [];
+  readonly #subscriptions: PlannedSubscription[] = [];
+  readonly #deliveries: PlannedDelivery[] = [];
+  readonly #payloads: PlannedPayload[] = [];
+  readonly #residuals: ResidualEntry[] = [];
+  readonly #blocked: BlockedEntry[] = [];
+  readonly #leftOver: PickedEntry[] = [];
+  readonly #planned = new Map<SubscriptionPins, PlannedSubscription>();
+  /** The payloads of each event, by version. Null: it cannot be rendered. */
+  readonly #rendered = new Map<EventId, Map<string, PlannedPayload | null>>();
+  /** Accounts with an entry in `leftOver`. Their later entries must not overtake it. */
+  readonly #stopped = new Set<QueuedAccount>();
+  #bytes = 0;
+
+  constructor(options: PlanRoundOptions) {
+    this.#options = options;
+  }
+
+  get plan(): RoundPlan {
+    return {
+      done: this.#done,
+      subscriptions: this.#subscriptions,
+      deliveries: this.#deliveries,
+      payloads: this.#payloads,
+      residuals: this.#residuals,
+      blocked: this.#blocked,
+      leftOver: this.#leftOver,
+    };
+  }
+
+  add(pick: PickedEntry): void {
+    const { account, entry } = pick;
+    const { events, pins } = this.#options;
+    const accountPins = pins.get(account.id);
+    if (this.#stopped.has(account) || (entry.eventId !== null && events.leftOut.has(entry.eventId)) || this.#isFull) {
+      this.#stopped.add(account);
+      this.#leftOver.push(pick);
+    } else if (entry.eventId === null || accountPins === undefined) {
+      this.#done.push(pick);
+    } else {
+      const event = events.events.get(entry.eventId);
+      if (event !== undefined && event.accountId === account.id) this.#addEvent(pick, event, accountPins);
+      else {
+        const missing = { event: entry.eventId, account: account.id };
+        this.#options.onEvent({ kind: 'event-missing', alarm: true, ...missing });
+        this.#done.push(pick);
+      }
+    }
+  }
+
+  get #isFull(): boolean {
+    const { deliveries, roundBytes } = this.#options.limits;
+    return this.#deliveries.length >= deliveries || this.#bytes >= roundBytes;
+  }
+
+  #addEvent(pick: PickedEntry, event: StoredEvent, pins: AccountPins): void {
+    const { entry, account } = pick;
+    const { renderer, onEvent } = this.#options;
+    const isKnownType = renderer.knowsType(event.type);
+    const givesUp = isGivenUp(entry);
+    let isGivenUpFor = false;
+    for (const subscription of pins.subscriptions) {
+      if (!isFor(entry, subscription)) continue;
+      const version = subscription.versions.get(event.type);
+      if (version === undefined) continue;
+      if (!isKnownType || !renderer.knows(event.type, version)) {
+        if (subscription.pausedReason === 'VERSION_RETIRED') continue;
+        if (!isKnownType || entry.subscriptionId !== null) {
+          this.#blocked.push({ account, entry, eventType: event.type });
+          return;
+        }
+        const { accountId, interfaceName } = event;
+        this.#residuals.push({ accountId, interfaceName, eventId: event.id, subscriptionId: subscription.id });
+        continue;
+      }
+      if (givesUp) isGivenUpFor = true;
+      const payload = givesUp ? null : this.#payload(event, version);
+      this.#addDelivery(entry, subscription, pins, event, version, payload);
+    }
+    if (isGivenUpFor) onEvent({ kind: 'entry-given-up', alarm: true, event: event.id, takes: entry.takes });
+    this.#done.push(pick);
+  }
+
+  #addDelivery(
+    entry: QueueEntry,
+    pins: SubscriptionPins,
+    { accountId, interfaceName }: AccountPins,
+    event: StoredEvent,
+    version: string,
+    payload: PlannedPayload | null,
+  ): void {
+    let subscription = this.#planned.get(pins);
+    if (subscription === undefined) {
+      const index = this.#subscriptions.length;
+      const isPaused = pins.pausedReason !== null;
+      subscription = { index, id: pins.id, accountId, interfaceName, isPaused, count: 0 };
+      this.#planned.set(pins, subscription);
+      this.#subscriptions.push(subscription);
+    }
+    subscription.count += 1;
+    const isTargeted = entry.subscriptionId !== null;
+    this.#deliveries.push({ subscription, ordinal: subscription.count, event, version, payload, isTargeted });
+  }
+
+  #payload(event: StoredEvent, version: string): PlannedPayload | null {
+    let versions = this.#rendered.get(event.id);
+    if (versions === undefined) {
+      versions = new Map();
+      this.#rendered.set(event.id, versions);
+    }
+    const found = versions.get(version);
+    if (found !== undefined) return found;
+    const payload = this.#render(event, version);
+    versions.set(version, payload);
+    return payload;
+  }
+
+  /** Whatever the renderer throws, another try cannot help, and the subscriptions that pin other versions must not wait. */
+  #render(event: StoredEvent, version: string): PlannedPayload | null {
+    const { renderer, onEvent } = this.#options;
+    try {
+      const payload = { event, version, body: renderer.render(event, version) };
+      this.#payloads.push(payload);
+      this.#bytes += payload.body.length;
+      return payload;
+    } catch (error) {
+      onEvent({ kind: 'rendering-failed', alarm: true, event: event.id, eventType: event.type, version, error });
+      return null;
+    }
+  }
+}
+
+/** A new subscription gets only what was queued after it was created, unless the entry names it. */
+function isFor(entry: QueueEntry, subscription: SubscriptionPins): boolean {
+  return entry.subscriptionId === null
+    ? entry.position > subscription.queuePosition
+    : entry.subscriptionId === subscription.id;
+}

@@ -1,0 +1,250 @@
+import { Backoff } from '../dispatch/backoff.ts';
+import { type Shard, shardOf } from '../shard.ts';
+import { readPins } from '../subscriptions/read-pins.ts';
+import { ChangeApplier } from './change-applier.ts';
+import { Discovery } from './discovery.ts';
+import type { RoundKind } from './events.ts';
+import type { FanOut, FanOutOptions } from './fan-out.ts';
+import { KnownEntries } from './known-entries.ts';
+import { defaultFanOutLimits, type FanOutLimits } from './limits.ts';
+import { mayGoOn } from './may-go-on.ts';
+import { PinsCache } from './pins-cache.ts';
+import type { QueuedAccount } from './queued-account.ts';
+import { RoundRunner } from './round-runner.ts';
+import { type Turn, Turns } from './turns.ts';
+
+/** How often accounts that were passed over are examined. */
+const tickMs = 5;
+
+/** How many accounts have changes applied at the same time. */
+const changesMax = 8;
+
+interface Progress {
+  readonly accounts: readonly QueuedAccount[];
+  readonly ended: Promise<void>;
+}
+
+/** Connects the parts, and starts rounds and changes when accounts have entries. */
+export class QueueFanOut implements FanOut {
+  readonly #options: FanOutOptions;
+  readonly #limits: FanOutLimits;
+  readonly #known: KnownEntries;
+  readonly #turns: Turns;
+  readonly #pins: PinsCache;
+  readonly #discovery: Discovery;
+  readonly #rounds: RoundRunner;
+  readonly #changes: ChangeApplier;
+  readonly #running = { express: 0, bulk: 0, alone: 0, change: 0 };
+  readonly #progress = new Set<Progress>();
+  readonly #cancelTimers = new Set<() => void>();
+  #isTicking = false;
+  #polls = 0;
+  #isStopped = false;
+
+  constructor(options: FanOutOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultFanOutLimits, ...options.limits };
+    const { store, clock, workerId, render: renderer, offer, onUncertain, onEvent, onSubscriptionChanged } = options;
+    const limits = this.#limits;
+    const known = new KnownEntries(limits.knownEntries);
+    const pause = (accounts: readonly QueuedAccount[]): void => this.#pause(accounts);
+    const onFenced = (): void => {
+      this.removeAllShards();
+      onEvent({ kind: 'fan-out-fenced', alarm: true });
+    };
+    this.#known = known;
+    this.#turns = new Turns((account) => options.isBehind(account.id));
+    this.#pins = new PinsCache({
+      read: (accounts) => readPins(store, accounts),
+      generationsMax: Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
+    });
+    this.#rounds = new RoundRunner({
+      store,
+      workerId,
+      renderer,
+      pins: this.#pins,
+      known,
+      limits,
+      offer,
+      onUncertain,
+      pause,
+      onResiduals: ({ residuals }) => this.#discovery.wake(residuals.map(({ accountId }) => shardOf(accountId))),
+      onFenced,
+      onEvent,
+    });
+    this.#changes = new ChangeApplier({
+      known,
+      onSubscriptionChanged,
+      examine: (account) => this.#examine(account),
+      pause,
+      onFenced,
+      onEvent,
+    });
+    this.#discovery = new Discovery({
+      database: store,
+      clock,
+      known,
+      limits,
+      onEvent,
+      onDiscovered: (accounts) => {
+        for (const account of accounts) this.#turns.place(account);
+        this.#pump();
+      },
+      onChange: (account) => this.#pins.drop(account.id),
+      onReadAgain: (account) => {
+        if (account.uncertainLanes.size > 0) onUncertain([...account.uncertainLanes.values()]);
+      },
+    });
+    this.#poll();
+  }
+
+  addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {
+    for (const { shard, isRecovering } of shards) this.#discovery.add(shard, isRecovering);
+  }
+
+  async removeShard(shard: Shard): Promise<void> {
+    this.#forgetShard(shard);
+    const ended: Promise<void>[] = [];
+    for (const progress of this.#progress) {
+      if (progress.accounts.some((account) => account.shard === shard)) ended.push(progress.ended);
+    }
+    await Promise.all(ended);
+  }
+
+  removeAllShards(): void {
+    for (const shard of this.#discovery.shards) this.#forgetShard(shard);
+  }
+
+  wake(shards: readonly Shard[] | null): void {
+    if (!this.#isStopped) this.#discovery.wake(shards);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const cancel of this.#cancelTimers) cancel();
+    await this.#discovery.stop();
+    await Promise.all(Array.from(this.#progress, ({ ended }) => ended));
+  }
+
+  #pump(): void {
+    if (this.#isStopped) return;
+    while (this.#running.change < changesMax) {
+      const account = this.#turns.takeChange();
+      if (account === undefined) break;
+      const changes = this.#changes.take(account);
+      this.#track('change', [account], this.#changes.apply(account, changes));
+    }
+    const { expressDeliveries, bulkDeliveries, bulkRounds } = this.#limits;
+    const weightOf = (account: QueuedAccount): number => this.#weightOf(account);
+    if (this.#running.express === 0 && this.#turns.hasExpress) {
+      this.#start('express', this.#turns.takeExpress(weightOf, expressDeliveries), expressDeliveries);
+    }
+    if (this.#running.alone === 0 && this.#turns.hasAlone) {
+      this.#start('alone', this.#turns.takeAlone(), bulkDeliveries);
+    }
+    while (this.#running.bulk < bulkRounds && this.#turns.hasBulk) {
+      this.#start('bulk', this.#turns.takeBulk(weightOf, bulkDeliveries), bulkDeliveries);
+    }
+    if (this.#turns.hasPassedOver && !this.#isTicking) this.#tick();
+  }
+
+  /** About how many deliveries an event of the account makes. */
+  #weightOf(account: QueuedAccount): number {
+    return Math.max(1, this.#pins.peek(account.id)?.subscriptions.length ?? 1);
+  }
+
+  #start(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): void {
+    if (turns.length === 0) return;
+    const accounts = turns.map(({ account }) => account);
+    this.#track(kind, accounts, this.#rounds.run(kind, turns, deliveriesMax));
+  }
+
+  #track(kind: RoundKind | 'change', accounts: readonly QueuedAccount[], work: Promise<void>): void {
+    this.#running[kind] += 1;
+    const ended = work.finally(() => {
+      this.#progress.delete(progress);
+      this.#running[kind] -= 1;
+      for (const account of accounts) {
+        account.isBusy = false;
+        this.#turns.place(account);
+        this.#known.forgetUnused(account);
+      }
+      this.#pump();
+      this.#discovery.pump();
+    });
+    const progress: Progress = { accounts, ended };
+    this.#progress.add(progress);
+  }
+
+  /** Moves the blocked entries of the account that can be fanned out to the others. */
+  async #examine(account: QueuedAccount): Promise<void> {
+    if (account.blocked.size === 0) return;
+    const { render, onEvent } = this.#options;
+    try {
+      const pins = (await this.#pins.get([account.id])).get(account.id);
+      const count = this.#known.unblock(account, (reason) => mayGoOn(reason, pins, render));
+      if (count > 0) onEvent({ kind: 'entries-unblocked', account: account.id, count });
+    } catch (error) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'change', error });
+    }
+    this.#turns.place(account);
+  }
+
+  #forgetShard(shard: Shard): void {
+    this.#discovery.remove(shard);
+    for (const account of this.#known.removeShard(shard)) this.#turns.remove(account);
+  }
+
+  #pause(accounts: readonly QueuedAccount[]): void {
+    const failures = Math.max(...accounts.map((account) => account.failures));
+    const backoff = new Backoff();
+    let delayMs = backoff.next();
+    for (let failure = 1; failure < Math.min(failures, 8); failure += 1) delayMs = backoff.next();
+    for (const account of accounts) {
+      account.isPaused = true;
+      this.#turns.remove(account);
+    }
+    this.#setTimer(() => {
+      for (const account of accounts) {
+        account.isPaused = false;
+        this.#turns.place(account);
+      }
+      this.#pump();
+      this.#discovery.pump();
+    }, delayMs);
+  }
+
+  #tick(): void {
+    this.#isTicking = true;
+    this.#setTimer(() => {
+      this.#isTicking = false;
+      this.#turns.tick();
+      this.#pump();
+    }, tickMs);
+  }
+
+  #poll(): void {
+    this.#setTimer(() => {
+      this.#polls += 1;
+      this.#pins.age();
+      if (this.#polls % Math.max(1, Math.round(this.#limits.blockedMs / this.#limits.pollMs)) === 0)
+        void this.#examineAll();
+      this.#discovery.poll();
+      this.#poll();
+    }, this.#limits.pollMs);
+  }
+
+  async #examineAll(): Promise<void> {
+    const blocked = [...this.#known.accounts].filter((account) => account.blocked.size > 0);
+    for (const account of blocked) await this.#examine(account);
+    this.#pump();
+  }
+
+  #setTimer(callback: () => void, delayMs: number): void {
+    const cancel = this.#options.clock.setTimer(() => {
+      this.#cancelTimers.delete(cancel);
+      if (!this.#isStopped) callback();
+    }, delayMs);
+    this.#cancelTimers.add(cancel);
+  }
+}

@@ -1,0 +1,218 @@
+import { StoreUnavailableError, type Store } from '@deedwire/store';
+import type { LaneId } from '../dispatch/lane-registry.ts';
+import type { PendingDelivery } from '../dispatch/pending-delivery.ts';
+import { failpoint } from '../failpoint.ts';
+import type { SubscriptionId } from '../ids.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
+import { countEntryTakes } from './count-entry-takes.ts';
+import type { OnFanOutEvent, RoundKind } from './events.ts';
+import type { KnownEntries } from './known-entries.ts';
+import type { FanOutLimits } from './limits.ts';
+import { pendingDeliveries, type RoundResult } from './pending-deliveries.ts';
+import type { PinsCache } from './pins-cache.ts';
+import { planRound } from './plan-round.ts';
+import type { QueuedAccount } from './queued-account.ts';
+import { readEvents, type ReadEvents } from './read-events.ts';
+import type { Renderer } from './renderer.ts';
+import type { PickedEntry, RoundPlan } from './round-plan.ts';
+import { byTurns, entriesOf, firstDeliveries, splitTurns } from './split-turns.ts';
+import type { Turn } from './turns.ts';
+import { isLocked, isStaleRound, writeRound } from './write-round.ts';
+
+export interface RoundRunnerOptions {
+  store: Store;
+  workerId: () => WorkerId;
+  renderer: Renderer;
+  pins: PinsCache;
+  known: KnownEntries;
+  limits: FanOutLimits;
+  offer: (deliveries: readonly PendingDelivery[]) => void;
+  onUncertain: (lanes: readonly LaneId[]) => void;
+  /** Nothing of these accounts is to start before a delay, which grows with their failures. */
+  pause: (accounts: readonly QueuedAccount[]) => void;
+  /** Residual entries were added. */
+  onResiduals: (plan: RoundPlan) => void;
+  onFenced: () => void;
+  onEvent: OnFanOutEvent;
+}
+
+/** When a row is locked, its account is found with few statements that wait for it. */
+const partsOfLockedRound = 8;
+
+const noEvents: ReadEvents = { events: new Map(), leftOut: new Set() };
+
+/** Reads, renders and writes rounds. Afterwards each entry of the round is finished, waits again, is blocked or is forgotten. */
+export class RoundRunner {
+  readonly #options: RoundRunnerOptions;
+
+  constructor(options: RoundRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async run(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): Promise<void> {
+    const parts: (readonly Turn[])[] = [turns];
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      await this.#runPart(kind, this.#inOrder(part), deliveriesMax, parts);
+    }
+  }
+
+  async #runPart(
+    kind: RoundKind,
+    turns: readonly Turn[],
+    deliveriesMax: number,
+    parts: (readonly Turn[])[],
+  ): Promise<void> {
+    if (turns.length === 0) return;
+    let plan: RoundPlan;
+    let writing: RoundPlan | null = null;
+    let result: RoundResult | null = null;
+    try {
+      plan = await this.#prepare(byTurns(turns), deliveriesMax);
+      if (plan.done.length > 0) {
+        failpoint('fan-out-before-write');
+        writing = plan;
+        const written = await writeRound(this.#options.store, this.#options.workerId(), plan);
+        failpoint('fan-out-after-write');
+        result = pendingDeliveries(plan, written);
+      }
+    } catch (error) {
+      this.#failed(turns, writing, error, parts);
+      return;
+    }
+    this.#apply(kind, turns, plan, result);
+  }
+
+  /** Leaves out accounts of which an earlier entry waits, because a part before did not write it. */
+  #inOrder(turns: readonly Turn[]): readonly Turn[] {
+    const { known } = this.#options;
+    return turns.filter(({ account, entries }) => {
+      const next = account.waiting.first;
+      const isOvertaking = next !== undefined && next.position < (entries[0]?.position ?? 0);
+      if (account.isPaused && account.unreadFrom !== null) known.forget(account, entries);
+      else if (account.isPaused || account.isRemoved || isOvertaking) known.restore(account, entries);
+      else return true;
+      return false;
+    });
+  }
+
+  async #prepare(picked: readonly PickedEntry[], deliveriesMax: number): Promise<RoundPlan> {
+    const { store, workerId, renderer, pins: cache, limits, onEvent } = this.#options;
+    const uncounted = picked.filter(({ entry }) => !entry.isCounted);
+    if (uncounted.length > 0) {
+      const taken = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
+      await countEntryTakes(store, workerId(), taken);
+      for (const { entry } of uncounted) entry.isCounted = true;
+    }
+    const pins = await cache.get([...new Set(picked.map(({ account }) => account.id))]);
+    const [first, further] = firstDeliveries(picked, pins, deliveriesMax * 4);
+    const ids = first.flatMap(({ account, entry }) =>
+      entry.eventId !== null && pins.has(account.id) ? [entry.eventId] : [],
+    );
+    const events = ids.length === 0 ? noEvents : await readEvents(store, [...new Set(ids)], limits.roundBytes);
+    const roundLimits = { roundBytes: limits.roundBytes, deliveries: deliveriesMax };
+    const plan = planRound(first, { pins, events, renderer, limits: roundLimits, onEvent });
+    return further.length === 0 ? plan : { ...plan, leftOver: [...plan.leftOver, ...further] };
+  }
+
+  #apply(kind: RoundKind, turns: readonly Turn[], plan: RoundPlan, result: RoundResult | null): void {
+    const { known, offer, onUncertain, onResiduals, onEvent } = this.#options;
+    for (const { account, entry } of plan.done) known.finish(account, entry);
+    this.#block(plan);
+    for (const { account, entries } of entriesOf(plan.leftOver)) known.restore(account, entries);
+    for (const { account } of turns) {
+      account.failures = 0;
+      account.isLocked = false;
+      account.uncertainLanes.clear();
+    }
+    if (result === null) return;
+    const { offered, uncertain, failed } = result;
+    onEvent({ kind: 'fanned-out', round: kind, entries: plan.done.length, deliveries: plan.deliveries.length, failed });
+    if (turns.every(({ account }) => account.isRemoved)) return;
+    if (offered.length > 0) offer(offered);
+    if (uncertain.length > 0) onUncertain(uncertain);
+    if (plan.residuals.length > 0) onResiduals(plan);
+  }
+
+  #block({ blocked }: RoundPlan): void {
+    const { known, onEvent } = this.#options;
+    const reported = new Set<QueuedAccount>();
+    for (const { account, entry, eventType } of blocked) known.block(account, entry, eventType);
+    for (const { account, eventType } of blocked) {
+      if (reported.has(account)) continue;
+      reported.add(account);
+      const { size: count } = account.blocked;
+      onEvent({ kind: 'entries-blocked', alarm: true, account: account.id, eventType, count });
+    }
+  }
+
+  #failed(turns: readonly Turn[], writing: RoundPlan | null, error: unknown, parts: (readonly Turn[])[]): void {
+    const { onFenced, onEvent } = this.#options;
+    if (error instanceof FencedOutError) {
+      this.#restore(turns);
+      onFenced();
+    } else if (error instanceof StoreUnavailableError) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
+      if (writing === null) this.#restore(turns);
+      else this.#forget(turns, writing);
+      this.#pause(turns);
+    } else if (writing !== null && isStaleRound(error)) {
+      onEvent({ kind: 'fan-out-stale', entries: writing.done.length });
+      this.#forget(turns, writing);
+      this.#pause(turns);
+    } else if (isLocked(error)) this.#locked(turns, parts);
+    else this.#refused(turns, error, parts);
+  }
+
+  #locked(turns: readonly Turn[], parts: (readonly Turn[])[]): void {
+    const [turn] = turns;
+    if (turns.length > 1) {
+      // Last, so that the accounts of other parts do not wait for the lock again.
+      parts.push(...splitTurns(turns, partsOfLockedRound));
+    } else if (turn !== undefined) {
+      this.#options.onEvent({ kind: 'fan-out-locked', account: turn.account.id });
+      turn.account.isLocked = true;
+      this.#restore(turns);
+      this.#pause(turns);
+    }
+  }
+
+  #refused(turns: readonly Turn[], error: unknown, parts: (readonly Turn[])[]): void {
+    const [turn] = turns;
+    const [entry] = turn?.entries ?? [];
+    if (turns.length > 1) parts.unshift(...splitTurns(turns, 2));
+    else if (turn !== undefined && turn.entries.length > 1) {
+      const middle = turn.entries.length >> 1;
+      const { account, entries } = turn;
+      parts.unshift([{ account, entries: entries.slice(0, middle) }], [{ account, entries: entries.slice(middle) }]);
+    } else if (turn !== undefined && entry !== undefined) {
+      const { account } = turn;
+      this.#options.known.block(account, entry, null);
+      this.#options.onEvent({
+        kind: 'entry-refused',
+        alarm: true,
+        account: account.id,
+        event: entry.eventId,
+        error,
+      });
+    }
+  }
+
+  #restore(turns: readonly Turn[]): void {
+    for (const { account, entries } of turns) this.#options.known.restore(account, entries);
+  }
+
+  /** The write may have been done, or may still be done. */
+  #forget(turns: readonly Turn[], { subscriptions }: RoundPlan): void {
+    const lanes = new Map<string, Map<SubscriptionId, LaneId>>();
+    for (const { account } of turns) lanes.set(account.id, account.uncertainLanes);
+    for (const { id, accountId } of subscriptions) lanes.get(accountId)?.set(id, { subscriptionId: id, accountId });
+    for (const { account, entries } of turns) this.#options.known.forget(account, entries);
+  }
+
+  #pause(turns: readonly Turn[]): void {
+    for (const { account } of turns) account.failures += 1;
+    this.#options.pause(turns.map(({ account }) => account));
+  }
+}

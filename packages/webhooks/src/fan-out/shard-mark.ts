@@ -1,0 +1,82 @@
+import type { QueuePosition } from './queue-entry.ts';
+
+/** The transactions that a statement saw in progress, as in pg_current_snapshot(). */
+export interface ReadSnapshot {
+  /** All lower transaction ids had ended. */
+  readonly xmin: bigint;
+  /** No transaction id from here on had been assigned. */
+  readonly xmax: bigint;
+}
+
+/** The mark may rise to `tip` once all transactions below `xmax` have ended. */
+interface MarkStep {
+  tip: QueuePosition;
+  xmax: bigint;
+  reads: number;
+}
+
+const stepsMax = 64;
+
+/** Transactions that take longer than this many reads of their shard are found by the next read from the mark. */
+const readsBeforeSkipping = 8;
+
+/**
+ * Up to which position a shard has been read for good. A position is drawn before its transaction commits, so that a lower
+ * one can become visible after a higher one. The mark passes a position only when every transaction that was in progress when
+ * the position was first seen has ended: one that draws a position has a transaction id before, because it has written.
+ *
+ * A long transaction holds the mark. Reads then start from a position whose neighbours were seen often, and only some
+ * start from the mark, so that the rows that were deleted in the meantime are not read each time.
+ */
+export class ShardMark {
+  #mark: QueuePosition = 0;
+  #skipsTo: QueuePosition = 0;
+  #tip: QueuePosition = 0;
+  /** In the order of `tip` and of `xmax`. */
+  #steps: MarkStep[] = [];
+
+  /** Everything up to here was seen. */
+  get mark(): QueuePosition {
+    return this.#mark;
+  }
+
+  /** The highest position that was seen. */
+  get tip(): QueuePosition {
+    return this.#tip;
+  }
+
+  /** After which position the next read starts. */
+  readAfter(fromMark: boolean): QueuePosition {
+    return fromMark ? this.#mark : Math.max(this.#mark, this.#skipsTo);
+  }
+
+  /** A read returned all rows after `after` up to `last`, or all that there are if `last` is null. */
+  wasRead(after: QueuePosition, last: QueuePosition | null, highest: QueuePosition, snapshot: ReadSnapshot): void {
+    const covered = last ?? Infinity;
+    if (after <= this.#mark) this.#raise(covered, snapshot.xmin);
+    for (const step of this.#steps) {
+      step.reads += 1;
+      if (step.reads > readsBeforeSkipping) this.#skipsTo = Math.max(this.#skipsTo, step.tip);
+    }
+    if (highest <= this.#tip || highest <= this.#mark) return;
+    this.#tip = highest;
+    this.#steps.push({ tip: highest, xmax: snapshot.xmax, reads: 0 });
+    if (this.#steps.length > stepsMax) this.#mergeSteps();
+  }
+
+  #raise(covered: QueuePosition, xmin: bigint): void {
+    let passed = 0;
+    for (const { tip, xmax } of this.#steps) {
+      if (xmax > xmin || tip > covered) break;
+      this.#mark = Math.max(this.#mark, tip);
+      passed += 1;
+    }
+    if (passed > 0) this.#steps.splice(0, passed);
+  }
+
+  /** Keeps every second step, the last among them. That only delays the mark. */
+  #mergeSteps(): void {
+    const isOdd = this.#steps.length % 2;
+    this.#steps = this.#steps.filter((_, index) => index % 2 !== isOdd);
+  }
+}

@@ -1,0 +1,59 @@
+import type { AccountId } from '../ids.ts';
+import type { AccountPins } from '../subscriptions/read-pins.ts';
+import type { QueueEntry } from './queue-entry.ts';
+import type { QueuedAccount } from './queued-account.ts';
+import type { PickedEntry } from './round-plan.ts';
+import type { Turn } from './turns.ts';
+
+/** The entries of a round in the order of turns: the first of each account, the second of each account, and so on. */
+export function byTurns(turns: readonly Turn[]): PickedEntry[] {
+  const picked: PickedEntry[] = [];
+  let open = turns;
+  for (let index = 0; open.length > 0; index += 1) {
+    const next: Turn[] = [];
+    for (const turn of open) {
+      const entry = turn.entries[index];
+      if (entry === undefined) continue;
+      picked.push({ account: turn.account, entry });
+      next.push(turn);
+    }
+    open = next;
+  }
+  return picked;
+}
+
+/** The inverse of `byTurns`. */
+export function entriesOf(picked: readonly PickedEntry[]): Turn[] {
+  const entries = new Map<QueuedAccount, QueueEntry[]>();
+  for (const { account, entry } of picked) {
+    const found = entries.get(account);
+    if (found === undefined) entries.set(account, [entry]);
+    else found.push(entry);
+  }
+  return Array.from(entries, ([account, ofAccount]) => ({ account, entries: ofAccount }));
+}
+
+/** Splits a round into at most `parts` parts. All entries of an account are in one part. */
+export function splitTurns(turns: readonly Turn[], parts: number): Turn[][] {
+  const size = Math.ceil(turns.length / parts);
+  const split: Turn[][] = [];
+  for (let start = 0; start < turns.length; start += size) split.push(turns.slice(start, start + size));
+  return split;
+}
+
+/**
+ * Splits a round before it would write more than `deliveriesMax` if every subscription took every event of its account. At
+ * least one entry comes first.
+ */
+export function firstDeliveries(
+  picked: readonly PickedEntry[],
+  pins: ReadonlyMap<AccountId, AccountPins>,
+  deliveriesMax: number,
+): [first: readonly PickedEntry[], further: readonly PickedEntry[]] {
+  let deliveries = 0;
+  for (const [index, { account, entry }] of picked.entries()) {
+    if (deliveries >= deliveriesMax) return [picked.slice(0, index), picked.slice(index)];
+    deliveries += entry.subscriptionId === null ? (pins.get(account.id)?.subscriptions.length ?? 0) : 1;
+  }
+  return [picked, []];
+}

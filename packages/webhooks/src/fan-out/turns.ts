@@ -1,0 +1,144 @@
+import { isOpenChange, mustBeAlone, type QueueEntry } from './queue-entry.ts';
+import type { QueuedAccount } from './queued-account.ts';
+
+/** The entries of one account in a round, in order. */
+export interface Turn {
+  readonly account: QueuedAccount;
+  readonly entries: QueueEntry[];
+}
+
+/** After this many ticks, an account takes a turn although its lanes have enough to send. */
+export const passedOverMax = 50;
+
+/**
+ * Which account is next. Accounts take turns, one entry each, and continue where the last round ended. An account is in one
+ * list at a time, and in none while it is in a round.
+ */
+export class Turns {
+  readonly #express = new Set<QueuedAccount>();
+  readonly #bulk = new Set<QueuedAccount>();
+  readonly #alone = new Set<QueuedAccount>();
+  readonly #changes = new Set<QueuedAccount>();
+  readonly #passedOver = new Set<QueuedAccount>();
+  readonly #isBehind: (account: QueuedAccount) => boolean;
+
+  constructor(isBehind: (account: QueuedAccount) => boolean) {
+    this.#isBehind = isBehind;
+  }
+
+  get hasExpress(): boolean {
+    return this.#express.size > 0;
+  }
+
+  get hasBulk(): boolean {
+    return this.#bulk.size > 0 || this.#express.size > 0;
+  }
+
+  get hasAlone(): boolean {
+    return this.#alone.size > 0;
+  }
+
+  get hasPassedOver(): boolean {
+    return this.#passedOver.size > 0;
+  }
+
+  /** Puts the account into the list for what it needs now. An account that stays in its list keeps its place. */
+  place(account: QueuedAccount): void {
+    const list = this.#listFor(account);
+    if (list?.has(account)) return;
+    this.remove(account);
+    list?.add(account);
+  }
+
+  remove(account: QueuedAccount): void {
+    this.#express.delete(account);
+    this.#bulk.delete(account);
+    this.#alone.delete(account);
+    this.#changes.delete(account);
+    this.#passedOver.delete(account);
+  }
+
+  /** An account whose first entry is a change, or undefined. */
+  takeChange(): QueuedAccount | undefined {
+    const account = first(this.#changes);
+    if (account !== undefined) this.#changes.delete(account);
+    return account;
+  }
+
+  /** One account, with one entry. */
+  takeAlone(): Turn[] {
+    return this.#take([this.#alone], () => Infinity, 1);
+  }
+
+  takeExpress(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
+    return this.#take([this.#express], weightOf, weightMax);
+  }
+
+  takeBulk(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
+    return this.#take([this.#bulk, this.#express], weightOf, weightMax);
+  }
+
+  /** Examines the accounts that were passed over. To be called at every tick. */
+  tick(): void {
+    for (const account of this.#passedOver) {
+      account.passedOver += 1;
+      if (account.passedOver < passedOverMax && this.#isBehind(account)) continue;
+      this.#passedOver.delete(account);
+      account.passedOver = passedOverMax;
+      this.place(account);
+    }
+  }
+
+  #take(lists: readonly Set<QueuedAccount>[], weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
+    const turns: Turn[] = [];
+    let weight = 0;
+    for (const list of lists) {
+      for (const account of list) {
+        if (weight >= weightMax) return turns;
+        list.delete(account);
+        if (account.passedOver < passedOverMax && this.#isBehind(account)) {
+          this.#passedOver.add(account);
+          continue;
+        }
+        const entry = account.waiting.takeFirst();
+        if (entry === undefined) continue;
+        account.passedOver = 0;
+        account.taken += 1;
+        account.isBusy = true;
+        turns.push({ account, entries: [entry] });
+        weight += weightOf(account);
+      }
+    }
+    for (let open = turns; open.length > 0 && weight < weightMax;) {
+      const next: Turn[] = [];
+      for (const turn of open) {
+        if (weight >= weightMax) return turns;
+        const { account, entries } = turn;
+        const { first: head } = account.waiting;
+        if (head === undefined || isOpenChange(head) || mustBeAlone(head)) continue;
+        entries.push(head);
+        account.waiting.takeFirst();
+        account.taken += 1;
+        weight += weightOf(account);
+        next.push(turn);
+      }
+      open = next;
+    }
+    return turns;
+  }
+
+  #listFor(account: QueuedAccount): Set<QueuedAccount> | null {
+    if (account.isBusy || account.isPaused || account.isRemoved) return null;
+    const { need } = account;
+    if (need === 'nothing') return null;
+    if (need === 'change') return this.#changes;
+    if (this.#passedOver.has(account)) return this.#passedOver;
+    if (need === 'alone') return this.#alone;
+    return need === 'express' ? this.#express : this.#bulk;
+  }
+}
+
+function first<Value>(values: Iterable<Value>): Value | undefined {
+  for (const value of values) return value;
+  return undefined;
+}

@@ -1,0 +1,148 @@
+import { toRecordId } from '@deedwire/domain';
+import { onlyRow, type Database } from '@deedwire/store';
+import type { DeliveryId } from '../ids.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
+import { roundParameters } from './round-parameters.ts';
+import type { RoundPlan } from './round-plan.ts';
+
+export interface WrittenRound {
+  /** In the order of the deliveries of the plan. */
+  readonly deliveryIds: readonly DeliveryId[];
+  /** The last sequence of each subscription before the round, in the order of the subscriptions of the plan. */
+  readonly sequencesBefore: readonly number[];
+  /** The time of the transaction: when the deliveries are due. */
+  readonly writtenAtMs: number;
+  /** False if another round had stored one of the payloads, perhaps with other bytes. */
+  readonly storedAllPayloads: boolean;
+}
+
+interface Row {
+  alive: boolean;
+  deliveryIds: string | null;
+  sequencesBefore: string | null;
+  payloads: number;
+  writtenAtMs: string;
+}
+
+/**
+ * Writes a round: all of it, or nothing. The last expression divides by zero unless every entry was in the queue, and takes the
+ * root of -1 unless every subscription has a sequence. Each part that writes joins `w`: PostgreSQL does not execute, or lock, what nothing refers to.
+ *
+ * Deliveries need no join with the sequences: a subscript of an array of fixed-length elements takes constant time, while the
+ * planner expects ten rows from `unnest` and would choose nested loops.
+ *
+ * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
+ *
+ * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
+ */
+export async function writeRound(database: Database, workerId: WorkerId, plan: RoundPlan): Promise<WrittenRound> {
+  const statement = {
+    name: 'fan-out-write-round',
+    text: `
+      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      done as (
+        delete from webhook_event_queue q
+        using w, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
+        where q.shard = entry.shard and q.position = entry.position
+        returning q.position
+      ),
+      numbered as (
+        update webhook_subscription_sequence s
+        set last_sequence = s.last_sequence + n.count
+        from w, unnest($4::bigint[], $5::int[]) with ordinality as n (subscription_id, count, index)
+        where s.subscription_id = n.subscription_id
+        returning n.index, s.last_sequence - n.count as last_before
+      ),
+      sequences as (select array_agg(last_before order by index) as last_before, count(*) as count from numbered),
+      delivery as materialized (
+        select new_record_id() as id, d.number, ($4::bigint[])[d.subscription] as subscription_id,
+          ($6::bigint[])[d.subscription] as account_id, ($7::interface_name[])[d.subscription] as interface,
+          d.event_id, ($8::text[])[d.type] as event_type, ($9::text[])[d.version] as event_version, d.occurred_at,
+          d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes
+        from w, sequences,
+          unnest(
+            $10::int[], $11::int[], $12::bigint[], $13::smallint[], $14::smallint[], $15::timestamptz[], $16::text[], $17::int[]
+          ) with ordinality
+          as d (subscription, ordinal, event_id, type, version, occurred_at, request_id, body_bytes, number)
+      ),
+      stored as (
+        insert into webhook_delivery (
+          id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence
+        )
+        select id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence
+        from delivery
+      ),
+      pending as (
+        insert into webhook_pending_delivery (
+          subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
+          sequence, due_at, body_bytes
+        )
+        select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, request_id,
+          sequence, date_trunc('milliseconds', now()), body_bytes
+        from delivery
+        where body_bytes is not null
+      ),
+      failed as (
+        insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+        select subscription_id, id, interface
+        from delivery
+        where body_bytes is null
+      ),
+      failed_attempt as (
+        insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
+        select id, 1, subscription_id, interface, now(), 0, 'RENDERING_FAILED'
+        from delivery
+        where body_bytes is null
+      ),
+      payload as (
+        insert into webhook_payload (event_id, event_version, interface, body)
+        select p.event_id, ($9::text[])[p.version], p.interface, substring($22::bytea from p.start for p.size)
+        from w, unnest($18::bigint[], $19::smallint[], $20::interface_name[], $21::int[], $23::int[])
+          as p (event_id, version, interface, start, size)
+        on conflict do nothing
+        returning event_id
+      ),
+      residual as (
+        insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
+        select r.account_id, r.interface, r.event_id, r.subscription_id
+        from w, unnest($24::bigint[], $25::interface_name[], $26::bigint[], $27::bigint[])
+          as r (account_id, interface, event_id, subscription_id)
+      )
+      select exists (select from w) as alive,
+        (select string_agg(id::text, ',' order by number) from delivery) as "deliveryIds",
+        (select array_to_string(last_before, ',') from sequences) as "sequencesBefore",
+        (select count(*) from payload)::int as payloads,
+        (extract(epoch from date_trunc('milliseconds', now())) * 1000)::bigint as "writtenAtMs",
+        case when exists (select from w) then
+          1 / ((select count(*) from done) = cardinality($2::smallint[]))::int
+            + sqrt(-((select count from sequences) <> cardinality($4::bigint[]))::int)
+        end`,
+  };
+  const row = onlyRow(await database.query<Row>(statement, [workerId, ...roundParameters(plan)]));
+  if (!row.alive) throw new FencedOutError(workerId);
+  return {
+    deliveryIds: split(row.deliveryIds).map((id) => toRecordId(id)),
+    sequencesBefore: split(row.sequencesBefore).map(Number),
+    writtenAtMs: Number(row.writtenAtMs),
+    storedAllPayloads: row.payloads === plan.payloads.length,
+  };
+}
+
+/** The write found that an entry is no longer in the queue, so it wrote nothing. */
+export function isStaleRound(error: unknown): boolean {
+  return sqlState(error) === '22012';
+}
+
+/** A row was locked for longer than the lock timeout of the session. */
+export function isLocked(error: unknown): boolean {
+  return sqlState(error) === '55P03';
+}
+
+function sqlState(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function split(text: string | null): string[] {
+  return text === null || text === '' ? [] : text.split(',');
+}
