@@ -1,0 +1,105 @@
+import type { AccountId, InterfaceName } from '@deedwire/domain';
+import { createStore, type Store } from '@deedwire/store';
+import { afterEach } from 'vitest';
+import type { LaneId } from '../../src/dispatch/lane-registry.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { FanOutEvent } from '../../src/fan-out/events.ts';
+import { createFanOut, type FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
+import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
+import { shardCount } from '../../src/shard.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
+import { createMigratedDatabase, seedWorker } from '../support/seed.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+/** Registers what the end of the test closes. */
+export function closeAfterTest(cleanUp: () => Promise<void>): void {
+  cleanUps.push(cleanUp);
+}
+
+/** Knows the sample type and a few that fail. */
+export const renderer: Renderer = {
+  knowsType: (type) => type !== 'unknown.type',
+  knows: (type, version) => type !== 'unknown.type' && version !== 'unknown',
+  render(event, version) {
+    if (version === 'broken') throw new RenderError('It cannot be rendered.');
+    return Buffer.from(JSON.stringify({ id: event.id, version, data: event.snapshot }));
+  },
+};
+
+/** A database with one worker, whose fan-out owns all shards once `start` is called. */
+export class FanOutWorld {
+  readonly events: FanOutEvent[] = [];
+  readonly offered: PendingDelivery[] = [];
+  readonly changes: LaneId[] = [];
+  readonly uncertain: LaneId[] = [];
+  readonly behind = new Set<AccountId>();
+  readonly store: Store;
+  readonly databaseUrl: string;
+  readonly workerId: WorkerId;
+
+  private constructor(databaseUrl: string, store: Store, workerId: WorkerId) {
+    this.databaseUrl = databaseUrl;
+    this.store = store;
+    this.workerId = workerId;
+  }
+
+  static async create(): Promise<FanOutWorld> {
+    const database = await createMigratedDatabase();
+    cleanUps.push(() => database.drop());
+    const url = new URL(database.databaseUrl);
+    url.searchParams.set('options', '-c lock_timeout=200 -c enable_seqscan=off');
+    const store = createStore({ databaseUrl: url.toString(), applicationName: 'fan-out-test' });
+    cleanUps.push(() => store.close());
+    return new FanOutWorld(url.toString(), store, await seedWorker(store));
+  }
+
+  start(options: Partial<FanOutOptions> = {}, isRecovering = false): FanOut {
+    const fanOut = createFanOut({
+      store: this.store,
+      clock: {
+        setTimer(callback, delayMs) {
+          const timer = setTimeout(callback, delayMs);
+          return () => clearTimeout(timer);
+        },
+      },
+      workerId: () => this.workerId,
+      render: renderer,
+      offer: (deliveries) => this.offered.push(...deliveries),
+      isBehind: (accountId) => this.behind.has(accountId),
+      onSubscriptionChanged: async (change) => void this.changes.push(change),
+      onUncertain: (lanes) => this.uncertain.push(...lanes),
+      onEvent: (event) => this.events.push(event),
+      ...options,
+      limits: { pollMs: 20, ...options.limits },
+    });
+    cleanUps.push(() => fanOut.stop());
+    fanOut.addShards(Array.from({ length: shardCount }, (_, shard) => ({ shard, isRecovering })));
+    return fanOut;
+  }
+
+  ofKind<Kind extends FanOutEvent['kind']>(kind: Kind): Extract<FanOutEvent, { kind: Kind }>[] {
+    return this.events.filter((event): event is Extract<FanOutEvent, { kind: Kind }> => event.kind === kind);
+  }
+
+  async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.store.query<Row & Record<string, unknown>>({ name: '', text }, values);
+  }
+
+  async count(table: string): Promise<number> {
+    const [row] = await this.rows<{ count: number }>(`select count(*)::int as count from ${table}`);
+    return row?.count ?? 0;
+  }
+
+  async isQueueEmpty(): Promise<boolean> {
+    return (await this.count('webhook_event_queue')) === 0;
+  }
+}
+
+export interface Seeded {
+  id: AccountId;
+  interfaceName: InterfaceName;
+}
