@@ -10,6 +10,11 @@ import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 export interface Statement {
   name: string;
   text: string;
+  /**
+   * Set for a statement that reads a few partitions of a table: it is planned at every execution, for its values. A prepared
+   * plan would lock all partitions.
+   */
+  isReplanned?: boolean;
 }
 
 /** Runs statements: on any connection of the pool, or inside a transaction. */
@@ -171,8 +176,8 @@ async function run<Row extends QueryResultRow>(
   slowStatement: SlowStatementOptions | undefined,
 ): Promise<Row[]> {
   try {
-    const { name, text } = statement;
-    const query = () => target.query<Row>({ name, text, values: [...values] });
+    const { name, text, isReplanned } = statement;
+    const query = () => target.query<Row>({ ...(isReplanned === true ? {} : { name }), text, values: [...values] });
     const { rows } = await timeStatement(slowStatement, name, query);
     return rows;
   } catch (error) {

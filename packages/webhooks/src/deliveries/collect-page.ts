@@ -1,0 +1,36 @@
+import type { DeliveryId } from '../ids.ts';
+import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
+import type { IdRange } from './id-range.ts';
+
+export interface PageSource {
+  /** Newest first. One after the other is read until the page is full. */
+  ranges: Iterable<IdRange>;
+  /** The newest ids of a range, newest first: `wanted` of them, or fewer if the range contains no others. */
+  readIds(range: IdRange, wanted: number): Promise<DeliveryId[]>;
+  /** The deliveries with these ids, as far as they belong in the list, newest first. */
+  load(ids: readonly DeliveryId[]): Promise<DeliveryRow[]>;
+}
+
+/**
+ * Reads a page of at most `limit` deliveries.
+ *
+ * @param status a delivery whose status changed after its id was read is left out. Null for any status.
+ */
+export async function collectPage(
+  source: PageSource,
+  status: DeliveryStatus | null,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const rows: DeliveryRow[] = [];
+  for (const { min, before } of source.ranges) {
+    for (let end: bigint | null = before; end !== null && rows.length < limit;) {
+      const ids: DeliveryId[] = await source.readIds({ min, before: end }, limit);
+      const loaded = ids.length === 0 ? [] : await source.load(ids);
+      rows.push(...loaded.filter((row) => status === null || row.status === status));
+      const last: DeliveryId | undefined = ids[limit - 1];
+      end = last === undefined ? null : BigInt(last);
+    }
+    if (rows.length >= limit) break;
+  }
+  return rows.slice(0, limit);
+}

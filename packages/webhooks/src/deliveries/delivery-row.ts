@@ -1,0 +1,16 @@
+import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts';
+
+export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
+
+export interface DeliveryRow {
+  id: DeliveryId;
+  subscriptionId: SubscriptionId;
+  sequence: string;
+  status: DeliveryStatus;
+  eventId: EventId;
+  eventType: string;
+  eventVersion: string;
+  occurredAt: Date;
+  /** When the next attempt is due. Null: none is planned. */
+  dueAt: Date | null;
+}

@@ -1,0 +1,18 @@
+import type { AccountId } from '@deedwire/domain';
+import { firstRow, type Database } from '@deedwire/store';
+import type { DeliveryId } from '../ids.ts';
+import type { DeliveryRow } from './delivery-row.ts';
+import { selectDeliveriesById } from './select-deliveries-by-id.ts';
+
+/**
+ * Null if the account has no such delivery, or deleted its subscription.
+ *
+ * @param accountId null for any account
+ */
+export async function selectDelivery(
+  database: Database,
+  accountId: AccountId | null,
+  id: DeliveryId,
+): Promise<DeliveryRow | null> {
+  return firstRow(await selectDeliveriesById(database, accountId, [id]));
+}
