@@ -8,6 +8,7 @@ function databaseError(code: string, constraint?: string): DatabaseError {
 
 test.each([
   ['the primary key of a record', databaseError('23505', 'referral_pkey'), true],
+  ['the primary key of a partition', databaseError('23505', 'webhook_delivery_20261101_pkey'), true],
   ['the primary key of a record whose id is not drawn', databaseError('23505', 'api_key_pkey'), false],
   ['another unique constraint', databaseError('23505', 'team_member_email'), false],
   ['a unique violation without a constraint', databaseError('23505'), false],

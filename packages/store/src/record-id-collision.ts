@@ -8,12 +8,15 @@ const recordIdConstraints = new Set([
   'api_client_pkey',
   'matter_pkey',
   'organization_pkey',
-  'outbox_event_pkey',
   'referral_pkey',
   'team_member_pkey',
   'webhook_delivery_pkey',
+  'webhook_event_pkey',
   'webhook_subscription_pkey',
 ]);
+
+// `webhook_event_20261101_pkey` is the primary key of a partition of `webhook_event`.
+const dayOfPartition = /_\d{8}(?=_pkey$)/;
 
 // Each attempt draws another id in a later millisecond.
 const attemptsMax = 5;
@@ -24,7 +27,7 @@ export function isRecordIdCollision(error: unknown): boolean {
     error instanceof DatabaseError &&
     error.code === uniqueViolation &&
     error.constraint !== undefined &&
-    recordIdConstraints.has(error.constraint)
+    recordIdConstraints.has(error.constraint.replace(dayOfPartition, ''))
   );
 }
 

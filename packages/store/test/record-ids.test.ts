@@ -1,15 +1,12 @@
-import { timeOf, toRecordId, type RecordId } from '@deedwire/domain';
+import { timeOf, toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, missing, type Connection } from '@deedwire/testing';
+import { connect, type Connection } from '@deedwire/testing';
 import { DatabaseError } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { insertOrganization } from '../src/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
 import { isRecordIdCollision } from '../src/record-id-collision.ts';
-import { leaseLanes, selectDueDeliveries } from '../src/webhook-dispatch.ts';
-import { insertOutboxEvent } from '../src/webhook-outbox.ts';
 import { createMigratedDatabase } from './support/database.ts';
-import { fanOut, sampleEvent, seedAccount, seedSubscription } from './support/seed.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -150,15 +147,16 @@ describe('a drawn id that already exists', () => {
       where pg_get_expr(d.adbin, d.adrelid) = 'new_record_id()'
       order by c.conname`);
     const names = rows.map(({ name }) => String(name));
-    expect(names).toEqual([
+    const withoutDay = new Set(names.map((name) => name.replace(/_\d{8}(?=_pkey$)/, '')));
+    expect([...withoutDay]).toEqual([
       'account_pkey',
       'api_client_pkey',
       'matter_pkey',
       'organization_pkey',
-      'outbox_event_pkey',
       'referral_pkey',
       'team_member_pkey',
       'webhook_delivery_pkey',
+      'webhook_event_pkey',
       'webhook_subscription_pkey',
     ]);
     for (const constraint of names) {
@@ -167,30 +165,4 @@ describe('a drawn id that already exists', () => {
       );
     }
   });
-});
-
-// As after a clock that was set back.
-test('events and deliveries keep their order when later ids are smaller', async () => {
-  const account = await seedAccount(store, 'partner');
-  const subscriptionId: RecordId<'WebhookSubscription'> = await seedSubscription(store, account);
-  await drawIds(`1000000 - nextval('record_number')`);
-  const snapshots = [{ number: 1 }, { number: 2 }, { number: 3 }];
-  await store.transaction(async (transaction) => {
-    for (const snapshot of snapshots) {
-      const event = { accountId: account.id, interfaceName: account.interfaceName, type: sampleEvent.type };
-      await insertOutboxEvent(transaction, { ...event, snapshot, requestId: null });
-    }
-    await fanOut(transaction, account);
-  });
-  const inOrder = await superuser.run(
-    'select e.snapshot from webhook_delivery d join outbox_event e on e.id = d.event_id order by d.sequence',
-  );
-  expect(inOrder.map(({ snapshot }) => snapshot)).toEqual(snapshots);
-  const ids = (await superuser.run('select id from webhook_delivery order by sequence')).map(({ id }) => Number(id));
-  expect(ids).toEqual(ids.toSorted((a, b) => b - a));
-
-  const [lane = missing()] = await leaseLanes(store, { owner: 'a', forSeconds: 15, limit: 1 });
-  expect(lane.subscriptionId).toBe(subscriptionId);
-  const taken = await selectDueDeliveries(store, [{ subscriptionId, slots: 16 }], []);
-  expect(taken.map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
 });
