@@ -41,7 +41,7 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
   function countBlocked(account: string, count: number): void {
     if (count === 0) blocked.delete(account);
     else blocked.set(account, count);
-    metrics.eventsBlocked.set(blocked.values().reduce((sum, each) => sum + each, 0));
+    metrics.eventsBlocked.set([...blocked.values()].reduce((sum, each) => sum + each, 0));
   }
 
   return (event) => {

@@ -21,6 +21,9 @@ const watchIntervalMs = 30_000;
 // Fan-out writes and reads at the same time, four calls settle, four refill, and some read single lanes.
 const connections = 16;
 
+// A row that another transaction holds is repeated alone after this time.
+const lockTimeoutMs = 1_000;
+
 const monotonicMs = (): number => performance.now();
 
 export interface WorkerOptions {
@@ -47,7 +50,7 @@ export interface Worker {
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
   const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, GID_NAMESPACE: gidNamespace } = config;
   const storeLog = databaseLog(logger, config);
-  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, ...storeLog };
+  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, lockTimeoutMs, ...storeLog };
   const store = createStore({ ...storeOptions, applicationName: appName, maxConnections: connections });
   const renewalStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 2 });
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });

@@ -34,7 +34,14 @@ const create = (input: Partial<CreateWebhookSubscriptionInput> = {}) =>
   });
 
 async function expectNothingCreated(): Promise<void> {
-  for (const table of ['webhook_subscription', 'webhook_subscription_event_type', 'webhook_lane', 'idempotency_key']) {
+  const tables = [
+    'webhook_subscription',
+    'webhook_subscription_event_type',
+    'webhook_subscription_sequence',
+    'webhook_event_queue',
+    'idempotency_key',
+  ];
+  for (const table of tables) {
     expect({ [table]: await world.sql(`select from ${table}`) }).toEqual({ [table]: [] });
   }
 }
@@ -63,7 +70,13 @@ test('pins the current versions, encrypts the secret and returns it once', async
   expect(world.partnerApi.secretKeys.decrypt(ciphertext, secretAssociatedData(toRecordId(String(row?.['id']))))).toBe(
     webhookSecret,
   );
-  expect(await world.sql('select active, due_at from webhook_lane')).toEqual([{ active: true, due_at: null }]);
+  expect(await world.sql('select subscription_id, last_sequence from webhook_subscription_sequence')).toEqual([
+    { subscription_id: row?.['id'], last_sequence: '0' },
+  ]);
+  expect(await world.sql('select event_id, subscription_id from webhook_event_queue')).toEqual([
+    { event_id: null, subscription_id: row?.['id'] },
+  ]);
+  expect(world.partnerApi.notified).toBe(1);
 });
 
 test('verifies, stores and returns the secret of the client', async () => {
@@ -213,8 +226,8 @@ test.each([
 
 test('limits an account to 20 subscriptions, also for concurrent requests', async () => {
   await world.sql(
-    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
-     select $1, 'partner', 'https://a.test/', '' from generate_series(1, 12)`,
+    `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+     select $1, 'partner', 'https://a.test/', '', 0 from generate_series(1, 12)`,
     [world.partner.accountId],
   );
   const results = await Promise.all(Array.from({ length: 15 }, () => create()));

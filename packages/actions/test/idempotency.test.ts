@@ -28,7 +28,7 @@ const subscribe = (input: object = {}) =>
   });
 const referrals = async () => (await listReferrals(world.partnerApi, world.partner, {})).edges;
 const subscriptions = async () => (await listWebhookSubscriptions(world.partnerApi, world.partner, {})).edges;
-const events = () => world.sql('select id from outbox_event');
+const events = () => world.sql('select event_id from webhook_event_queue where event_id is not null');
 const codes = ({ userErrors }: { userErrors: { code: string }[] }) => userErrors.map(({ code }) => code);
 
 test('returns the same referral, including times, for the same input, and appends one event', async () => {
@@ -139,11 +139,11 @@ test('releases the key of a request that was rejected', async () => {
 });
 
 test('releases the key and rolls back when a request fails', async () => {
-  await world.sql('alter table outbox_event add constraint no_more check (false) not valid');
+  await world.sql('alter table webhook_event_queue add constraint no_more check (false) not valid');
   await expect(refer()).rejects.toThrow('no_more');
   expect(await referrals()).toEqual([]);
   expect(await world.sql('select key from idempotency_key')).toEqual([]);
-  await world.sql('alter table outbox_event drop constraint no_more');
+  await world.sql('alter table webhook_event_queue drop constraint no_more');
   expect((await refer()).userErrors).toEqual([]);
 });
 

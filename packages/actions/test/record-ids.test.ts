@@ -1,3 +1,4 @@
+import { idAt } from '@deedwire/domain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { convertReferral, createReferral, findReferral } from '../src/index.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -16,7 +17,8 @@ const repeatFrom = (number: string) => world.sql(`select setval('record_number',
 // As if the clock stood still: each id is the next number, and a number that is set back repeats ids.
 test('a mutation draws other ids when those that it drew already exist', async () => {
   await world.sql(
-    `create or replace function new_record_id() returns bigint language sql as $$ select nextval('record_number') $$`,
+    `create or replace function new_record_id() returns bigint language sql
+     as $$ select ${idAt(new Date())} + nextval('record_number') $$`,
   );
   const number = await nextNumber();
   const first = await world.refer();
@@ -26,7 +28,7 @@ test('a mutation draws other ids when those that it drew already exist', async (
   expect(created).toMatchObject({ referral: { id: expect.any(String) }, userErrors: [] });
   expect(created.referral?.id).not.toBe(first);
   expect(await createReferral(world.partnerApi, world.partner, input)).toEqual(created);
-  expect(await world.sql('select count(*)::int as events from outbox_event')).toEqual([{ events: 2 }]);
+  expect(await world.sql('select count(*)::int as events from webhook_event')).toEqual([{ events: 2 }]);
 
   await repeatFrom(number);
   const callbackUrl = 'https://receiver.example/hook';

@@ -33,13 +33,11 @@ afterAll(async () => {
 /** Inserts a delivery to a subscription, as the worker does. */
 async function deliver(subscriptionId: string): Promise<string> {
   const rows = await world.sql(
-    `with event as (
-       insert into outbox_event (account_id, interface, event_type, snapshot, fanned_out_at)
-       select account_id, interface, 'referral.created', '{}', now() from webhook_subscription where id = $1
-       returning id, account_id, interface
-     )
-     insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_version, sequence)
-     select $1, account_id, interface, id, '2026-11-01', 1 from event returning id`,
+    `with sequence as (update webhook_subscription_sequence set last_sequence = 1 where subscription_id = $1)
+     insert into webhook_delivery
+       (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1 from webhook_subscription where id = $1
+     returning id`,
     [subscriptionId.split('/').at(-1)],
   );
   return `gid://service/WebhookDelivery/${String(rows[0]?.['id'])}`;

@@ -32,10 +32,16 @@ const update = (input: Omit<UpdateWebhookSubscriptionInput, 'id'>) =>
 const read = () => findWebhookSubscription(world.partnerApi, world.partner, id);
 const pause = (reason: string) =>
   world.sql(
-    `with paused as (update webhook_subscription set paused_reason = $1, paused_at = now())
-     update webhook_lane set active = false`,
+    `with queue as (delete from webhook_event_queue)
+     update webhook_subscription set paused_reason = $1, paused_at = now()`,
     [reason],
   );
+/** The subscriptions whose changes are queued for the worker. */
+const changes = async () =>
+  (await world.sql('select subscription_id from webhook_event_queue order by position')).map(
+    (row) => `gid://service/WebhookSubscription/${String(row['subscription_id'])}`,
+  );
+const urlNumber = async () => (await world.sql('select url_number from webhook_subscription'))[0]?.['url_number'];
 
 test('does not verify an equivalent URL again', async () => {
   const before = await read();
@@ -50,6 +56,7 @@ test('verifies a new URL with the secret of the subscription, and notifies the w
   const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
   ({ id } = await world.subscribe({ webhookSecret: secret }));
   world.partnerApi.sender.verified = [];
+  world.partnerApi.notified = 0;
   const { webhookSubscription, userErrors } = await update({ callbackUrl: otherUrl });
   expect(userErrors).toEqual([]);
   expect(webhookSubscription?.callbackUrl).toBe(otherUrl);
@@ -102,17 +109,24 @@ test('returns every user error at once, and changes nothing', async () => {
   expect(await read()).toEqual(before);
 });
 
-test.each([otherUrl, 'https://receiver.example/hook'])(
-  'resumes a gone subscription at %s once the URL is verified',
-  async (callbackUrl) => {
-    await pause('GONE');
+test.each([
+  ['GONE', otherUrl, 2],
+  ['GONE', 'https://receiver.example/hook', 1],
+  ['FAILING', otherUrl, 2],
+  ['FAILING', 'https://receiver.example/hook', 1],
+])(
+  'resumes a subscription paused as %s at %s once the URL is verified',
+  async (reason, callbackUrl, expectedUrlNumber) => {
+    await pause(reason);
     world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '410' });
     expect((await update({ callbackUrl })).userErrors).toMatchObject([{ code: 'VERIFICATION_STATUS' }]);
-    expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'GONE' });
+    expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: reason });
+    expect(await changes()).toEqual([]);
     world.partnerApi.sender.result = () => ({ verified: true });
     const { webhookSubscription } = await update({ callbackUrl });
     expect(webhookSubscription).toMatchObject({ status: 'ACTIVE', pausedReason: null, pausedAt: null, callbackUrl });
-    expect(await world.sql('select active from webhook_lane')).toEqual([{ active: true }]);
+    expect(await urlNumber()).toBe(expectedUrlNumber);
+    expect(await changes()).toEqual([id]);
   },
 );
 
@@ -123,7 +137,6 @@ test('does not resume a gone subscription for new event types, or one paused by 
   await pause('OWNER');
   const { webhookSubscription } = await update({ callbackUrl: otherUrl });
   expect(webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER', callbackUrl: otherUrl });
-  expect(await world.sql('select active from webhook_lane')).toEqual([{ active: false }]);
 });
 
 test('resumes a subscription paused for a retired version once it pins no retired or unknown version', async () => {
@@ -135,7 +148,7 @@ test('resumes a subscription paused for a retired version once it pins no retire
   expect(await read()).toMatchObject({ status: 'PAUSED', pausedReason: 'VERSION_RETIRED' });
   await update({ eventTypes: [{ type: 'referral.created', version: '2026-11-01' }] });
   expect(await read()).toMatchObject({ status: 'ACTIVE', pausedReason: null });
-  expect(await world.sql('select active from webhook_lane')).toEqual([{ active: true }]);
+  expect(await changes()).toEqual([id, id]);
 });
 
 test('does not resume a subscription whose URL becomes gone during the update', async () => {
@@ -168,21 +181,22 @@ test('returns NOT_FOUND when the subscription is deleted during the handshake', 
   });
 });
 
-test('deleting erases the secret, the event types and the pending deliveries, once', async () => {
+test('deleting erases the secret and the event types, and queues the change, once', async () => {
+  await world.sql('delete from webhook_event_queue');
   const remove = () => deleteWebhookSubscription(world.partnerApi, world.partner, { id });
   const results = await Promise.all([remove(), remove(), remove()]);
   expect(results.map(({ deletedWebhookSubscriptionId }) => deletedWebhookSubscriptionId).filter(Boolean)).toEqual([id]);
   expect(await world.sql('select secret_ciphertext from webhook_subscription where deleted_at is not null')).toEqual([
     { secret_ciphertext: Buffer.alloc(0) },
   ]);
-  for (const table of ['webhook_lane', 'webhook_subscription_event_type', 'webhook_pending_delivery']) {
-    expect({ [table]: await world.sql(`select from ${table}`) }).toEqual({ [table]: [] });
-  }
+  expect(await world.sql('select from webhook_subscription_event_type')).toEqual([]);
+  expect(await changes()).toEqual([id]);
+  expect(world.partnerApi.notified).toBe(1);
 });
 
-test('does not wait for the lane of a subscription of another account', async () => {
+test('does not wait for a lock on the subscription of another account', async () => {
   await world.superuser.transaction(async (transaction) => {
-    await transaction.query({ name: 'lock', text: 'select from webhook_lane for update' }, []);
+    await transaction.query({ name: 'lock', text: 'select from webhook_subscription for update' }, []);
     const result = await deleteWebhookSubscription(world.partnerApi, world.otherPartner, { id });
     expect(result.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
   });

@@ -84,9 +84,9 @@ test('keeps the cell of a database, and rejects another', async () => {
 });
 
 test('rejects another cell before it applies a migration', async () => {
-  await connection.run('create table webhook_lane (in_the_way int)');
-  await expect(migrate(database.databaseUrl, { cell: 7 })).rejects.toThrow('"webhook_lane" already exists');
-  await connection.run('drop table webhook_lane');
+  await connection.run('create table webhook_shard (in_the_way int)');
+  await expect(migrate(database.databaseUrl, { cell: 7 })).rejects.toThrow('"webhook_shard" already exists');
+  await connection.run('drop table webhook_shard');
   await expect(migrate(database.databaseUrl, { cell: 8 })).rejects.toThrow(CellMismatchError);
   expect(await pending()).toEqual([allMigrations[1]]);
 });
@@ -135,11 +135,11 @@ test('accepts migrations of a later build', async () => {
 });
 
 test('rolls back a migration that fails, and applies it in the next run', async () => {
-  await connection.run('create table webhook_lane (in_the_way int)');
-  await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_lane" already exists');
+  await connection.run('create table webhook_shard (in_the_way int)');
+  await expect(migrate(database.databaseUrl)).rejects.toThrow('"webhook_shard" already exists');
   expect(await pending()).toEqual([allMigrations[1]]);
   expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
-  await connection.run('drop table webhook_lane');
+  await connection.run('drop table webhook_shard');
   expect(await migrate(database.databaseUrl)).toEqual({ applied: [allMigrations[1]] });
 });
 

@@ -1,15 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { insertOrganization } from '../src/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
 import { createListener, type Listener } from '../src/listener.ts';
 import { createNotifier, type Notifier } from '../src/notifier.ts';
-import { insertOutboxEvent } from '../src/webhook-outbox.ts';
 import { createMigratedDatabase } from './support/database.ts';
-import { sampleEvent, seedAccount, seedEvents } from './support/seed.ts';
+import { seedAccount } from './support/seed.ts';
 
 let database: TestDatabase;
 const open: { close(): Promise<void> }[] = [];
@@ -71,13 +69,12 @@ async function drained(heard: Heard): Promise<readonly (string | null)[]> {
 }
 
 describe('a store', () => {
-  test('notifies after the commit of an event, and not before', async () => {
+  test('notifies after the commit, and not before', async () => {
     const store = openStore();
-    const account = await seedAccount(store, 'partner');
     const heard = listen();
     await wakes(heard, 1);
     await store.transaction(async (transaction) => {
-      await seedEvents(transaction, account, 3);
+      transaction.notifyAfterCommit();
       await sleep(50);
       expect(heard.payloads).toEqual([null]);
     });
@@ -87,12 +84,11 @@ describe('a store', () => {
 
   test('does not notify after a rollback, or when the transaction leaves no work', async () => {
     const store = openStore();
-    const account = await seedAccount(store, 'partner');
     const heard = listen();
     await wakes(heard, 1);
     const thrown = new Error('rolled back');
     const rolledBack = store.transaction(async (transaction) => {
-      await seedEvents(transaction, account, 1);
+      transaction.notifyAfterCommit();
       throw thrown;
     });
     await expect(rolledBack).rejects.toBe(thrown);
@@ -104,18 +100,17 @@ describe('a store', () => {
 
   test('does not notify when PostgreSQL responds to COMMIT with ROLLBACK', async () => {
     const store = openStore();
-    const account = await seedAccount(store, 'partner');
     const heard = listen();
     await wakes(heard, 1);
     const swallowed = store.transaction(async (transaction) => {
-      await seedEvents(transaction, account, 1);
+      await insertOrganization(transaction, 'Rolled back');
+      transaction.notifyAfterCommit();
       await transaction.query({ name: 'broken', text: 'select 1 / 0' }, []).catch(() => {});
     });
     await expect(swallowed).rejects.toThrow('The transaction was rolled back');
     expect(await drained(heard)).toEqual([null]);
-    expect(
-      await store.query({ name: 'events', text: 'select from outbox_event where account_id = $1' }, [account.id]),
-    ).toEqual([]);
+    const organizations = { name: 'organizations', text: `select from organization where name = 'Rolled back'` };
+    expect(await store.query(organizations, [])).toEqual([]);
   });
 
   test('sends each payload of a transaction once', async () => {
@@ -154,26 +149,6 @@ describe('a store', () => {
     const connections = () => observer.run(`select from pg_stat_activity where application_name like 'test-close%'`);
     await expect.poll(connections, patience).toEqual([]);
     await observer.close();
-  });
-});
-
-describe('an event', () => {
-  test('can only be appended inside a transaction', async () => {
-    const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-    open.push(store);
-    const account = await seedAccount(store, 'partner');
-    const event = { ...account, accountId: account.id, type: sampleEvent.type, snapshot: {}, requestId: null };
-    // @ts-expect-error -- a store is not a transaction: nothing would notify the worker
-    await expect(insertOutboxEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
-  });
-
-  test('is inserted by one statement of the store only', () => {
-    const source = join(import.meta.dirname, '../src');
-    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-    const inserting = files.filter((file) =>
-      readFileSync(join(source, file), 'utf8').includes('insert into outbox_event'),
-    );
-    expect(inserting).toEqual(['webhook-outbox.ts']);
   });
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertApiClient, insertApiKey } from '../src/credentials.ts';
 import { createStore, type Store, type Transaction } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
-import { fanOut, seedAccount, seedEvents, seedSubscription, type Account } from './support/seed.ts';
+import { seedAccount, type Account } from './support/seed.ts';
 
 // Every table whose rows belong to one interface.
 const byInterface = [
@@ -12,15 +12,17 @@ const byInterface = [
   'api_client',
   'api_key',
   'idempotency_key',
-  'outbox_event',
   'webhook_attempt',
   'webhook_delivery',
+  'webhook_event',
+  'webhook_event_queue',
+  'webhook_failed_delivery',
   'webhook_handshake_count',
-  'webhook_lane',
   'webhook_payload',
   'webhook_pending_delivery',
   'webhook_subscription',
   'webhook_subscription_event_type',
+  'webhook_subscription_sequence',
 ];
 
 let database: TestDatabase;
@@ -42,14 +44,46 @@ async function fillEveryTable(transaction: Transaction, account: Account): Promi
   });
   const key = { keyId: `key-${accountId}`, apiClientId: client.id, interfaceName, keyHash: Buffer.alloc(32) };
   await insertApiKey(transaction, key);
-  await seedSubscription(transaction, account);
-  await seedEvents(transaction, account, 1);
-  await fanOut(transaction, account);
   const fill = (name: string, text: string) => transaction.query({ name, text }, [accountId, interfaceName]);
   await fill(
-    'fill-attempts',
-    `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms)
-     select id, 1, $2, now(), 1 from webhook_delivery where account_id = $1`,
+    'fill-subscriptions',
+    `with subscription as (
+       insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values ($1, $2, 'https://a.test/', '', 0)
+       returning id
+     ),
+     pin as (
+       insert into webhook_subscription_event_type select id, $2, 'referral.created', '2026-11-01' from subscription
+     )
+     insert into webhook_subscription_sequence select id, $2 from subscription`,
+  );
+  await fill(
+    'fill-events',
+    `with event as (
+       insert into webhook_event (account_id, interface, event_type, snapshot) values ($1, $2, 'referral.created', '{}')
+       returning id
+     ),
+     payload as (insert into webhook_payload select id, '2026-11-01', $2, '' from event)
+     insert into webhook_event_queue (account_id, interface, event_id) select $1, $2, id from event`,
+  );
+  await fill(
+    'fill-deliveries',
+    `with delivery as (
+       insert into webhook_delivery
+         (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+       select $1, id, $2, 1, 'referral.created', '2026-11-01', now(), 1 from webhook_subscription where account_id = $1
+       returning *
+     ),
+     pending as (
+       insert into webhook_pending_delivery
+         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+          due_at, body_bytes)
+       select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, 1, now(), 0
+       from delivery
+     ),
+     failed as (insert into webhook_failed_delivery select subscription_id, id, interface from delivery)
+     insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
+     select id, 1, subscription_id, interface, now(), 1 from delivery`,
   );
   await fill(
     'fill-handshakes',
@@ -88,7 +122,7 @@ test('enables row-level security for every table whose rows belong to one interf
         select c.relname as name, c.relrowsecurity as secured
         from pg_class c
         join pg_attribute a on a.attrelid = c.oid and a.attname = 'interface'
-        where c.relkind = 'r'
+        where c.relkind in ('r', 'p') and not c.relispartition
         order by c.relname`,
     },
     [],
@@ -106,7 +140,7 @@ test.each([
     seen.set(table, await rows.catch(() => 'not even readable'));
   }
   const expected = byInterface.map((table): [string, unknown] => [table, [{ interface: own }]]);
-  expect(seen).toEqual(new Map<string, unknown>([...expected, ['webhook_payload', 'not even readable']]));
+  expect(seen).toEqual(new Map<string, unknown>([...expected, ['webhook_event_queue', 'not even readable']]));
 });
 
 test('every checked table contains rows of both interfaces', async () => {
@@ -121,9 +155,7 @@ test('every checked table contains rows of both interfaces', async () => {
 
 test.each([
   ['webhook_subscription', `update webhook_subscription set callback_url = 'https://b.test/' returning interface`],
-  ['webhook_lane', 'update webhook_lane set active = false returning interface'],
-  ['webhook_lane, deleting', 'delete from webhook_lane returning interface'],
-  ['webhook_pending_delivery, deleting', 'delete from webhook_pending_delivery returning interface'],
+  ['webhook_subscription_event_type, deleting', 'delete from webhook_subscription_event_type returning interface'],
   ['idempotency_key, deleting', 'delete from idempotency_key returning interface'],
   ['api_key', 'update api_key set last_used_at = now() returning interface'],
 ])('an API changes only rows of its own interface: %s', async (_, statement) => {
@@ -140,17 +172,17 @@ test('an API cannot insert a row for the other interface, or move one there', as
   );
   const api = login('partner_api');
   const forged = api.run(
-    `insert into outbox_event (account_id, interface, event_type, snapshot) values ($1, 'lender', 'lender.updated', '{}')`,
+    `insert into webhook_event (account_id, interface, event_type, snapshot) values ($1, 'lender', 'lender.updated', '{}')`,
     [lender?.id],
   );
   await expect(forged).rejects.toThrow('violates row-level security policy');
   // With its own interface, the foreign key rejects the account of the other one.
   const mislabelled = api.run(
-    `insert into outbox_event (account_id, interface, event_type, snapshot) values ($1, 'partner', 'lender.updated', '{}')`,
+    `insert into webhook_event (account_id, interface, event_type, snapshot) values ($1, 'partner', 'lender.updated', '{}')`,
     [lender?.id],
   );
   await expect(mislabelled).rejects.toThrow('violates foreign key constraint');
-  await expect(api.run(`update webhook_lane set interface = 'lender'`)).rejects.toThrow(
+  await expect(api.run(`update webhook_subscription set interface = 'lender'`)).rejects.toThrow(
     'violates row-level security policy',
   );
 });
@@ -160,7 +192,6 @@ test.each<[DatabaseRole, string]>([
   ['lender_api', 'select * from matter'],
   ['lender_api', 'update team_member set email = null'],
   ['lender_api', 'select * from organization'],
-  ['lender_api', 'select body from webhook_payload'],
   ['partner_api', 'select * from team_member'],
   ['partner_api', `update referral set status = 'CONVERTED'`],
   ['partner_api', 'insert into matter (referral_id, reference) values (1, $$M$$)'],
@@ -174,17 +205,21 @@ test.each<[DatabaseRole, string]>([
   ['webhook_worker', 'select * from idempotency_key'],
   ['webhook_worker', `update webhook_subscription set callback_url = 'https://b.test/'`],
   ['webhook_worker', `update webhook_subscription set secret_ciphertext = ''`],
-  ['webhook_worker', `insert into outbox_event (account_id) values (1)`],
+  ['webhook_worker', `update webhook_subscription_event_type set event_version = 'x'`],
+  ['webhook_worker', 'create schema x'],
   ['operator', 'select body from webhook_payload'],
+  ['operator', 'delete from webhook_event_queue'],
   ['operator', 'update webhook_subscription set paused_at = now()'],
   ['operator', 'delete from webhook_delivery'],
   ['operator', 'delete from api_key'],
   ['operator', 'delete from referral'],
+  // The worker creates partitions.
+  ...(['lender_api', 'partner_api', 'operator'] as const).map((role): [DatabaseRole, string] => [
+    role,
+    'create table x ()',
+  ]),
   ...(['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const).flatMap(
-    (role): [DatabaseRole, string][] => [
-      [role, `insert into schema_migration (name, checksum) values ('x', 'x')`],
-      [role, 'create table x ()'],
-    ],
+    (role): [DatabaseRole, string][] => [[role, `insert into schema_migration (name, checksum) values ('x', 'x')`]],
   ),
 ])('%s is denied: %s', async (role, statement) => {
   await expect(login(role).run(statement)).rejects.toThrow('permission denied');
@@ -225,17 +260,22 @@ test('grants each app exactly these rights', async () => {
         "api_client: select",
         "api_key: select update(last_used_at)",
         "idempotency_key: delete insert select update",
-        "outbox_event: insert select",
         "record_number: usage",
         "schema_migration: select",
         "team_member: select",
         "webhook_attempt: select",
         "webhook_delivery: select",
+        "webhook_event: insert select",
+        "webhook_event_queue: insert",
+        "webhook_failed_delivery: select",
         "webhook_handshake_count: delete insert select update",
-        "webhook_lane: delete insert select update",
-        "webhook_pending_delivery: delete select",
+        "webhook_payload: select",
+        "webhook_pending_delivery: select",
+        "webhook_queue_position: select usage",
+        "webhook_retention: select",
         "webhook_subscription: insert select update",
         "webhook_subscription_event_type: delete insert select",
+        "webhook_subscription_sequence: insert select",
       ],
       "operator": [
         "account: insert select update",
@@ -244,17 +284,24 @@ test('grants each app exactly these rights', async () => {
         "matter: insert select",
         "matter_number: usage",
         "organization: insert select",
-        "outbox_event: insert select",
         "record_number: usage",
         "referral: insert select update",
         "schema_migration: select",
         "team_member: delete insert select update",
         "webhook_attempt: select",
         "webhook_delivery: select",
-        "webhook_lane: select",
+        "webhook_event: insert select",
+        "webhook_event_queue: insert select",
+        "webhook_failed_delivery: select",
         "webhook_pending_delivery: select",
+        "webhook_queue_position: select usage",
+        "webhook_receiver_state: select",
+        "webhook_retention: select",
+        "webhook_shard: select",
         "webhook_subscription: select",
         "webhook_subscription_event_type: select",
+        "webhook_subscription_sequence: select",
+        "webhook_worker: select",
       ],
       "partner_api": [
         "account: select",
@@ -262,29 +309,41 @@ test('grants each app exactly these rights', async () => {
         "api_key: select update(last_used_at)",
         "idempotency_key: delete insert select update",
         "matter: select",
-        "outbox_event: insert select",
         "record_number: usage",
         "referral: insert select",
         "schema_migration: select",
         "webhook_attempt: select",
         "webhook_delivery: select",
+        "webhook_event: insert select",
+        "webhook_event_queue: insert",
+        "webhook_failed_delivery: select",
         "webhook_handshake_count: delete insert select update",
-        "webhook_lane: delete insert select update",
-        "webhook_pending_delivery: delete select",
+        "webhook_payload: select",
+        "webhook_pending_delivery: select",
+        "webhook_queue_position: select usage",
+        "webhook_retention: select",
         "webhook_subscription: insert select update",
         "webhook_subscription_event_type: delete insert select",
+        "webhook_subscription_sequence: insert select",
       ],
       "webhook_worker": [
-        "outbox_event: select update",
         "record_number: usage",
         "schema_migration: select",
-        "webhook_attempt: insert select",
-        "webhook_delivery: insert select update",
-        "webhook_lane: select update",
-        "webhook_payload: insert select",
+        "webhook_attempt: delete insert maintain references select trigger truncate update",
+        "webhook_delivery: delete insert maintain references select trigger truncate update",
+        "webhook_event: delete insert maintain references select trigger truncate update",
+        "webhook_event_queue: delete insert select update",
+        "webhook_failed_delivery: delete insert select update",
+        "webhook_payload: delete insert maintain references select trigger truncate update",
         "webhook_pending_delivery: delete insert select update",
+        "webhook_queue_position: select usage",
+        "webhook_receiver_state: delete insert select update",
+        "webhook_retention: select update",
+        "webhook_shard: select update",
         "webhook_subscription: select update(paused_at) update(paused_reason)",
         "webhook_subscription_event_type: select",
+        "webhook_subscription_sequence: select update",
+        "webhook_worker: delete insert select update",
       ],
     }
   `);

@@ -1,7 +1,7 @@
 import type { Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import type { LaneId } from './dispatch/lane-registry.ts';
-import { selectLane } from './dispatch/sql/select-lanes.ts';
+import { selectLane } from './dispatch/sql/select-lane.ts';
 import { deletePendingOfDeleted } from './subscriptions/delete-pending-of-deleted.ts';
 import type { WorkerId } from './workers/worker-id.ts';
 

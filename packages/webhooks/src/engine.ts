@@ -20,6 +20,9 @@ export const defaultLeaseMs = 15_000;
 
 const retiredBatchSize = 100;
 
+/** The longest time that a timer can be set for. */
+const neverMs = 2 ** 31 - 1;
+
 export interface WebhookEngineOptions {
   /** For fan-out, settling and reading. */
   store: Store;
@@ -97,8 +100,11 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     onUncertain(lanes) {
       for (const lane of lanes) dispatcher.openLane(lane);
     },
-    onFencedOut: () => workers.fencedOut(),
-    onEvent,
+    onEvent(event) {
+      if (event.kind === 'fan-out-fenced') workers.fencedOut();
+      onEvent(event);
+    },
+    limits: { pollMs: options.pollMs === 0 ? neverMs : options.pollMs },
   });
 
   const workers = createWorkers({
@@ -140,31 +146,18 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     onEvent,
   });
 
-  let cancelPoll: (() => void) | null = null;
-  function poll(): void {
-    cancelPoll = clock.setTimer(() => {
-      fanOut.wake(null);
-      poll();
-    }, options.pollMs);
-  }
-
   return {
     async start() {
       await workers.start();
       retention.start();
-      if (options.pollMs > 0) poll();
     },
     wake(payload) {
       if (payload === null || payload === workersChanged) workers.wake();
       if (payload === null) fanOut.wake(null);
       else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
     },
-    stopTaking() {
-      cancelPoll?.();
-      dispatcher.stopTaking();
-    },
+    stopTaking: () => dispatcher.stopTaking(),
     async drain() {
-      cancelPoll?.();
       await Promise.all([workers.leave(), retention.stop()]);
       await fanOut.stop();
       await dispatcher.drain();

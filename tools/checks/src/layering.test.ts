@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
 const layer0 = [...contracts, 'domain', 'auth', 'contract-check'];
 const layer1 = ['service-runtime', 'store', 'webhook-sender'];
-const layers0to3 = [...layer0, ...layer1, 'actions'];
+const layers0to3 = [...layer0, ...layer1, 'webhooks', 'actions'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
 const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
@@ -43,13 +43,13 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 2
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
-  actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender'],
+  actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
   // Layer 4
   'graphql-server': layers0to3,
   // Layer 5
   'lender-api': layers0to4,
   'partner-api': layers0to4,
-  'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender'],
+  'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender', 'webhooks'],
   'operator-cli': layers0to4,
   // Layer 6
   bench: everything,
@@ -65,22 +65,11 @@ const mayImport: Record<string, readonly string[]> = {
  * its own work only: no API can fan out events, and the worker cannot read credentials or referrals.
  */
 const storeParts: Record<string, readonly string[]> = {
-  actions: [
-    '.',
-    'accounts',
-    'credentials',
-    'idempotency',
-    'matters',
-    'referrals',
-    'team-members',
-    'webhook-deliveries',
-    'webhook-outbox',
-    'webhook-subscriptions',
-  ],
+  actions: ['.', 'accounts', 'credentials', 'idempotency', 'matters', 'referrals', 'team-members'],
   'graphql-server': ['.'],
   'operator-cli': ['.'],
   webhooks: ['.'],
-  'webhook-worker': ['.', 'listener', 'time', 'webhook-dispatch', 'webhook-fan-out'],
+  'webhook-worker': ['.', 'listener', 'time'],
   'dev-environment': ['.'],
 };
 

@@ -130,11 +130,6 @@ const excluded = [
   'packages/contract-check/corpus/**',
   'tools/checks/src/phrases.ts',
   'tools/checks/src/phrases.test.ts',
-  // The second webhook engine replaces these files.
-  'apps/webhook-worker/src/dispatch/**',
-  'apps/webhook-worker/src/fan-out/**',
-  'packages/store/src/webhooks/**',
-  'tools/contract-tests/test/webhook-worker/**',
 ];
 
 /** Searches all tracked and new files of the workspace. */

@@ -11,7 +11,7 @@ vi.mock('./renderers.ts', () => ({
 test('rejects a payload with a field that is not published', () => {
   const event = {
     id: toRecordId<'WebhookEvent'>('5'),
-    accountId: toRecordId<'Account'>('6'),
+    accountId: toRecordId<'Partner'>('6'),
     interfaceName: 'partner',
     type: 'webhook.test',
     occurredAt: new Date(),

@@ -27,7 +27,7 @@ const snapshots: EventSnapshots = {
 const renderer = createRenderer('service');
 
 function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer {
-  const account = { accountId: toRecordId<'Account'>('6'), interfaceName: 'partner', requestId: null } as const;
+  const account = { accountId: toRecordId<'Partner'>('6'), interfaceName: 'partner', requestId: null } as const;
   return renderer.render(
     { id: toRecordId('5'), ...account, type, occurredAt: new Date(occurredAt), snapshot },
     version,

@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { selectDelivery } from '@deedwire/store/webhook-deliveries';
+import { selectDelivery } from '@deedwire/webhooks/deliveries';
 import type { ActionContext, Caller } from '../context.ts';
 import { toWebhookDelivery, type WebhookDelivery } from './webhook-delivery.ts';
 

@@ -1,6 +1,6 @@
 import { parseGid } from '@deedwire/domain';
-import { selectDeliveries, type DeliveryStatus } from '@deedwire/store/webhook-deliveries';
-import { subscriptionExists } from '@deedwire/store/webhook-subscriptions';
+import { selectDeliveries, selectDeliveriesOfAllAccounts, type DeliveryStatus } from '@deedwire/webhooks/deliveries';
+import { subscriptionExists } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { keysetPage, type Page, type PageRequest } from '../page.ts';
@@ -21,11 +21,14 @@ export async function listAllWebhookDeliveries(
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
   const exists = subscriptionId !== null && (await subscriptionExists(context.store, subscriptionId));
   if (gid !== null && !exists) throw new RefusedError('NOT_FOUND', `The subscription ${gid} does not exist.`);
-  const filter = { accountId: null, subscriptionId, status: request.status };
+  const { status } = request;
   return keysetPage(
     'webhookDeliveries',
     request,
-    (query) => selectDeliveries(context.store, filter, query),
+    (query) =>
+      subscriptionId === null
+        ? selectDeliveriesOfAllAccounts(context.store, status, query)
+        : selectDeliveries(context.store, { accountId: null, subscriptionId, status }, query),
     (row) => toWebhookDelivery(context.gidNamespace, row),
   );
 }

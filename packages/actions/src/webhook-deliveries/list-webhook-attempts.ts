@@ -1,5 +1,5 @@
 import { parseGid, type RecordId } from '@deedwire/domain';
-import { selectAttempts } from '@deedwire/store/webhook-deliveries';
+import { selectAttempts } from '@deedwire/webhooks/deliveries';
 import type { ActionContext } from '../context.ts';
 import { toWebhookAttempt, type WebhookAttempt } from './webhook-attempt.ts';
 import type { WebhookDelivery } from './webhook-delivery.ts';

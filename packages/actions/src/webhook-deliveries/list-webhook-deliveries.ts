@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { selectDeliveries, type DeliveryStatus } from '@deedwire/store/webhook-deliveries';
+import { selectDeliveries, type DeliveryStatus } from '@deedwire/webhooks/deliveries';
 import type { ActionContext, Caller } from '../context.ts';
 import { keysetPage, type Page, type PageRequest } from '../page.ts';
 import { toWebhookDelivery, type WebhookDelivery } from './webhook-delivery.ts';

@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { selectDeliveryOfAnyAccount } from '@deedwire/store/webhook-deliveries';
+import { selectDelivery } from '@deedwire/webhooks/deliveries';
 import type { ActionContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { listWebhookAttempts } from './list-webhook-attempts.ts';
@@ -16,7 +16,7 @@ export async function readWebhookDelivery(
   input: { deliveryId: string },
 ): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
   const id = parseGid(context.gidNamespace, 'WebhookDelivery', input.deliveryId);
-  const row = id === null ? null : await selectDeliveryOfAnyAccount(context.store, id);
+  const row = id === null ? null : await selectDelivery(context.store, null, id);
   if (row === null) throw new RefusedError('NOT_FOUND', `The delivery ${input.deliveryId} does not exist.`);
   const delivery = toWebhookDelivery(context.gidNamespace, row);
   const [attempts = []] = await listWebhookAttempts(context, [delivery]);

@@ -1,5 +1,4 @@
-import type { AttemptRow } from '@deedwire/store/webhook-deliveries';
-import { type AttemptErrorClass, attemptErrorClasses } from '@deedwire/webhook-sender';
+import { storedAttemptErrors, type AttemptRow, type StoredAttemptError } from '@deedwire/webhooks/deliveries';
 
 /** `WebhookAttempt`. */
 export interface WebhookAttempt {
@@ -10,7 +9,7 @@ export interface WebhookAttempt {
   /** Null if no response was received. */
   responseStatus: number | null;
   /** Null if a complete response was received. */
-  error: AttemptErrorClass | null;
+  error: StoredAttemptError | null;
 }
 
 export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
@@ -24,6 +23,6 @@ export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
 }
 
 /** A newer build may have written an error class that this build does not know. Clients see the most general one instead. */
-function toErrorClass(text: string): AttemptErrorClass {
-  return attemptErrorClasses.find((known) => known === text) ?? 'PROTOCOL_ERROR';
+function toErrorClass(text: string): StoredAttemptError {
+  return storedAttemptErrors.find((known) => known === text) ?? 'PROTOCOL_ERROR';
 }

@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import type { DeliveryRow, DeliveryStatus } from '@deedwire/store/webhook-deliveries';
+import type { DeliveryRow, DeliveryStatus } from '@deedwire/webhooks/deliveries';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {

@@ -1,14 +1,14 @@
 import { parseGid, secretAssociatedData } from '@deedwire/domain';
+import { checkCallbackUrl } from '@deedwire/webhook-sender';
+import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import {
   countSubscriptions,
+  insertEventTypePins,
   insertSubscription,
-  insertSubscriptionEventTypes,
   lockSubscriptionsOfAccount,
   reserveSubscriptionId,
   selectSubscription,
-} from '@deedwire/store/webhook-subscriptions';
-import { checkCallbackUrl } from '@deedwire/webhook-sender';
-import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
+} from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { withIdempotencyKey, type IdempotencyErrorCode, type SavedResult, type SaveResult } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';
@@ -118,7 +118,7 @@ async function verifyAndCreate(
       callbackUrl: url.href,
       secretCiphertext,
     });
-    await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, choice.eventTypes);
+    await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, choice.eventTypes);
     const row = await selectSubscription(transaction, caller.accountId, id);
     if (row === null) throw new Error(`The subscription ${id} does not exist after its insert.`);
     const webhookSubscription = toWebhookSubscription(context.gidNamespace, row);

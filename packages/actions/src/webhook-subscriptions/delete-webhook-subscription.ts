@@ -1,13 +1,6 @@
 import { parseGid } from '@deedwire/domain';
-import {
-  deleteLane,
-  deletePendingDeliveries,
-  deleteSubscriptionEventTypes,
-  lockLanes,
-  lockSubscription,
-  markSubscriptionDeleted,
-  selectSubscription,
-} from '@deedwire/store/webhook-subscriptions';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import { deleteEventTypePins, lockSubscription, markSubscriptionDeleted } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from '../context.ts';
 import type { UserError } from '../user-error.ts';
 import { subscriptionNotFound } from './subscription-not-found.ts';
@@ -18,7 +11,10 @@ export interface DeleteWebhookSubscriptionResult {
   userErrors: UserError<'NOT_FOUND'>[];
 }
 
-/** Deletes a subscription. Its pending deliveries are not sent, and an attempt in flight is not recorded. */
+/**
+ * Deletes a subscription. From now on no interface shows it or its deliveries. Its worker stops sending and deletes the pending
+ * deliveries.
+ */
 export async function deleteWebhookSubscription(
   context: ActionContext,
   caller: Caller,
@@ -28,15 +24,11 @@ export async function deleteWebhookSubscription(
   const isDeleted =
     id !== null &&
     (await context.store.transaction(async (transaction) => {
-      // Check the owner before locking: a client must not be able to block the lane of another account.
-      if ((await selectSubscription(transaction, caller.accountId, id)) === null) return false;
-      // The worker also locks the lane before the subscription. Another order could deadlock.
-      await lockLanes(transaction, [id]);
       if ((await lockSubscription(transaction, caller.accountId, id)) === null) return false;
       await markSubscriptionDeleted(transaction, id);
-      await deleteSubscriptionEventTypes(transaction, id);
-      await deletePendingDeliveries(transaction, id);
-      await deleteLane(transaction, id);
+      await deleteEventTypePins(transaction, id);
+      const { accountId, interfaceName } = caller;
+      await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
       return true;
     }));
   return isDeleted

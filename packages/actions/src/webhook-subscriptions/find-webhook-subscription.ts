@@ -1,5 +1,5 @@
 import { parseGid } from '@deedwire/domain';
-import { selectSubscription } from '@deedwire/store/webhook-subscriptions';
+import { selectSubscription } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from '../context.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './webhook-subscription.ts';
 

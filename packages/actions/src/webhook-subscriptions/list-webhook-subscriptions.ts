@@ -1,4 +1,4 @@
-import { selectSubscriptions } from '@deedwire/store/webhook-subscriptions';
+import { selectSubscriptions } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from '../context.ts';
 import { keysetPage, type Page, type PageRequest } from '../page.ts';
 import { toWebhookSubscription, type WebhookSubscription } from './webhook-subscription.ts';

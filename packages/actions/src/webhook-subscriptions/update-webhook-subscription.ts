@@ -1,15 +1,16 @@
 import { parseGid, secretAssociatedData, type RecordId } from '@deedwire/domain';
+import { checkCallbackUrl } from '@deedwire/webhook-sender';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
-  deleteSubscriptionEventTypes,
-  insertSubscriptionEventTypes,
-  lockLanes,
+  deleteEventTypePins,
+  insertEventTypePins,
   lockSubscription,
   resumeSubscription,
   selectSubscription,
   updateSubscriptionUrl,
+  type PausedReason,
   type SubscriptionRow,
-} from '@deedwire/store/webhook-subscriptions';
-import { checkCallbackUrl } from '@deedwire/webhook-sender';
+} from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { pinnableEventVersions } from '../webhook-event-types/event-versions.ts';
@@ -75,10 +76,9 @@ function parseChange(
   const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
   if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
     const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
-    // The same URL needs no handshake, unless the receiver was gone: only a verified URL resumes the subscription.
-    if (url.ok)
-      change.callbackUrl = url.href === current.callbackUrl && current.pausedReason !== 'GONE' ? null : url.href;
-    else userErrors.push(inputError(url.code, 'callbackUrl', url.message));
+    if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
+    // The same URL needs no handshake, unless the receiver failed: only a verified URL resumes the subscription.
+    else if (url.href !== current.callbackUrl || isReceiverFailing(current.pausedReason)) change.callbackUrl = url.href;
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {
     const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.eventTypes, context.now());
@@ -96,23 +96,30 @@ async function save(
   change: Change,
 ): Promise<SubscriptionRow | null> {
   return context.store.transaction(async (transaction) => {
-    // The worker also locks the lane before the subscription. Another order could deadlock.
-    await lockLanes(transaction, [id]);
     const locked = await lockSubscription(transaction, caller.accountId, id);
     if (locked === null) return null;
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
-      if (locked.pausedReason === 'GONE') await resumeSubscription(transaction, id);
+      if (isReceiverFailing(locked.pausedReason)) await resumeSubscription(transaction, id);
     }
     if (change.eventTypes !== null) {
-      await deleteSubscriptionEventTypes(transaction, id);
-      await insertSubscriptionEventTypes(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
+      await deleteEventTypePins(transaction, id);
+      await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
       if (locked.pausedReason === 'VERSION_RETIRED' && arePinnable(change.eventTypes, context.now())) {
         await resumeSubscription(transaction, id);
       }
     }
+    if (change.callbackUrl !== null || change.eventTypes !== null) {
+      const { accountId, interfaceName } = caller;
+      await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+    }
     return selectSubscription(transaction, caller.accountId, id);
   });
+}
+
+/** Whether the worker paused the subscription because of its receiver. A verified URL resumes it. */
+function isReceiverFailing(reason: PausedReason | null): boolean {
+  return reason === 'GONE' || reason === 'FAILING';
 }
 
 /** A version that this build does not know counts as retired: its retirement may have removed it. */

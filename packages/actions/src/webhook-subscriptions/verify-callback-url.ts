@@ -1,4 +1,4 @@
-import { countHandshake, deleteOldHandshakeCounts } from '@deedwire/store/webhook-subscriptions';
+import { countHandshake, deleteOldHandshakeCounts } from '@deedwire/webhooks/subscriptions';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 

@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import type { PausedReason, SubscriptionRow } from '@deedwire/store/webhook-subscriptions';
+import type { PausedReason, SubscriptionRow } from '@deedwire/webhooks/subscriptions';
 
 /** `WebhookSubscriptionEventType`: an event type and the version that the subscription pins. */
 export interface SubscribedEventType {

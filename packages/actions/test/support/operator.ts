@@ -15,7 +15,9 @@ export function refusals(results: PromiseSettledResult<unknown>[]): unknown[] {
 
 /** The events of all accounts, oldest first. */
 export function events(world: World): Promise<Record<string, unknown>[]> {
-  return world.sql('select event_type, snapshot from outbox_event order by position');
+  return world.sql(
+    'select e.event_type, e.snapshot from webhook_event_queue q join webhook_event e on e.id = q.event_id order by q.position',
+  );
 }
 
 export async function eventTypes(world: World): Promise<unknown[]> {
@@ -24,10 +26,10 @@ export async function eventTypes(world: World): Promise<unknown[]> {
 
 /** Runs `work` while no event can be appended. */
 export async function withoutOutbox(world: World, work: () => Promise<void>): Promise<void> {
-  await world.sql('alter table outbox_event add constraint no_more check (false) not valid');
+  await world.sql('alter table webhook_event_queue add constraint no_more check (false) not valid');
   try {
     await work();
   } finally {
-    await world.sql('alter table outbox_event drop constraint if exists no_more');
+    await world.sql('alter table webhook_event_queue drop constraint if exists no_more');
   }
 }

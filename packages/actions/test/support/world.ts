@@ -104,7 +104,7 @@ export async function createWorld(): Promise<World> {
     partner: nobody,
     otherPartner: nobody,
     async reset() {
-      await sql('truncate organization, account cascade');
+      await sql('truncate organization, account, webhook_delivery, webhook_attempt, webhook_pending_delivery cascade');
       world.organizationId = (await createOrganization(operator, { name: 'Organization' })).id;
       world.lender = await account('lender', 'Lender');
       world.otherLender = await account('lender', 'Other lender');

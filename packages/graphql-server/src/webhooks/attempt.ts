@@ -1,10 +1,10 @@
 import type { WebhookAttempt } from '@deedwire/actions';
-import { attemptErrorClasses } from '@deedwire/webhook-sender';
+import { storedAttemptErrors } from '@deedwire/webhooks/deliveries';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 
 /** Adds `WebhookAttempt`. */
 export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRef<WebhookAttempt> {
-  const AttemptError = builder.enumType('WebhookAttemptError', { values: attemptErrorClasses });
+  const AttemptError = builder.enumType('WebhookAttemptError', { values: storedAttemptErrors });
 
   return builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
     fields: (t) => ({

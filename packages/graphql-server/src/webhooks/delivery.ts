@@ -22,6 +22,7 @@ export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf
   const Delivery = builder.objectRef<WebhookDelivery>('WebhookDelivery').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
+      subscriptionId: t.exposeID('subscriptionId'),
       sequence: t.exposeInt('sequence'),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       event: t.field({ type: Event, resolve: ({ event }) => event }),

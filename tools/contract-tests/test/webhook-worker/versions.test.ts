@@ -3,7 +3,7 @@ import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { createStore } from '@deedwire/store';
 import { startReceiver, type Receiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
-import { pauseRetiredSubscriptions, toWorkerId } from '@deedwire/webhooks';
+import { pauseRetiredSubscriptions, type WorkerId } from '@deedwire/webhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 let harness: Harness;
@@ -81,7 +81,8 @@ test('only a subscription that pins a retired version is paused, and another pin
   const [worker] = await harness.sql(
     `insert into webhook_worker (name, leased_until) values ('test', now() + interval '1 hour') returning id`,
   );
-  const workerId = toWorkerId(String(worker?.['id']));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the database has drawn it
+  const workerId = String(worker?.['id']) as WorkerId;
   const retired = [{ type: 'referral.converted', version: '2026-11-01' }];
   await store.transaction((transaction) => pauseRetiredSubscriptions(transaction, workerId, retired, 10));
   await harness.sql('delete from webhook_worker');
