@@ -288,7 +288,8 @@ $$;
 
 grant select, insert, update on webhook_subscription to lender_api, partner_api;
 grant select, insert, delete on webhook_subscription_event_type to lender_api, partner_api;
-grant insert on webhook_subscription_sequence, webhook_event, webhook_event_queue to lender_api, partner_api;
+grant select, insert on webhook_subscription_sequence to lender_api, partner_api;
+grant insert on webhook_event, webhook_event_queue to lender_api, partner_api;
 grant select, insert, update, delete on webhook_handshake_count to lender_api, partner_api;
 grant select on webhook_event, webhook_payload, webhook_delivery, webhook_pending_delivery, webhook_failed_delivery,
   webhook_attempt, webhook_retention to lender_api, partner_api;
@@ -304,6 +305,6 @@ grant usage, select on sequence webhook_queue_position to webhook_worker;
 
 grant insert on webhook_event, webhook_event_queue to operator;
 grant usage, select on sequence webhook_queue_position to operator;
-grant select on webhook_subscription, webhook_subscription_event_type, webhook_receiver_state, webhook_event,
-  webhook_delivery, webhook_pending_delivery, webhook_failed_delivery, webhook_attempt, webhook_retention,
-  webhook_event_queue, webhook_worker, webhook_shard to operator;
+grant select on webhook_subscription, webhook_subscription_event_type, webhook_subscription_sequence,
+  webhook_receiver_state, webhook_event, webhook_delivery, webhook_pending_delivery, webhook_failed_delivery,
+  webhook_attempt, webhook_retention, webhook_event_queue, webhook_worker, webhook_shard to operator;
