@@ -217,7 +217,7 @@ export type WebhookPausedReason =
    * one.
    */
   | 'GONE'
-  /** All attempts failed for 96 hours. */
+  /** All attempts failed for 96 hours. To resume, pass a callback URL to `updateWebhookSubscription`; it can be the same one. */
   | 'FAILING'
   /**
    * A pinned event version was retired. To resume, pin another version with `updateWebhookSubscription`. Once Deedwire has
@@ -251,6 +251,8 @@ export type WebhookDelivery = {
    * in the `webhook-id` header; use it to detect duplicates.
    */
   id: Scalars['ID']['output'];
+  /** Global identifier of the subscription that receives the delivery. */
+  subscriptionId: Scalars['ID']['output'];
   /** Number of the delivery within its subscription, counted from 1 without gaps. */
   sequence: Scalars['Int']['output'];
   /** Status of the delivery. */
@@ -317,6 +319,8 @@ export type WebhookAttemptError =
   | 'DNS_FAILED'
   /** The response is not valid HTTP/1.1, or its headers are too large. */
   | 'PROTOCOL_ERROR'
+  /** Deedwire could not render the payload at the pinned version, so it sent no request. The delivery is not retried. */
+  | 'RENDERING_FAILED'
   /** No complete response was received within 5 seconds. */
   | 'TIMEOUT'
   /** The TLS handshake failed, or the certificate is not valid for the host. TLS 1.2 or later is required. */
@@ -452,8 +456,8 @@ export type UpdateWebhookSubscriptionInput = {
   /** Global identifier of the subscription to change. */
   id: Scalars['ID']['input'];
   /**
-   * New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with `GONE`, even
-   * if the URL is the same.
+   * New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with `GONE` or
+   * `FAILING`, even if the URL is the same.
    */
   callbackUrl?: InputMaybe<Scalars['String']['input']>;
   /**

@@ -308,7 +308,7 @@ enum WebhookPausedReason {
   """
   GONE
   """
-  All attempts failed for 96 hours.
+  All attempts failed for 96 hours. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same one.
   """
   FAILING
   """
@@ -359,6 +359,10 @@ type WebhookDelivery {
   in the \`webhook-id\` header; use it to detect duplicates.
   """
   id: ID!
+  """
+  Global identifier of the subscription that receives the delivery.
+  """
+  subscriptionId: ID!
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
@@ -473,6 +477,10 @@ enum WebhookAttemptError {
   The response is not valid HTTP/1.1, or its headers are too large.
   """
   PROTOCOL_ERROR
+  """
+  Deedwire could not render the payload at the pinned version, so it sent no request. The delivery is not retried.
+  """
+  RENDERING_FAILED
   """
   No complete response was received within 5 seconds.
   """
@@ -674,8 +682,8 @@ input UpdateWebhookSubscriptionInput {
   """
   id: ID!
   """
-  New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\`, even
-  if the URL is the same.
+  New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
+  \`FAILING\`, even if the URL is the same.
   """
   callbackUrl: String
   """
@@ -1178,7 +1186,7 @@ enum WebhookPausedReason {
   """
   GONE
   """
-  All attempts failed for 96 hours.
+  All attempts failed for 96 hours. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same one.
   """
   FAILING
   """
@@ -1229,6 +1237,10 @@ type WebhookDelivery {
   in the \`webhook-id\` header; use it to detect duplicates.
   """
   id: ID!
+  """
+  Global identifier of the subscription that receives the delivery.
+  """
+  subscriptionId: ID!
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
@@ -1343,6 +1355,10 @@ enum WebhookAttemptError {
   The response is not valid HTTP/1.1, or its headers are too large.
   """
   PROTOCOL_ERROR
+  """
+  Deedwire could not render the payload at the pinned version, so it sent no request. The delivery is not retried.
+  """
+  RENDERING_FAILED
   """
   No complete response was received within 5 seconds.
   """
@@ -1544,8 +1560,8 @@ input UpdateWebhookSubscriptionInput {
   """
   id: ID!
   """
-  New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\`, even
-  if the URL is the same.
+  New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
+  \`FAILING\`, even if the URL is the same.
   """
   callbackUrl: String
   """

@@ -521,7 +521,7 @@ enum WebhookPausedReason {
   """
   GONE
   """
-  All attempts failed for 96 hours.
+  All attempts failed for 96 hours. To resume, pass a callback URL to \`updateWebhookSubscription\`; it can be the same one.
   """
   FAILING
   """
@@ -572,6 +572,10 @@ type WebhookDelivery {
   in the \`webhook-id\` header; use it to detect duplicates.
   """
   id: ID!
+  """
+  Global identifier of the subscription that receives the delivery.
+  """
+  subscriptionId: ID!
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
@@ -686,6 +690,10 @@ enum WebhookAttemptError {
   The response is not valid HTTP/1.1, or its headers are too large.
   """
   PROTOCOL_ERROR
+  """
+  Deedwire could not render the payload at the pinned version, so it sent no request. The delivery is not retried.
+  """
+  RENDERING_FAILED
   """
   No complete response was received within 5 seconds.
   """
@@ -887,8 +895,8 @@ input UpdateWebhookSubscriptionInput {
   """
   id: ID!
   """
-  New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\`, even
-  if the URL is the same.
+  New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
+  \`FAILING\`, even if the URL is the same.
   """
   callbackUrl: String
   """

@@ -89,12 +89,19 @@ async function pending(): Promise<object[]> {
   return (await t.partner.request(operations.DeliveriesDocument, variables)).webhookDeliveries.nodes;
 }
 
-/** Waits until a worker holds a lease, and returns its index. */
+/** Waits until a running worker owns the shard of the partner's account, and returns its index. */
 async function untilSending(): Promise<0 | 1> {
-  const statement = { name: 'owner', text: 'select owner from webhook_lane where leased_until > now()' };
+  const statement = {
+    name: 'owner',
+    text: `
+      select w.name
+      from webhook_shard s
+      join webhook_worker w on w.id = s.worker_id and w.alive
+      where s.shard = $1::bigint & 63`,
+  };
   for (;;) {
-    const [lane] = await superuser.query<{ owner: string }>(statement, []);
-    const index = workers.findIndex(({ pid }) => lane?.owner.endsWith(`/${pid}`));
+    const [owner] = await superuser.query<{ name: string }>(statement, [t.accounts.partner.accountId]);
+    const index = workers.findIndex(({ pid }) => owner?.name.endsWith(`/${pid}`));
     if (index === 0 || index === 1) return index;
     await sleep(5);
   }
@@ -143,7 +150,7 @@ test('delivers every event when a worker is suspended beyond its lease', { timeo
   stopped.kill('SIGSTOP');
   receiver.onDelivery = acknowledge;
   const first = await load.stop();
-  // The other worker has taken over the lane.
+  // The other worker has taken over the shard.
   await expect
     .poll(() => compareDeliveries(first.accepted, receiver.deliveries, subscription.secret).lost, {
       timeout: deliveredWithinMs,
