@@ -32,19 +32,23 @@ interface ShardReader {
   isWoken: boolean;
   /** The next read starts from the mark, although a long transaction holds it. */
   isFromMark: boolean;
-  /** Where a read of the whole shard continues. Null if none is in progress. */
+  /** Where the read continues that the last statement did not complete. Null if it did. */
+  continuesAfter: QueuePosition | null;
+  /** Where the read of the whole shard continues. Null if none is in progress. */
   wholeAfter: QueuePosition | null;
-  /** The last owner died: its entries are counted. Null once they have been done. */
+  /** The last owner died, so that what it left is counted. */
+  readonly isRecovering: boolean;
+  /** The last position that it left. Null until all were read. */
   recoverThrough: QueuePosition | null;
-  isRecovering: boolean;
 }
 
 interface ReadJob {
   readonly reader: ShardReader;
   readonly shard: Shard;
   readonly after: QueuePosition;
+  /** `new`: from the mark on. `unread`: what accounts forgot. `whole`: everything. */
+  readonly kind: 'new' | 'unread' | 'whole';
   readonly unread: readonly UnreadAccount[];
-  readonly isWhole: boolean;
 }
 
 /** How many polls a long transaction can delay what another transaction commits below the tip. */
@@ -73,6 +77,7 @@ export class Discovery {
       isRemoved: false,
       isWoken: true,
       isFromMark: true,
+      continuesAfter: null,
       wholeAfter: null,
       recoverThrough: null,
       isRecovering,
@@ -133,14 +138,17 @@ export class Discovery {
       const reader = this.#readers.get(shard);
       const unread = this.#options.known.unreadOf(shard);
       if (reader === undefined || unread === null) continue;
-      jobs.push({ reader, shard, after: unread.after, unread: unread.accounts, isWhole: false });
+      jobs.push({ reader, shard, after: unread.after, kind: 'unread', unread: unread.accounts });
     }
     for (const reader of this.#readers.values()) {
-      const { shard, mark, isWoken, isFromMark, wholeAfter } = reader;
-      if (isWoken) jobs.push({ reader, shard, after: mark.readAfter(isFromMark), unread: [], isWhole: false });
-      if (wholeAfter !== null) jobs.push({ reader, shard, after: wholeAfter, unread: [], isWhole: true });
-      reader.isWoken = false;
-      reader.isFromMark = false;
+      const { shard, mark, isWoken, isFromMark, continuesAfter, wholeAfter } = reader;
+      if (continuesAfter !== null) jobs.push({ reader, shard, after: continuesAfter, kind: 'new', unread: [] });
+      else if (isWoken) {
+        jobs.push({ reader, shard, after: mark.readAfter(isFromMark), kind: 'new', unread: [] });
+        reader.isWoken = false;
+        reader.isFromMark = false;
+      }
+      if (wholeAfter !== null) jobs.push({ reader, shard, after: wholeAfter, kind: 'whole', unread: [] });
     }
     return jobs;
   }
@@ -162,13 +170,13 @@ export class Discovery {
     } catch (error) {
       known.readEnded();
       onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
-      for (const { reader, unread } of jobs) if (unread.length === 0) reader.isWoken = true;
+      for (const { reader, kind } of jobs) if (kind === 'new') reader.isWoken = true;
       this.#pause();
     }
   }
 
   #absorb(
-    { reader, after, unread, isWhole }: ReadJob,
+    { reader, after, kind, unread }: ReadJob,
     { rows, last }: QueueRows,
     snapshot: ReadSnapshot,
     discovered: Set<QueuedAccount>,
@@ -185,9 +193,10 @@ export class Discovery {
       discovered.add(account);
       if (row.eventId === null) onChange(account);
     }
+    if (kind === 'whole') reader.wholeAfter = last;
+    if (kind !== 'new') return;
     reader.mark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot);
-    if (isWhole) reader.wholeAfter = last;
-    else if (unread.length === 0 && last !== null) reader.isWoken = true;
+    reader.continuesAfter = last;
     if (last === null && reader.isRecovering) reader.recoverThrough ??= reader.mark.tip;
   }
 

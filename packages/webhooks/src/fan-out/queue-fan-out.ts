@@ -87,7 +87,11 @@ export class QueueFanOut implements FanOut {
       limits,
       onEvent,
       onDiscovered: (accounts) => {
-        for (const account of accounts) this.#turns.place(account);
+        for (const account of accounts) {
+          if (account.isUnused) account.uncertainLanes.clear();
+          this.#turns.place(account);
+          this.#known.forgetUnused(account);
+        }
         this.#pump();
       },
       onChange: (account) => this.#pins.drop(account.id),

@@ -34,6 +34,8 @@ export class ShardMark {
   #tip: QueuePosition = 0;
   /** In the order of `tip` and of `xmax`. */
   #steps: MarkStep[] = [];
+  /** Consecutive reads that began at the mark. `xmin` is that of the first. Null if the last read was not among them. */
+  #pass: { readonly xmin: bigint; readonly covered: QueuePosition } | null = null;
 
   /** Everything up to here was seen. */
   get mark(): QueuePosition {
@@ -50,25 +52,33 @@ export class ShardMark {
     return fromMark ? this.#mark : Math.max(this.#mark, this.#skipsTo);
   }
 
-  /** A read returned all rows after `after` up to `last`, or all that there are if `last` is null. */
+  /**
+   * A read returned the rows after `after` up to `last`, or all that there are if `last` is null. `highest` is the highest
+   * position among them, or 0.
+   */
   wasRead(after: QueuePosition, last: QueuePosition | null, highest: QueuePosition, snapshot: ReadSnapshot): void {
-    const covered = last ?? Infinity;
-    if (after <= this.#mark) this.#raise(covered, snapshot.xmin);
+    if (after <= this.#mark) this.#pass = { xmin: snapshot.xmin, covered: after };
+    else if (after !== this.#pass?.covered) this.#pass = null;
+    if (this.#pass !== null) {
+      this.#raise(last ?? Infinity, this.#pass.xmin);
+      this.#pass = last === null ? null : { xmin: this.#pass.xmin, covered: last };
+    }
     for (const step of this.#steps) {
       step.reads += 1;
       if (step.reads > readsBeforeSkipping) this.#skipsTo = Math.max(this.#skipsTo, step.tip);
     }
-    if (highest <= this.#tip || highest <= this.#mark) return;
+    if (highest <= this.#tip) return;
     this.#tip = highest;
     this.#steps.push({ tip: highest, xmax: snapshot.xmax, reads: 0 });
     if (this.#steps.length > stepsMax) this.#mergeSteps();
   }
 
+  /** All up to `covered` was read by snapshots for which every transaction below `xmin` had ended. */
   #raise(covered: QueuePosition, xmin: bigint): void {
     let passed = 0;
     for (const { tip, xmax } of this.#steps) {
       if (xmax > xmin || tip > covered) break;
-      this.#mark = Math.max(this.#mark, tip);
+      this.#mark = tip;
       passed += 1;
     }
     if (passed > 0) this.#steps.splice(0, passed);
