@@ -1,0 +1,124 @@
+import { toRecordId } from '@deedwire/domain';
+import { expect, test } from 'vitest';
+import type { AccountId } from '../ids.ts';
+import { KnownEntries } from './known-entries.ts';
+import type { QueuedAccount } from './queued-account.ts';
+
+/** Both belong to shard 0. */
+const busy: AccountId = toRecordId('64');
+const quiet: AccountId = toRecordId('128');
+
+const row = (position: number, accountId: AccountId) => ({
+  position,
+  accountId,
+  eventId: toRecordId<'WebhookEvent'>(String(position)),
+  subscriptionId: null,
+  takes: 0,
+});
+
+function addAll(known: KnownEntries, accountId: AccountId, from: number, to: number): void {
+  for (let position = from; position <= to; position += 1) known.add(row(position, accountId), true);
+}
+
+function accountOf(known: KnownEntries, id: AccountId): QueuedAccount {
+  for (const account of known.accounts) if (account.id === id) return account;
+  throw new Error(`Account ${id} is not known.`);
+}
+
+function finishFirst(known: KnownEntries, account: QueuedAccount): number {
+  const entry = account.waiting.takeFirst();
+  if (entry === undefined) throw new Error('No entry waits.');
+  account.taken += 1;
+  known.finish(account, entry);
+  return entry.position;
+}
+
+test('adds a row once', () => {
+  const known = new KnownEntries(100);
+  expect(known.add(row(1, busy), true)?.id).toBe(busy);
+  expect(known.add(row(1, busy), true)).toBeNull();
+  expect(known.size).toBe(1);
+});
+
+test('a read that began before an entry was finished does not bring it back', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 1);
+  known.readStarted();
+  finishFirst(known, accountOf(known, busy));
+  expect(known.add(row(1, busy), true)).toBeNull();
+  known.readEnded();
+  expect(known.size).toBe(0);
+});
+
+test('keeps at most the configured number of entries, and room for accounts that have few', () => {
+  const known = new KnownEntries(1_000);
+  addAll(known, busy, 1, 100_000);
+  expect(known.size).toBeLessThanOrEqual(1_000);
+  expect(known.add(row(100_001, quiet), true)?.id).toBe(quiet);
+  expect(known.size).toBeLessThanOrEqual(1_000);
+});
+
+test('what was forgotten is read again in order, without gaps, when few entries are left', () => {
+  const known = new KnownEntries(1_000);
+  addAll(known, busy, 1, 5_000);
+  const account = accountOf(known, busy);
+  const finished: number[] = [];
+  while (finished.length < 5_000) {
+    while (account.waiting.size > 0) finished.push(finishFirst(known, account));
+    const unread = known.unreadOf(0);
+    if (unread === null) break;
+    expect(unread.after).toBe(finished.at(-1));
+    const last = Math.min(unread.after + 300, 5_000);
+    for (const read of unread.accounts) expect(known.wasRead(read, last === 5_000 ? null : last)).toBe(true);
+    addAll(known, busy, unread.after + 1, last);
+  }
+  expect(finished).toEqual(Array.from({ length: 5_000 }, (_, index) => index + 1));
+});
+
+test('an entry that follows a forgotten one is not taken before it', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 3);
+  const account = accountOf(known, busy);
+  const first = account.waiting.takeFirst();
+  account.taken += 1;
+  if (first !== undefined) known.forget(account, [first]);
+  expect(account.waiting.size).toBe(0);
+  expect(known.add(row(4, busy), true)).toBeNull();
+  const unread = known.unreadOf(0);
+  expect(unread?.after).toBe(0);
+  for (const read of unread?.accounts ?? []) known.wasRead(read, null);
+  addAll(known, busy, 2, 4);
+  expect(account.waiting.first?.position).toBe(2);
+});
+
+test('a read that began before entries were forgotten does not end the search for them', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 2);
+  const account = accountOf(known, busy);
+  known.forget(account, []);
+  const [read] = known.unreadOf(0)?.accounts ?? [];
+  known.forget(account, []);
+  expect(read !== undefined && known.wasRead(read, null)).toBe(false);
+  expect(account.unreadFrom).toBe(1);
+});
+
+test('a change is taken at once, although earlier entries of the account were forgotten', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 1_000);
+  const subscriptionId = toRecordId<'WebhookSubscription'>('9');
+  const change = { position: 1_001, accountId: busy, eventId: null, subscriptionId, takes: 0 };
+  expect(known.add(change, true)?.id).toBe(busy);
+});
+
+test('forgets all entries of a shard', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 10);
+  const account = accountOf(known, busy);
+  const taken = account.waiting.takeFirst();
+  account.taken += 1;
+  expect(known.removeShard(0)).toEqual([account]);
+  expect(known.size).toBe(1);
+  if (taken !== undefined) known.restore(account, [taken]);
+  expect(known.size).toBe(0);
+  expect([...known.accounts]).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import { toRecordId } from '@deedwire/domain';
+import { expect, test } from 'vitest';
+import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
+import { mayGoOn } from './may-go-on.ts';
+
+const id = toRecordId<'WebhookSubscription'>('1');
+const renderer = {
+  knowsType: (type: string) => type === 'sample',
+  knows: (_: string, version: string) => version === 'v1',
+};
+
+function pins(version: string | null, pausedReason: SubscriptionPins['pausedReason'] = null): AccountPins {
+  const versions = new Map(version === null ? [] : [['sample', version]]);
+  const subscriptions = [{ id, queuePosition: 0, pausedReason, versions }];
+  return { accountId: toRecordId('64'), interfaceName: 'partner', subscriptions };
+}
+
+const check = (of: AccountPins | undefined, eventType: string | null = 'sample') =>
+  mayGoOn({ eventType, subscriptionId: id }, of, { ...renderer, render: () => Buffer.alloc(0) });
+
+test.each([
+  ['a version that is still unknown', pins('v9'), false],
+  ['a version that is known', pins('v1'), true],
+  ['a subscription that no longer pins the type', pins(null), true],
+  ['a subscription that was paused because its version is retired', pins('v9', 'VERSION_RETIRED'), true],
+  ['a subscription that its owner paused', pins('v9', 'OWNER'), false],
+  ['an account without subscriptions', undefined, true],
+])('%s', (_, of, expected) => {
+  expect(check(of)).toBe(expected);
+});
+
+test('an entry that the database refused is tried again', () => {
+  expect(check(pins('v9'), null)).toBe(true);
+});

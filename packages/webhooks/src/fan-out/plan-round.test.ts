@@ -1,0 +1,190 @@
+import { toRecordId } from '@deedwire/domain';
+import { expect, test } from 'vitest';
+import type { AccountId } from '../ids.ts';
+import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
+import type { FanOutEvent } from './events.ts';
+import { planRound } from './plan-round.ts';
+import { queueEntry } from './queue-entry.ts';
+import { QueuedAccount } from './queued-account.ts';
+import { RenderError, type Renderer, type StoredEvent } from './renderer.ts';
+import type { PickedEntry, RoundPlan } from './round-plan.ts';
+
+const account = new QueuedAccount(toRecordId('64'));
+const subscriptionId = (id: number) => toRecordId<'WebhookSubscription'>(String(id));
+
+const renderer: Renderer = {
+  knowsType: (type) => type === 'sample',
+  knows: (type, version) => type === 'sample' && version !== 'v9',
+  render(event, version) {
+    if (version === 'broken') throw new RenderError('No.');
+    return Buffer.from(`${event.id} ${version}`);
+  },
+};
+
+const pinned = (id: number, version: string, more: Partial<SubscriptionPins> = {}): SubscriptionPins => ({
+  id: subscriptionId(id),
+  queuePosition: 0,
+  pausedReason: null,
+  versions: new Map([
+    ['sample', version],
+    ['unknown', version],
+  ]),
+  ...more,
+});
+
+const storedEvent = (id: number, type: string, accountId: AccountId = account.id): StoredEvent => ({
+  id: toRecordId(String(id)),
+  accountId,
+  interfaceName: 'partner',
+  type,
+  occurredAt: new Date(0),
+  snapshot: {},
+  requestId: null,
+});
+
+/** The entry at a position is for the event with the same number. */
+const pick = (position: number, more: { subscription?: number; takes?: number } = {}): PickedEntry => ({
+  account,
+  entry: queueEntry(
+    position,
+    toRecordId(String(position)),
+    more.subscription === undefined ? null : subscriptionId(more.subscription),
+    more.takes ?? 0,
+  ),
+});
+
+function plan(
+  picked: readonly PickedEntry[],
+  subscriptions: readonly SubscriptionPins[],
+  options: { types?: Record<number, string>; deliveries?: number; roundBytes?: number; leftOut?: number[] } = {},
+): RoundPlan & { events: FanOutEvent[] } {
+  const events: FanOutEvent[] = [];
+  const accountPins: AccountPins = { accountId: account.id, interfaceName: 'partner', subscriptions };
+  const stored = picked.map(({ entry: { position } }) => storedEvent(position, options.types?.[position] ?? 'sample'));
+  const leftOut = new Set((options.leftOut ?? []).map((id) => toRecordId<'WebhookEvent'>(String(id))));
+  const result = planRound(picked, {
+    pins: new Map(subscriptions.length === 0 ? [] : [[account.id, accountPins]]),
+    events: { events: new Map(stored.map((event) => [event.id, event])), leftOut },
+    renderer,
+    limits: { deliveries: options.deliveries ?? 100, roundBytes: options.roundBytes ?? 1_000_000 },
+    onEvent: (event) => events.push(event),
+  });
+  return { ...result, events };
+}
+
+const positions = (picked: readonly PickedEntry[]) => picked.map(({ entry }) => entry.position);
+const deliveriesOf = ({ deliveries }: RoundPlan) =>
+  deliveries.map(({ subscription, ordinal, event, version, payload }) => [
+    Number(event.id),
+    Number(subscription.id),
+    ordinal,
+    payload === null ? `${version} failed` : version,
+  ]);
+
+test('fans out to every subscription, numbers its deliveries and renders each version once', () => {
+  const result = plan([pick(1), pick(2)], [pinned(1, 'v1'), pinned(2, 'v1'), pinned(3, 'v2')]);
+  expect(deliveriesOf(result)).toEqual([
+    [1, 1, 1, 'v1'],
+    [1, 2, 1, 'v1'],
+    [1, 3, 1, 'v2'],
+    [2, 1, 2, 'v1'],
+    [2, 2, 2, 'v1'],
+    [2, 3, 2, 'v2'],
+  ]);
+  expect(result.payloads.map(({ body }) => body.toString())).toEqual(['1 v1', '1 v2', '2 v1', '2 v2']);
+  expect(positions(result.done)).toEqual([1, 2]);
+  expect(result.subscriptions.map(({ count }) => count)).toEqual([2, 2, 2]);
+});
+
+test('a subscription receives the events with a higher position than when it was created', () => {
+  const result = plan([pick(1), pick(2)], [pinned(1, 'v1', { queuePosition: 1 })]);
+  expect(deliveriesOf(result)).toEqual([[2, 1, 1, 'v1']]);
+  expect(positions(result.done)).toEqual([1, 2]);
+});
+
+test('an entry for one subscription is fanned out to it only, whatever its position', () => {
+  const result = plan([pick(1, { subscription: 2 })], [pinned(1, 'v1'), pinned(2, 'v1', { queuePosition: 5 })]);
+  expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
+});
+
+test('a version that cannot be rendered fails for the subscriptions that pin it, and reaches all others', () => {
+  const result = plan([pick(1)], [pinned(1, 'broken'), pinned(2, 'v1'), pinned(3, 'broken')]);
+  expect(deliveriesOf(result)).toEqual([
+    [1, 1, 1, 'broken failed'],
+    [1, 2, 1, 'v1'],
+    [1, 3, 1, 'broken failed'],
+  ]);
+  expect(result.events).toMatchObject([{ kind: 'rendering-failed', version: 'broken' }]);
+});
+
+test('an unknown version leaves an entry for its subscription, and reaches all others', () => {
+  const result = plan([pick(1)], [pinned(1, 'v9'), pinned(2, 'v1')]);
+  expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
+  expect(result.residuals).toEqual([
+    { accountId: account.id, interfaceName: 'partner', eventId: '1', subscriptionId: '1' },
+  ]);
+  expect(positions(result.done)).toEqual([1]);
+});
+
+test('an entry for one subscription is blocked while its version is unknown', () => {
+  const result = plan([pick(1, { subscription: 1 }), pick(2)], [pinned(1, 'v9'), pinned(2, 'v1')]);
+  expect(positions(result.blocked)).toEqual([1]);
+  expect(positions(result.done)).toEqual([2]);
+});
+
+test('an unknown version of a subscription that is paused because it was retired is skipped', () => {
+  const result = plan([pick(1)], [pinned(1, 'v9', { pausedReason: 'VERSION_RETIRED' })]);
+  expect(result).toMatchObject({ deliveries: [], residuals: [], blocked: [] });
+  expect(positions(result.done)).toEqual([1]);
+});
+
+test('an unknown type is blocked if a subscription pins it, and does not delay later events', () => {
+  const result = plan([pick(1), pick(2)], [pinned(1, 'v1')], { types: { 1: 'unknown' } });
+  expect(positions(result.blocked)).toEqual([1]);
+  expect(deliveriesOf(result)).toEqual([[2, 1, 1, 'v1']]);
+});
+
+test('an event that no subscription pins is done', () => {
+  const result = plan([pick(1), pick(2)], [pinned(1, 'v1', { versions: new Map() })], { types: { 1: 'unknown' } });
+  expect(positions(result.done)).toEqual([1, 2]);
+  expect(result.deliveries).toEqual([]);
+});
+
+test('an entry that was taken five times fails for each subscription', () => {
+  const result = plan([pick(1, { takes: 5 })], [pinned(1, 'v1'), pinned(2, 'v2')]);
+  expect(deliveriesOf(result)).toEqual([
+    [1, 1, 1, 'v1 failed'],
+    [1, 2, 1, 'v2 failed'],
+  ]);
+  expect(result.payloads).toEqual([]);
+  expect(result.events).toEqual([{ kind: 'entry-given-up', alarm: true, event: '1', takes: 5 }]);
+});
+
+test('what does not fit is left over in order', () => {
+  const result = plan([pick(1), pick(2), pick(3)], [pinned(1, 'v1')], { deliveries: 1 });
+  expect(positions(result.done)).toEqual([1]);
+  expect(positions(result.leftOver)).toEqual([2, 3]);
+  const byBytes = plan([pick(1), pick(2)], [pinned(1, 'v1')], { roundBytes: 1 });
+  expect(positions(byBytes.leftOver)).toEqual([2]);
+});
+
+test('an event does not overtake one of its account whose snapshot was left out', () => {
+  const result = plan([pick(1), pick(2), pick(3)], [pinned(1, 'v1')], { leftOut: [2] });
+  expect(positions(result.done)).toEqual([1]);
+  expect(positions(result.leftOver)).toEqual([2, 3]);
+});
+
+test('an event of another account is not fanned out', () => {
+  const foreign = { account: new QueuedAccount(toRecordId<'Lender'>('65')), entry: pick(1).entry };
+  const pins = { accountId: foreign.account.id, interfaceName: 'partner' as const, subscriptions: [pinned(1, 'v1')] };
+  const events: FanOutEvent[] = [];
+  const result = planRound([foreign], {
+    pins: new Map([[foreign.account.id, pins]]),
+    events: { events: new Map([[toRecordId('1'), storedEvent(1, 'sample')]]), leftOut: new Set() },
+    renderer,
+    limits: { deliveries: 100, roundBytes: 100 },
+    onEvent: (event) => events.push(event),
+  });
+  expect(result.deliveries).toEqual([]);
+  expect(events).toMatchObject([{ kind: 'event-missing' }]);
+});

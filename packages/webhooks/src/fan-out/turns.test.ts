@@ -1,0 +1,124 @@
+import { toRecordId } from '@deedwire/domain';
+import { expect, test } from 'vitest';
+import { queueEntry } from './queue-entry.ts';
+import { QueuedAccount } from './queued-account.ts';
+import { passedOverMax, type Turn, Turns } from './turns.ts';
+
+const eventId = toRecordId<'WebhookEvent'>('1');
+const subscriptionId = toRecordId<'WebhookSubscription'>('1');
+const one = (): number => 1;
+
+function account(id: number, entries: number, takes = 0): QueuedAccount {
+  const made = new QueuedAccount(toRecordId(String(id)));
+  for (let position = 1; position <= entries; position += 1)
+    made.waiting.add(queueEntry(position, eventId, null, takes));
+  return made;
+}
+
+function turnsOf(accounts: readonly QueuedAccount[], isBehind = (_: QueuedAccount): boolean => false): Turns {
+  const turns = new Turns(isBehind);
+  for (const placed of accounts) turns.place(placed);
+  return turns;
+}
+
+function endRound(turns: Turns, round: readonly Turn[]): void {
+  for (const { account: ended, entries } of round) {
+    ended.taken -= entries.length;
+    ended.isBusy = false;
+    turns.place(ended);
+  }
+}
+
+const shapeOf = (round: readonly Turn[]) => round.map(({ account: { id }, entries }) => [Number(id), entries.length]);
+
+test('accounts take turns, and continue where the last round ended', () => {
+  const turns = turnsOf([account(1, 100), account(2, 100), account(3, 100)]);
+  const first = turns.takeBulk(one, 2);
+  expect(shapeOf(first)).toEqual([
+    [1, 1],
+    [2, 1],
+  ]);
+  endRound(turns, first);
+  expect(shapeOf(turns.takeBulk(one, 5))).toEqual([
+    [3, 2],
+    [1, 2],
+    [2, 1],
+  ]);
+});
+
+test('an account is in one round at a time', () => {
+  const turns = turnsOf([account(1, 100)]);
+  expect(turns.takeBulk(one, 10)).toHaveLength(1);
+  expect(turns.takeBulk(one, 10)).toHaveLength(0);
+  expect(turns.takeExpress(one, 10)).toHaveLength(0);
+});
+
+test('100,000 entries of one account delay another by no bulk round', () => {
+  const busy = account(1, 100_000);
+  const turns = turnsOf([busy]);
+  const bulk = turns.takeBulk(one, 1_000);
+  const quiet = account(2, 1);
+  turns.place(quiet);
+  expect(shapeOf(turns.takeExpress(one, 128))).toEqual([[2, 1]]);
+  endRound(turns, bulk);
+  expect(turns.hasExpress).toBe(false);
+});
+
+test('a bulk round that has room also takes accounts with few entries', () => {
+  const turns = turnsOf([account(1, 2), account(2, 6)]);
+  expect(shapeOf(turns.takeBulk(one, 100))).toEqual([
+    [2, 6],
+    [1, 2],
+  ]);
+});
+
+test('an entry that was taken three times gets a round of its own, and its account waits for it', () => {
+  const poisoned = account(1, 2, 3);
+  const turns = turnsOf([poisoned, account(2, 1)]);
+  expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[2, 1]]);
+  expect(shapeOf(turns.takeBulk(one, 100))).toEqual([]);
+  expect(shapeOf(turns.takeAlone())).toEqual([[1, 1]]);
+});
+
+test('a round stops before a change of a subscription', () => {
+  const changing = account(1, 2);
+  changing.waiting.add(queueEntry(3, null, subscriptionId, 0));
+  changing.waiting.add(queueEntry(4, eventId, null, 0));
+  const turns = turnsOf([changing]);
+  const round = turns.takeExpress(one, 100);
+  expect(shapeOf(round)).toEqual([[1, 2]]);
+  endRound(turns, round);
+  expect(turns.takeChange()).toBe(changing);
+});
+
+test('an account whose lanes have enough is passed over, and takes a turn after 50 ticks at the latest', () => {
+  const behind = account(1, 3);
+  const turns = turnsOf([behind, account(2, 3)], ({ id }) => id === behind.id);
+  expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[2, 3]]);
+  expect(turns.hasPassedOver).toBe(true);
+  for (let tick = 1; tick < passedOverMax; tick += 1) turns.tick();
+  expect(turns.takeExpress(one, 100)).toEqual([]);
+  turns.tick();
+  const round = turns.takeExpress(one, 2);
+  expect(shapeOf(round)).toEqual([[1, 2]]);
+  endRound(turns, round);
+  expect(turns.takeExpress(one, 2)).toEqual([]);
+  expect(turns.hasPassedOver).toBe(true);
+});
+
+test('an account that was passed over takes a turn as soon as its lanes need more', () => {
+  const isBehind = { value: true };
+  const turns = turnsOf([account(1, 1)], () => isBehind.value);
+  expect(turns.takeExpress(one, 100)).toEqual([]);
+  isBehind.value = false;
+  turns.tick();
+  expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[1, 1]]);
+});
+
+test('a paused account takes no turn', () => {
+  const paused = account(1, 1);
+  const turns = turnsOf([paused]);
+  paused.isPaused = true;
+  turns.place(paused);
+  expect(turns.takeExpress(one, 100)).toEqual([]);
+});
