@@ -152,12 +152,12 @@ describe('the state of a receiver', () => {
   });
 });
 
-describe('a pause', () => {
-  const pausedReason = async (lane: string): Promise<unknown> => {
-    const [row] = await world.admin.run('select paused_reason from webhook_subscription where id = $1', [lane]);
-    return row?.['paused_reason'];
-  };
+const pausedReason = async (lane: string): Promise<unknown> => {
+  const [row] = await world.admin.run('select paused_reason from webhook_subscription where id = $1', [lane]);
+  return row?.['paused_reason'];
+};
 
+describe('a pause', () => {
   test.each(['GONE', 'FAILING'] as const)('%s is recorded with its result, and clears the state', async (pause) => {
     const { lane, deliveries } = await world.seedLane(3);
     await settle(failure(deliveries[0], 0, { laneState: opened }));
@@ -189,16 +189,14 @@ describe('a pause', () => {
 
   test('does not replace the reason of an earlier one', async () => {
     const { lane, deliveries } = await world.seedLane(1);
-    await world.admin.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [
-      lane,
-    ]);
+    await world.pause(lane);
     expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
     expect(await pausedReason(lane)).toBe('OWNER');
   });
 
   test('is not recorded for a deleted subscription', async () => {
     const { lane, deliveries } = await world.seedLane(1);
-    await world.admin.run('update webhook_subscription set deleted_at = now() where id = $1', [lane]);
+    await world.delete(lane);
     expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
     expect(await pausedReason(lane)).toBeNull();
   });

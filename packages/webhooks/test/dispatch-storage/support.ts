@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Statement, type Store } from '@deedwire/store';
+import { createStore, type Statement, type Store, type StoreOptions } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { AttemptRecord, DispatchStorage, Settlement } from '../../src/dispatch/storage.ts';
 import { createDispatchStorage, type DispatchStorageEvent } from '../../src/dispatch/store-dispatch.ts';
 import type { SubscriptionId } from '../../src/ids.ts';
+import { markSubscriptionDeleted } from '../../src/subscriptions/mark-subscription-deleted.ts';
 import { resumeSubscription } from '../../src/subscriptions/resume-subscription.ts';
 import { updateSubscriptionUrl } from '../../src/subscriptions/update-subscription-url.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
@@ -23,7 +24,7 @@ export class StorageWorld {
   readonly database: TestDatabase;
   /** A superuser. */
   readonly admin: Connection;
-  /** Sessions with the rights and the settings of a worker. */
+  /** Sessions with the rights and the settings of a worker. They wait for locks without a limit. */
   readonly store: Store;
   readonly superuser: Store;
   readonly account: SeededAccount;
@@ -46,22 +47,20 @@ export class StorageWorld {
   static async create(): Promise<StorageWorld> {
     const database = await createMigratedDatabase();
     const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
-    const workerUrl = new URL(await database.urlFor('webhook_worker'));
-    workerUrl.searchParams.set('options', '-c enable_seqscan=off -c lock_timeout=1s');
     const account = await seedAccount(superuser);
     return new StorageWorld({
       database,
       superuser,
       account,
       admin: await connect(database.databaseUrl),
-      store: createStore({ databaseUrl: workerUrl.href, applicationName: 'test-worker' }),
+      store: createWorkerStore(await database.urlFor('webhook_worker')),
       workerId: await seedWorker(superuser),
     });
   }
 
-  storageOf(workerId: () => WorkerId): DispatchStorage {
+  storageOf(workerId: () => WorkerId, store: Store = this.store): DispatchStorage {
     return createDispatchStorage({
-      store: this.store,
+      store,
       workerId,
       openSecret: (id, ciphertext) =>
         ciphertext.toString() === 'unreadable' ? null : `${id}:${ciphertext.toString()}`,
@@ -104,6 +103,23 @@ export class StorageWorld {
     );
   }
 
+  async pause(lane: SubscriptionId): Promise<void> {
+    await this.admin.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [
+      lane,
+    ]);
+  }
+
+  async delete(lane: SubscriptionId): Promise<void> {
+    await this.superuser.transaction((transaction) => markSubscriptionDeleted(transaction, lane));
+  }
+
+  async setDue(lane: SubscriptionId, sequence: number, dueAt: string): Promise<void> {
+    await this.admin.run(
+      'update webhook_pending_delivery set due_at = $3 where subscription_id = $1 and sequence = $2',
+      [lane, sequence, dueAt],
+    );
+  }
+
   async resume(lane: SubscriptionId): Promise<void> {
     await this.superuser.transaction((transaction) => resumeSubscription(transaction, lane));
   }
@@ -139,6 +155,11 @@ export class StorageWorld {
       [lane],
     );
     return row;
+  }
+
+  /** A further worker that is alive. */
+  addWorker(): Promise<WorkerId> {
+    return seedWorker(this.superuser);
   }
 
   /** Another worker takes over, as an expired lease lets it. Waits for statements that this worker is running. */
@@ -190,6 +211,10 @@ const addDeliveries: Statement = {
       sequence, now(), length('{"sequence":' || sequence || '}')
     from delivery`,
 };
+
+export function createWorkerStore(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
+  return createStore({ databaseUrl, applicationName: 'test-worker', prefersIndexes: true, ...options });
+}
 
 const attemptOf = (delivery: PendingDelivery): AttemptRecord => ({
   number: delivery.attempts + 1,

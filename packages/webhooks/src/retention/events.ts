@@ -1,1 +1,0 @@
-export type RetentionEvent = never;

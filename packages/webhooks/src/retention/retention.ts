@@ -1,3 +1,0 @@
-export function createRetention(_: object) {
-  return { start() {}, async stop() {}, problems: async (): Promise<string[]> => [] };
-}

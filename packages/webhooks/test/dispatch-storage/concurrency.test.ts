@@ -1,0 +1,134 @@
+import { connect, untilBlocked } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { Settlement } from '../../src/dispatch/storage.ts';
+import { seededRandom } from '../dispatch/seeded-random.ts';
+import { failure, StorageWorld, success } from './support.ts';
+
+let world: StorageWorld;
+beforeAll(async () => {
+  world = await StorageWorld.create();
+});
+afterAll(() => world.drop());
+
+/** Holds the pending rows of deliveries until the returned function is called. */
+async function lockRows(deliveries: readonly PendingDelivery[]): Promise<() => Promise<void>> {
+  const holder = await connect(world.database.databaseUrl);
+  await holder.run('begin');
+  await holder.run('select from webhook_pending_delivery where delivery_id = any($1) for update', [
+    deliveries.map(({ deliveryId }) => deliveryId),
+  ]);
+  return async () => {
+    await holder.run('rollback');
+    await holder.close();
+  };
+}
+
+const resultsOf = (results: ReadonlyMap<unknown, string>): string[] => [...results.values()];
+
+const startTogether = async (
+  delivery: PendingDelivery,
+  [first, second]: readonly [Settlement, Settlement],
+): Promise<string[]> => {
+  const unlock = await lockRows([delivery]);
+  const firstSettling = world.storage.settle([first]);
+  await untilBlocked(world.admin, 1);
+  const secondSettling = world.storage.settle([second]);
+  await untilBlocked(world.admin, 2);
+  await unlock();
+  return [...resultsOf(await firstSettling), ...resultsOf(await secondSettling)];
+};
+
+describe('two workers that settle the same delivery at the same time', () => {
+  const later = { startedAt: new Date('2026-11-20T10:00:01Z') };
+
+  test('record one of two failures', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    const [delivery] = deliveries;
+    const results = await startTogether(delivery, [failure(delivery, 60_000), failure(delivery, 0)]);
+    expect(results.toSorted()).toEqual(['settled', 'stale']);
+    expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
+  });
+
+  test('record a success and a failure, and the delivery is delivered', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    const [delivery] = deliveries;
+    await startTogether(delivery, [failure(delivery, 0), success(delivery, later)]);
+    const counts = await world.counts(lane);
+    expect(counts).toMatchObject({ pending: 0, failed: 0 });
+    const [{ successes } = { successes: null }] = await world.admin.run(
+      'select count(*)::int as successes from webhook_attempt where delivery_id = $1 and response_status = 200',
+      [delivery.deliveryId],
+    );
+    expect(successes).toBe(1);
+  });
+
+  test('record both successes', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    const [delivery] = deliveries;
+    await startTogether(delivery, [success(delivery), success(delivery, later)]);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
+  });
+});
+
+test('a late success waits for a failure that another worker is recording, and then ends the delivery', async () => {
+  const { lane, deliveries } = await world.seedLane(2);
+  const [delivery, other] = deliveries;
+  // The second attempt is being recorded when the success of the first one arrives.
+  await world.storage.settle([failure(delivery, 0)]);
+  const retried = { ...delivery, attempts: 1 };
+  const unlock = await lockRows([other]);
+  const settling = world.storage.settle([failure(retried, 0), success(other)]);
+  await untilBlocked(world.admin, 1);
+  const late = world.storage.settle([success(delivery)]);
+  await untilBlocked(world.admin, 2);
+  await unlock();
+  expect(resultsOf(await settling)).toEqual(['settled', 'settled']);
+  expect(resultsOf(await late)).toEqual(['stale']);
+  expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 4, failed: 0 });
+});
+
+/** Enough to run into a deadlock if two statements locked in different orders: it is found within the first hundreds. */
+const statements = 10_000;
+
+// About 3 s on a quiet machine.
+const timeoutMs = 600_000;
+
+test(
+  `${statements} calls of four settlers with the same deliveries in different orders do not deadlock`,
+  { timeout: timeoutMs },
+  async () => {
+    const random = seededRandom(1);
+    const lanes = await Promise.all(Array.from({ length: 6 }, () => world.seedLane(20)));
+    const attempts = new Map<string, PendingDelivery>();
+    for (const { deliveries } of lanes) for (const delivery of deliveries) attempts.set(delivery.deliveryId, delivery);
+    const ids = [...attempts.keys()];
+    let started = 0;
+    const settler = async (): Promise<void> => {
+      while (started < statements) {
+        started += 1;
+        const chosen = new Set(Array.from({ length: 8 }, () => ids[Math.floor(random() * ids.length)] ?? ''));
+        const lanesWithState = new Set<string>();
+        const batch = [...chosen].map((id) => {
+          const delivery = attempts.get(id);
+          if (delivery === undefined) throw new Error('Unknown delivery.');
+          const hasState = !lanesWithState.has(delivery.subscriptionId) && random() < 0.5;
+          if (hasState) lanesWithState.add(delivery.subscriptionId);
+          return failure(delivery, 0, { laneState: hasState ? cleanLaneState : null });
+        });
+        const results = await world.storage.settle(batch);
+        for (const { delivery } of batch) {
+          if (results.get(delivery.deliveryId) !== 'settled') continue;
+          attempts.set(delivery.deliveryId, { ...delivery, attempts: delivery.attempts + 1 });
+        }
+      }
+    };
+    await Promise.all([settler(), settler(), settler(), settler()]);
+    // A deadlock would have rejected a call.
+    for (const { lane, deliveries } of lanes) {
+      const recorded = deliveries.reduce((sum, { deliveryId }) => sum + (attempts.get(deliveryId)?.attempts ?? 0), 0);
+      expect(await world.counts(lane)).toEqual({ pending: 20, attempts: recorded, failed: 0 });
+    }
+  },
+);

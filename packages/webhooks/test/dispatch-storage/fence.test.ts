@@ -1,0 +1,155 @@
+import { connect, untilBlocked } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
+import { insertLateSuccesses } from '../../src/dispatch/sql/insert-late-successes.ts';
+import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
+import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
+import { failure, finalFailure, StorageWorld, success } from './support.ts';
+
+let world: StorageWorld;
+beforeAll(async () => {
+  world = await StorageWorld.create();
+});
+afterAll(() => world.drop());
+
+const laneState = {
+  consecutiveFailures: 1,
+  breakerOpenUntilMs: null,
+  breakerProbes: 0,
+  holdUntilMs: null,
+  failingSinceMs: 0,
+};
+
+describe.each(['that was declared dead', 'with an unknown id'])('a worker %s writes nothing', (kind) => {
+  let workerId: WorkerId;
+  beforeAll(async () => {
+    workerId = await world.addWorker();
+    if (kind === 'that was declared dead') return world.declareDead(workerId);
+    await world.admin.run('update webhook_shard set worker_id = null where worker_id = $1', [workerId]);
+    await world.admin.run('delete from webhook_worker where id = $1', [workerId]);
+  });
+
+  test('when it settles', async () => {
+    const { deliveries } = await world.seedLane(4);
+    const [a, b, c, d] = deliveries;
+    const before = await world.snapshot();
+    const storage = world.storageOf(() => workerId);
+    const batch = [success(a), failure(b, 0, { laneState }), finalFailure(c), finalFailure(d, { attempt: null })];
+    await expect(storage.settle(batch)).rejects.toThrow(FencedOutError);
+    expect(await world.snapshot()).toEqual(before);
+  });
+
+  test('when it pauses a subscription', async () => {
+    const { deliveries } = await world.seedLane(2);
+    await world.storage.settle([failure(deliveries[1], 0, { laneState })]);
+    const before = await world.snapshot();
+    const gone = failure(deliveries[0], 0, { pause: 'GONE', laneState });
+    await expect(world.storageOf(() => workerId).settle([gone])).rejects.toThrow(FencedOutError);
+    await pauseSubscriptions(world.store, workerId, [gone]);
+    expect(await world.snapshot()).toEqual(before);
+  });
+
+  test('when it counts takes', async () => {
+    const { deliveries } = await world.seedLane(1);
+    const before = await world.snapshot();
+    await expect(world.storageOf(() => workerId).countTakes(deliveries)).rejects.toThrow(FencedOutError);
+    expect(await world.snapshot()).toEqual(before);
+  });
+
+  test('when it records a late success', async () => {
+    const { deliveries } = await world.seedLane(3);
+    await world.storage.settle([finalFailure(deliveries[0]), failure(deliveries[1], 0)]);
+    const before = await world.snapshot();
+    const successes = deliveries.map(({ subscriptionId, deliveryId }) => {
+      const attempt = { number: 1, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null };
+      return { subscriptionId, deliveryId, attempt };
+    });
+    await expect(recordLateSuccesses(world.store, workerId, successes)).rejects.toThrow(FencedOutError);
+    expect(await insertLateSuccesses(world.store, workerId, successes)).toEqual([]);
+    expect(await world.snapshot()).toEqual(before);
+  });
+});
+
+describe('a takeover', () => {
+  test('waits for a settle, whose results it then sees', async () => {
+    const workerId = await world.addWorker();
+    const storage = world.storageOf(() => workerId);
+    const { lane, deliveries } = await world.seedLane(2);
+    // The settle waits for this row, inside its statement, with the worker row locked.
+    const holder = await connect(world.database.databaseUrl);
+    await holder.run('begin');
+    await holder.run('select from webhook_pending_delivery where delivery_id = $1 for update', [
+      deliveries[1].deliveryId,
+    ]);
+    const settling = storage.settle(deliveries.map((delivery) => success(delivery)));
+    await untilBlocked(world.admin, 1);
+    const takeover = await connect(world.database.databaseUrl);
+    const takingOver = takeover.run('select from webhook_worker where id = $1 for update', [workerId]);
+    await untilBlocked(world.admin, 2);
+    await holder.run('rollback');
+    expect([...(await settling).values()]).toEqual(['settled', 'settled']);
+    await takingOver;
+    expect(await world.read(lane)).toEqual([]);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
+    await holder.close();
+    await takeover.close();
+  });
+
+  test('makes a settle that waits for it write nothing', async () => {
+    const workerId = await world.addWorker();
+    const storage = world.storageOf(() => workerId);
+    const { lane, deliveries } = await world.seedLane(2);
+    const takeover = await connect(world.database.databaseUrl);
+    await takeover.run('begin');
+    await takeover.run('select from webhook_worker where id = $1 for update', [workerId]);
+    await takeover.run('update webhook_worker set alive = false where id = $1', [workerId]);
+    const batch = deliveries.map((delivery) => success(delivery));
+    const settling = storage.settle(batch).catch((error: unknown) => error);
+    await untilBlocked(world.admin, 1);
+    await takeover.run('commit');
+    await takeover.close();
+    expect(await settling).toBeInstanceOf(FencedOutError);
+    expect(await world.counts(lane)).toEqual({ pending: 2, attempts: 0, failed: 0 });
+  });
+
+  test('does not stop the worker that takes over from settling the same deliveries', async () => {
+    const first = await world.addWorker();
+    const { deliveries, lane } = await world.seedLane(2);
+    await world.declareDead(first);
+    await world.storage.settle(deliveries.map((delivery) => success(delivery)));
+    const late = world.storageOf(() => first).settle(deliveries.map((delivery) => success(delivery)));
+    await expect(late).rejects.toThrow(FencedOutError);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
+  });
+});
+
+test('the renewal of a lease never waits for a settle, and is not waited for', async () => {
+  const workerId = await world.addWorker();
+  const storage = world.storageOf(() => workerId);
+  const lanes = await Promise.all(Array.from({ length: 4 }, () => world.seedLane(2)));
+  const holder = await connect(world.database.databaseUrl);
+  await holder.run('begin');
+  await holder.run('select from webhook_pending_delivery where delivery_id = any($1) for update', [
+    lanes.map(({ deliveries }) => deliveries[1].deliveryId),
+  ]);
+  const settling = lanes.map(({ deliveries }) => storage.settle(deliveries.map((delivery) => success(delivery))));
+  await untilBlocked(world.admin, 4);
+  const [locks] = await world.admin.run(
+    `select count(*)::int from pg_locks
+     where database = (select oid from pg_database where datname = current_database())
+       and relation = 'webhook_worker'::regclass and mode = 'RowShareLock'`,
+  );
+  expect(locks).toEqual({ count: 4 });
+  // With four locks on the row, an update that had to wait would fail.
+  await world.admin.run('begin');
+  await world.admin.run('select from webhook_worker where id = $1 for no key update nowait', [workerId]);
+  await world.admin.run(`update webhook_worker set leased_until = now() + interval '15 s' where id = $1`, [workerId]);
+  // A settle that starts while the renewal is not committed does not wait for it either.
+  const { deliveries } = await world.seedLane(1);
+  expect([...(await storage.settle([success(deliveries[0])])).values()]).toEqual(['settled']);
+  await world.admin.run('commit');
+  await holder.run('rollback');
+  for (const results of await Promise.all(settling)) expect([...results.values()]).toEqual(['settled', 'settled']);
+  await holder.close();
+});

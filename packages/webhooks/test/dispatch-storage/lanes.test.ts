@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LaneId } from '../../src/dispatch/lane-registry.ts';
+import { selectLane } from '../../src/dispatch/sql/select-lane.ts';
+import { selectLanesOfShards } from '../../src/dispatch/sql/select-lanes-of-shards.ts';
+import type { SubscriptionId } from '../../src/ids.ts';
+import { shardOf } from '../../src/shard.ts';
+import { subscriptionId } from '../dispatch/ids.ts';
+import { StorageWorld } from './support.ts';
+
+let world: StorageWorld;
+let active: SubscriptionId;
+let idle: SubscriptionId;
+let paused: SubscriptionId;
+let deleted: SubscriptionId;
+beforeAll(async () => {
+  world = await StorageWorld.create();
+  ({ lane: active } = await world.seedLane(2));
+  idle = await world.addLane();
+  ({ lane: paused } = await world.seedLane(1));
+  await world.pause(paused);
+  ({ lane: deleted } = await world.seedLane(1));
+  await world.delete(deleted);
+});
+afterAll(() => world.drop());
+
+const laneId = (lane: SubscriptionId): LaneId => ({ subscriptionId: lane, accountId: world.account.id });
+
+test('the lanes of a shard are the active subscriptions with pending deliveries', async () => {
+  const shard = shardOf(world.account.id);
+  const others = Array.from({ length: 64 }, (_, other) => other).filter((other) => other !== shard);
+  expect(await selectLanesOfShards(world.store, [shard])).toEqual([laneId(active)]);
+  expect(await selectLanesOfShards(world.store, [...others, shard])).toEqual([laneId(active)]);
+  expect(await selectLanesOfShards(world.store, others)).toEqual([]);
+});
+
+const read = (lane: SubscriptionId): unknown => selectLane(world.store, lane);
+
+test('one lane is read with its state', async () => {
+  expect(await read(active)).toEqual({ laneId: laneId(active), isActive: true, isDeleted: false, hasPending: true });
+  expect(await read(idle)).toEqual({ laneId: laneId(idle), isActive: true, isDeleted: false, hasPending: false });
+  expect(await read(paused)).toEqual({ laneId: laneId(paused), isActive: false, isDeleted: false, hasPending: true });
+  expect(await read(deleted)).toEqual({ laneId: laneId(deleted), isActive: false, isDeleted: true, hasPending: true });
+  expect(await read(subscriptionId(1))).toBeNull();
+});

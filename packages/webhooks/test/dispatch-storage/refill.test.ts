@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StorageWorld } from './support.ts';
+
+let world: StorageWorld;
+beforeAll(async () => {
+  world = await StorageWorld.create();
+});
+afterAll(() => world.drop());
+
+const all = { limit: 1_000, bodyBytesMax: 1_000_000, exclude: [] };
+
+const sequencesOf = (deliveries: readonly { sequence: string }[]): number[] =>
+  deliveries.map(({ sequence }) => Number(sequence));
+
+describe('a refill', () => {
+  test('returns all that sending needs', async () => {
+    const { lane } = await world.seedLane(1);
+    const [row] = await world.admin.run(
+      `select delivery_id::text as "deliveryId", event_id::text as "eventId", occurred_at as "occurredAt",
+         due_at as "dueAt" from webhook_pending_delivery where subscription_id = $1`,
+      [lane],
+    );
+    expect(await world.storage.refill(lane, all)).toEqual({
+      deliveries: [
+        {
+          deliveryId: row?.['deliveryId'],
+          subscriptionId: lane,
+          accountId: world.account.id,
+          eventId: row?.['eventId'],
+          eventType: 'referral.created',
+          eventVersion: '2026-11-01',
+          occurredAt: row?.['occurredAt'],
+          requestId: 'request',
+          sequence: '1',
+          attempts: 0,
+          takes: 0,
+          dueAtMs: Number(row?.['dueAt']),
+          body: Buffer.from('{"sequence":1}'),
+          bodyBytes: 14,
+        },
+      ],
+      nextDueAtMs: null,
+    });
+  });
+
+  test('orders deliveries by due time, then by sequence, and reads only its lane', async () => {
+    const { lane } = await world.seedLane(5);
+    await world.seedLane(1);
+    await world.setDue(lane, 2, '2026-11-20T09:00:00.001Z');
+    await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z');
+    await world.setDue(lane, 5, '2026-11-20T09:00:00.001Z');
+    const { deliveries, nextDueAtMs } = await world.storage.refill(lane, all);
+    expect(sequencesOf(deliveries)).toEqual([2, 5, 1, 3, 4]);
+    expect(deliveries[0]?.dueAtMs).toBe(Date.UTC(2026, 10, 20, 9, 0, 0, 1));
+    expect(nextDueAtMs).toBeNull();
+  });
+
+  test('reads at most as many as the limit, and returns when the next one is due', async () => {
+    const { lane } = await world.seedLane(5);
+    await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z');
+    await world.setDue(lane, 5, '2126-11-21T09:00:00.000Z');
+    const { deliveries, nextDueAtMs } = await world.storage.refill(lane, { ...all, limit: 3 });
+    expect(sequencesOf(deliveries)).toEqual([1, 2, 3]);
+    expect(nextDueAtMs).toBe(Date.UTC(2126, 10, 20, 9));
+  });
+
+  test('ends before the bodies exceed the bound, but returns the first whatever its size', async () => {
+    const { lane, deliveries: seeded } = await world.seedLane(3);
+    const two = await world.storage.refill(lane, { ...all, bodyBytesMax: 28 });
+    expect(sequencesOf(two.deliveries)).toEqual([1, 2]);
+    expect(two.nextDueAtMs).toBe(seeded[2].dueAtMs);
+    const one = await world.storage.refill(lane, { ...all, bodyBytesMax: 1 });
+    expect(sequencesOf(one.deliveries)).toEqual([1]);
+  });
+
+  test('leaves out what is excluded', async () => {
+    const { lane, deliveries: seeded } = await world.seedLane(4);
+    const exclude = [seeded[0].deliveryId, seeded[2].deliveryId];
+    const { deliveries } = await world.storage.refill(lane, { ...all, limit: 1, exclude });
+    expect(sequencesOf(deliveries)).toEqual([2]);
+    const nothing = await world.storage.refill(lane, { ...all, exclude: seeded.map(({ deliveryId }) => deliveryId) });
+    expect(nothing).toEqual({ deliveries: [], nextDueAtMs: null });
+  });
+
+  test('leaves out deliveries without a payload, and reports them', async () => {
+    const { lane, deliveries: seeded } = await world.seedLane(9);
+    await world.admin.run('delete from webhook_payload where event_id = any($1)', [
+      seeded.slice(0, 7).map(({ eventId }) => eventId),
+    ]);
+    const { deliveries, nextDueAtMs } = await world.storage.refill(lane, { ...all, limit: 2 });
+    expect(sequencesOf(deliveries)).toEqual([8]);
+    expect(nextDueAtMs).toBe(seeded[8]?.dueAtMs);
+    expect(world.events.splice(0)).toEqual(
+      seeded.slice(0, 7).map(({ deliveryId }) => ({ kind: 'payload-missing', alarm: true, lane, deliveryId })),
+    );
+    await world.admin.run('delete from webhook_payload where event_id = any($1)', [
+      seeded.map(({ eventId }) => eventId),
+    ]);
+    expect(await world.storage.refill(lane, { ...all, limit: 2 })).toEqual({ deliveries: [], nextDueAtMs: null });
+    world.events.splice(0);
+  });
+
+  test('leaves out expired deliveries', async () => {
+    const { lane, deliveries: seeded } = await world.seedLane(3);
+    const [, second] = seeded;
+    await world.admin.run('update webhook_retention set expired_before = $1', [second.deliveryId]);
+    const { deliveries } = await world.storage.refill(lane, all);
+    await world.admin.run('update webhook_retention set expired_before = 0');
+    expect(sequencesOf(deliveries)).toEqual([2, 3]);
+    expect(world.events).toEqual([]);
+  });
+});
+
+describe('targets', () => {
+  test('are read with the number of the URL, the secret and a clean state', async () => {
+    const lane = await world.addLane();
+    await world.changeUrl(lane);
+    const [row] = await world.admin.run('select callback_url from webhook_subscription where id = $1', [lane]);
+    expect((await world.storage.targets([lane])).get(lane)).toEqual({
+      subscriptionId: lane,
+      accountId: world.account.id,
+      callbackUrl: row?.['callback_url'],
+      urlNumber: 2,
+      secret: `${lane}:not a ciphertext`,
+      nextSecret: null,
+      state: {
+        consecutiveFailures: 0,
+        breakerOpenUntilMs: null,
+        breakerProbes: 0,
+        holdUntilMs: null,
+        failingSinceMs: null,
+      },
+    });
+  });
+
+  test('of paused and deleted subscriptions are missing, those with an unreadable secret have none', async () => {
+    const [active, paused, deleted, unreadable] = [
+      await world.addLane(),
+      await world.addLane(),
+      await world.addLane(),
+      await world.addLane(),
+    ];
+    await world.pause(paused);
+    await world.delete(deleted);
+    await world.admin.run(`update webhook_subscription set secret_ciphertext = 'unreadable' where id = $1`, [
+      unreadable,
+    ]);
+    const targets = await world.storage.targets([active, paused, deleted, unreadable]);
+    expect([...targets.keys()].toSorted()).toEqual([active, unreadable].toSorted());
+    expect(targets.get(unreadable)?.secret).toBeNull();
+  });
+});
+
+test('takes are counted for each delivery, in any order', async () => {
+  const { lane, deliveries } = await world.seedLane(3);
+  await world.storage.countTakes([deliveries[2], deliveries[0]]);
+  await world.storage.countTakes([deliveries[0]]);
+  expect((await world.read(lane)).map(({ takes }) => takes)).toEqual([2, 0, 1]);
+});
