@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
 // also apply to `require`.
 const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
-const slow = ['**/node_modules/**', '**/test/full/**'];
+const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
 const withPostgres = {
   globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts',
   hookTimeout: 120_000,
@@ -46,6 +46,17 @@ export default defineConfig({
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
           testTimeout: 120_000,
           ...withPostgres,
+        },
+      },
+      {
+        ...shared,
+        // Measurements that take minutes or hours, run by `pnpm test:long`, never in CI.
+        test: {
+          name: 'long',
+          include: ['{packages,apps,tools}/*/test/long/**/*.test.ts'],
+          testTimeout: 6 * 3_600_000,
+          ...withPostgres,
+          hookTimeout: 3_600_000,
         },
       },
     ],

@@ -1,6 +1,7 @@
 /**
- * `node scripts/test.ts [check] <vitest project>…`: the script behind `pnpm test` and `pnpm test:full`. The last line of
- * output is always `N passed, N failed, N skipped`. The exit code is 0 if at least one test ran and none failed.
+ * `node scripts/test.ts [check] <vitest project>… [file]`: the script behind `pnpm test`, `pnpm test:full` and
+ * `pnpm test:long [file]`. A part of a path runs only the files that contain it. The last line of output is always
+ * `N passed, N failed, N skipped`. The exit code is 0 if at least one test ran and none failed.
  */
 import { inspect } from 'node:util';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
@@ -12,6 +13,8 @@ interface Counts {
   skipped: number;
 }
 
+const projects = ['unit', 'integration', 'full', 'long'];
+
 async function run(parts: readonly string[]): Promise<Counts> {
   if (parts.includes('check')) {
     const { length: failed } = await check();
@@ -20,7 +23,8 @@ async function run(parts: readonly string[]): Promise<Counts> {
       return { passed: 0, failed, skipped: 0 };
     }
   }
-  const vitest = await startVitest([], { project: parts.filter((part) => part !== 'check'), run: true });
+  const files = parts.filter((part) => part !== 'check' && !projects.includes(part));
+  const vitest = await startVitest(files, { project: parts.filter((part) => projects.includes(part)), run: true });
   const counts = count(vitest);
   await vitest.close();
   return counts;
