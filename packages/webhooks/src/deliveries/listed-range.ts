@@ -43,10 +43,8 @@ export function listedRange(bounds: ListBounds, status: DeliveryStatus | null, a
       const newest = BigInt(idAt(now)) + clockStepDays * idsPerDay;
       const oldest =
         (oldestSubscriptionId === null ? newest : BigInt(oldestSubscriptionId)) - clockStepDays * idsPerDay;
-      return {
-        min: larger(0n, larger(oldest, expiredBefore - expiredDays * idsPerDay)),
-        before: smaller(after, newest),
-      };
+      const oldestDay = larger(oldest, expiredBefore - expiredDays * idsPerDay) / idsPerDay;
+      return { min: larger(0n, oldestDay) * idsPerDay, before: smaller(after, newest) };
     }
   }
 }

@@ -43,7 +43,8 @@ const sources: Record<DeliveryIndex, { table: string; id: string; condition: str
  * The newest ids of each subscription. A delivery with two successful attempts is listed twice.
  *
  * `= any (array[…])` and the order by both columns make PostgreSQL use the index of the subscription. Otherwise it may scan the
- * ids of all subscriptions in their order and filter them.
+ * ids of all subscriptions in their order and filter them. The position is compared as a row, because PostgreSQL assumes that
+ * 0.5 % of the ids lie between two bounds that it does not know, and would read all of them in another order.
  *
  * @param range limits the partitions that are read
  * @param limit for each subscription
@@ -65,7 +66,8 @@ export async function selectDeliveryIds(
       cross join lateral (
         select d.${id} as id
         from ${table} d
-        where d.subscription_id = any (array[p.subscription_id]) and d.${id} < p.before
+        where d.subscription_id = any (array[p.subscription_id])
+          and (d.subscription_id, d.${id}) < (p.subscription_id, p.before)
           and d.${id} >= $3::bigint and d.${id} < $4::bigint ${condition}
         order by d.subscription_id desc, d.${id} desc
         limit $5

@@ -1,0 +1,98 @@
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect } from '@deedwire/testing';
+import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
+import { selectAttempts } from '../../src/deliveries/select-attempts.ts';
+import { selectDeliveriesOfAllAccounts } from '../../src/deliveries/select-deliveries-of-all-accounts.ts';
+import { selectDeliveries } from '../../src/deliveries/select-deliveries.ts';
+import { selectDelivery } from '../../src/deliveries/select-delivery.ts';
+import { explainingDatabase } from './explaining-database.ts';
+import type { History } from './history.ts';
+
+const statuses = [null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const;
+
+export interface PageCost {
+  list: string;
+  rows: number;
+  statements: number;
+  /** The most of any statement. */
+  buffers: number;
+  /** The most of any statement. */
+  locks: number;
+  /** The statement that read the most buffers. */
+  costliest: string;
+}
+
+/** Reads pages of deliveries as the APIs and operators do, with their rights, and measures each statement. */
+export async function measurePages(testDatabase: TestDatabase, history: History): Promise<PageCost[]> {
+  const api = await connect(await testDatabase.urlFor('partner_api'));
+  const operator = await connect(await testDatabase.urlFor('operator'));
+  const measured: PageCost[] = [];
+  const measure = async (
+    list: string,
+    connection: typeof api,
+    read: (database: ReturnType<typeof explainingDatabase>['database']) => Promise<readonly unknown[]>,
+  ): Promise<void> => {
+    const { database, costs } = explainingDatabase(connection);
+    const rows = await read(database);
+    const [costliest] = costs.toSorted((a, b) => b.buffers - a.buffers);
+    if (costliest === undefined) throw new Error(`${list} ran no statement.`);
+    measured.push({
+      list,
+      rows: rows.length,
+      statements: costs.length,
+      buffers: costliest.buffers,
+      locks: Math.max(...costs.map(({ locks }) => locks)),
+      costliest: costliest.statement,
+    });
+  };
+
+  const { busy, quiet } = history;
+  for (const [name, { accountId, subscriptionIds }, index] of [
+    ['busy account', busy, null],
+    ['busiest subscription', busy, 0],
+    ['subscription with few deliveries', busy, 1],
+    ['subscription without deliveries', busy, 19],
+    ['quiet account', quiet, null],
+  ] as const) {
+    const subscriptionId = index === null ? null : (subscriptionIds[index] ?? null);
+    for (const status of statuses) {
+      let last: DeliveryRow | undefined;
+      const filter = { accountId, subscriptionId, status };
+      for (const [page, limit] of [
+        ['first page', 101],
+        ['second page', 21],
+      ] as const) {
+        await measure(`${name}, ${status ?? 'any status'}, ${page}`, api, async (database) => {
+          const rows = await selectDeliveries(database, filter, { afterId: last?.id ?? null, limit });
+          last = rows.at(-1);
+          return rows;
+        });
+      }
+      if (last !== undefined) await measureRecords(name, last);
+    }
+  }
+  for (const status of statuses) {
+    await measure(`all accounts, ${status ?? 'any status'}`, operator, (database) =>
+      selectDeliveriesOfAllAccounts(database, status, { afterId: null, limit: 101 }),
+    );
+  }
+  await api.close();
+  await operator.close();
+  return measured;
+
+  async function measureRecords(name: string, { id }: DeliveryRow): Promise<void> {
+    const { accountId, subscriptionIds } = history.busy;
+    await measure(`a delivery of the ${name}`, api, async (database) => [
+      await selectDelivery(database, accountId, id),
+    ]);
+    const page = { afterId: id, limit: 100 };
+    const subscriptionId = subscriptionIds[0] ?? null;
+    let ids: DeliveryRow['id'][] = [];
+    await measure(`deliveries after it`, api, async (database) => {
+      const rows = await selectDeliveries(database, { accountId, subscriptionId, status: null }, page);
+      ids = rows.map((row) => row.id);
+      return rows;
+    });
+    await measure(`attempts of 100 deliveries`, api, (database) => selectAttempts(database, ids, 20));
+  }
+}

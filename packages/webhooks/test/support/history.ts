@@ -1,0 +1,119 @@
+import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
+import type { Connection } from '@deedwire/testing';
+import type { SubscriptionId } from '../../src/ids.ts';
+
+const dayMs = 86_400_000;
+
+/** Creates the partitions of the last `days` days, which the worker would have created in time. */
+export async function createPastPartitions(connection: Connection, days: number): Promise<void> {
+  await connection.run(`
+    do $$
+    declare
+      parent text;
+      day date;
+    begin
+      foreach parent in array array['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] loop
+        for day in select (now() at time zone 'UTC')::date - n from generate_series(2, ${days}) n loop
+          execute format('create table %I partition of %I for values from (%s) to (%s)', parent || to_char(day, '_YYYYMMDD'),
+            parent, (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
+        end loop;
+      end loop;
+    end
+    $$`);
+}
+
+/** Two partner accounts with 20 subscriptions each. */
+export interface History {
+  /** Nearly all deliveries belong to the first subscription, few to the next five, none to the others. */
+  busy: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
+  /** One delivery, 30 days ago, to every second subscription. */
+  quiet: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
+}
+
+export interface HistorySize {
+  /** Deliveries of the last 36 days. A tenth failed, the others were delivered, some at the second attempt. */
+  finished: number;
+  /** Newer deliveries, which are pending. */
+  pending: number;
+}
+
+/** Inserts the history of two accounts. `connection` must have all rights, and must not be in use. */
+export async function fillHistory(connection: Connection, { finished, pending }: HistorySize): Promise<History> {
+  const nowMs = Date.now();
+  const idDaysAgo = (days: number): bigint => BigInt(idAt(new Date(nowMs - days * dayMs)));
+  await createPastPartitions(connection, 38);
+  const account = async (number: number) => {
+    const accountId = toRecordId<'Partner'>(String(number));
+    const subscriptionIds = Array.from({ length: 20 }, (_, index) =>
+      toRecordId<'WebhookSubscription'>(String(idDaysAgo(37) + BigInt(number * 1000 + index))),
+    );
+    await connection.run(
+      `with account as (
+         insert into account (id, interface, organization_id, name) values ($1, 'partner', 1, 'Test')
+       ),
+       subscription as (
+         insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+         select id, $1, 'partner', 'https://a.test/', '', 0 from unnest($2::bigint[]) id
+       )
+       insert into webhook_subscription_sequence select id, 'partner', 1 from unnest($2::bigint[]) id`,
+      [accountId, subscriptionIds],
+    );
+    return { accountId, subscriptionIds };
+  };
+  await connection.run(`insert into organization (id, name) values (1, 'Test')`);
+  const [busy, quiet] = [await account(1), await account(2)];
+
+  await connection.run(`set session_replication_role = replica`);
+  const deliveries = `
+    select id, $1::bigint as account_id, (case when n % 20 = 0 then $4::bigint[] else $3::bigint[] end)[1 + n / 20 % 5] as subscription_id,
+      'partner'::interface_name as interface, id - 1 as event_id, 'referral.created' as event_type,
+      '2026-11-01' as event_version, now() as occurred_at, n as sequence
+    from (
+      select n, ((($5::bigint + ($6::bigint - $5::bigint) / $2::int * n) >> 12) << 12) + (n & 4095) as id
+      from generate_series(1, $2::int) n
+    ) numbered`;
+  const [dominant = busy.subscriptionIds[0], ...others] = busy.subscriptionIds;
+  const parameters = (count: number, oldest: bigint, newest: bigint): unknown[] => [
+    busy.accountId,
+    count,
+    Array.from({ length: 5 }, () => dominant),
+    others.slice(0, 5),
+    oldest,
+    newest,
+  ];
+  await connection.run(
+    `with delivery as (insert into webhook_delivery ${deliveries} returning id, subscription_id, sequence),
+      attempt as (
+        insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+        select id, number, subscription_id, 'partner', now(), 5,
+          case when sequence % 10 = 9 or number < 1 + (sequence % 10 = 8)::int then 500 else 200 end
+        from delivery, generate_series(1, 1 + (sequence % 10 = 8)::int) number
+      )
+    insert into webhook_failed_delivery select subscription_id, id, 'partner' from delivery where sequence % 10 = 9`,
+    parameters(finished, idDaysAgo(36), idDaysAgo(0.1)),
+  );
+  await connection.run(
+    `with delivery as (insert into webhook_delivery ${deliveries} returning *)
+    insert into webhook_pending_delivery
+      (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+       due_at, body_bytes)
+    select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, now(), 9
+    from delivery`,
+    parameters(pending, idDaysAgo(0.05), idDaysAgo(0)),
+  );
+  await connection.run(
+    `with delivery as (
+       insert into webhook_delivery
+       select $1::bigint + number, $2, id, 'partner', 1, 'referral.created', '2026-11-01', now(), 1
+       from unnest($3::bigint[]) with ordinality quiet (id, number)
+       where number % 2 = 1
+       returning id, subscription_id
+     )
+     insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+     select id, 1, subscription_id, 'partner', now(), 5, 200 from delivery`,
+    [idDaysAgo(30), quiet.accountId, quiet.subscriptionIds],
+  );
+  await connection.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);
+  await connection.run(`set session_replication_role = default`);
+  return { busy, quiet };
+}
