@@ -19,7 +19,10 @@ const insertLateSuccessesStatement: Statement = {
       from worker
       cross join unnest($2::bigint[], $3::int[], $4::timestamptz[], $5::int[], $6::int[])
         as r (delivery_id, number, started_at, duration_ms, status)
-      join webhook_delivery d on d.id = r.delivery_id and d.id between $7 and $8
+      -- The limit keeps this a lookup per delivery. A hash join would read all deliveries between the first and the last id.
+      cross join lateral (
+        select id, subscription_id, interface from webhook_delivery where id = r.delivery_id and id between $7 and $8 limit 1
+      ) d
       cross join lateral (
         select coalesce(max(a.number), 0) as last_number,
           coalesce(bool_or(a.started_at = r.started_at and a.error is null and a.response_status = r.status), false) as is_same

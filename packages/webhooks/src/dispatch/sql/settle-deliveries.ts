@@ -56,8 +56,12 @@ const settleDeliveries: Statement = {
         $19::float8[])
         as state (number, subscription_id, url_number, consecutive_failures, breaker_open_until_ms, breaker_probes,
           hold_until_ms, failing_since_ms)
-      join webhook_subscription s on s.id = state.subscription_id and s.url_number = state.url_number
-        and s.paused_reason is null
+      cross join lateral (
+        select id, url_number
+        from webhook_subscription
+        where id = state.subscription_id and url_number = state.url_number and paused_reason is null
+        limit 1
+      ) s
       -- "is true" keeps this a hashed subplan. As a join it would be a nested loop over two lists.
       where (state.number in (select number from settled)) is true
       order by s.id
