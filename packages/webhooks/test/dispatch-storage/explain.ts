@@ -1,0 +1,89 @@
+import type { Database, Statement } from '@deedwire/store';
+import type { Connection } from '@deedwire/testing';
+
+/** A node of `explain (analyze, buffers, format json)`. */
+interface PlanNode {
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Join Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: PlanNode[];
+}
+
+export interface PlanSummary {
+  readonly nodeTypes: ReadonlySet<string>;
+  /** Rows that some node read, over all of its loops: the largest such number. */
+  readonly rowsMax: number;
+  /** Rows that some node read and discarded: the largest such number. */
+  readonly removedMax: number;
+  readonly buffers: number;
+}
+
+/** Records the statements that a function runs. They return nothing. */
+class RecordingDatabase implements Database {
+  readonly calls: { statement: Statement; values: readonly unknown[] }[] = [];
+
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    this.calls.push({ statement, values });
+    return Promise.resolve([]);
+  }
+}
+
+/**
+ * Runs the first statement of a function in a transaction that is rolled back, and summarizes its plan. The plan is the one
+ * that sessions cache, which does not depend on the values.
+ */
+export async function explain(
+  connection: Connection,
+  run: (database: Database) => Promise<unknown>,
+): Promise<PlanSummary> {
+  const recorder = new RecordingDatabase();
+  await run(recorder).catch(() => {});
+  const [call] = recorder.calls;
+  if (call === undefined) throw new Error('The function ran no statement.');
+  await connection.run('begin');
+  try {
+    await connection.run(`set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan`);
+    await connection.run(`prepare explained as ${call.statement.text}`);
+    const values = call.values.map(toLiteral).join(', ');
+    const [row = {}] = await connection.run(`explain (analyze, buffers, format json) execute explained (${values})`);
+    return summarize(row);
+  } finally {
+    await connection.run('deallocate explained').catch(() => {});
+    await connection.run('rollback');
+  }
+}
+
+function toLiteral(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') throw new TypeError('Expected a text or a number.');
+  return `'${String(value).replaceAll("'", "''")}'`;
+}
+
+function summarize(row: Record<string, unknown>): PlanSummary {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the format of EXPLAIN
+  const [{ Plan: root }] = row['QUERY PLAN'] as [{ Plan: PlanNode }];
+  const nodes = [...nodesOf(root)];
+  return {
+    nodeTypes: new Set(nodes.map((node) => node['Node Type'])),
+    rowsMax: Math.max(...nodes.map((node) => node['Actual Rows'] * node['Actual Loops'])),
+    removedMax: Math.max(
+      ...nodes.map(
+        (node) =>
+          ((node['Rows Removed by Filter'] ?? 0) +
+            (node['Rows Removed by Join Filter'] ?? 0) +
+            (node['Rows Removed by Index Recheck'] ?? 0)) *
+          node['Actual Loops'],
+      ),
+    ),
+    buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
+  };
+}
+
+function* nodesOf(node: PlanNode): Generator<PlanNode> {
+  yield node;
+  for (const child of node.Plans ?? []) yield* nodesOf(child);
+}

@@ -1,0 +1,149 @@
+import type { Database } from '@deedwire/store';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
+import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import { countTakes } from '../../src/dispatch/sql/count-takes.ts';
+import { insertLateSuccesses, type LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
+import { lockLateDeliveries } from '../../src/dispatch/sql/lock-late-deliveries.ts';
+import { lockPendingDeliveries } from '../../src/dispatch/sql/lock-pending-deliveries.ts';
+import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
+import { selectLanesOfShards } from '../../src/dispatch/sql/select-lanes-of-shards.ts';
+import { selectPayloads } from '../../src/dispatch/sql/select-payloads.ts';
+import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/select-pending-deliveries.ts';
+import { selectTargets } from '../../src/dispatch/sql/select-targets.ts';
+import { settle } from '../../src/dispatch/sql/settle-deliveries.ts';
+import type { Settlement } from '../../src/dispatch/storage.ts';
+import type { DeliveryId, EventId, SubscriptionId } from '../../src/ids.ts';
+import { shardOf } from '../../src/shard.ts';
+import { explain } from './explain.ts';
+import { failure, finalFailure, StorageWorld, success } from './support.ts';
+
+let world: StorageWorld;
+let dominant: SubscriptionId;
+/** One lane has 100,000 pending deliveries, 200 others have 10 each. */
+let batch: PendingDelivery[];
+beforeAll(async () => {
+  world = await StorageWorld.create();
+  dominant = await world.addLane();
+  const lanes = [];
+  for (let lane = 0; lane < 200; lane += 1) lanes.push(await world.addLane());
+  for (const lane of lanes) await world.addDeliveries(lane, 10);
+  await world.addDeliveries(dominant, 100_000);
+  await world.admin.run('analyze');
+  batch = [];
+  for (const lane of lanes) batch.push(...(await world.read(lane)));
+});
+afterAll(() => world.drop());
+
+const late = ({ subscriptionId, deliveryId }: PendingDelivery): LateSuccess => ({
+  subscriptionId,
+  deliveryId,
+  attempt: { number: 1, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null },
+});
+
+/** One result of each lane contains a state. */
+function failuresWithStates(): Settlement[] {
+  const lanes = new Set<SubscriptionId>();
+  return batch.map((delivery) => {
+    const laneState = lanes.has(delivery.subscriptionId) ? null : cleanLaneState;
+    lanes.add(delivery.subscriptionId);
+    return failure(delivery, 5_000, { laneState });
+  });
+}
+
+const writing: [name: string, run: (database: Database) => Promise<unknown>][] = [
+  [
+    'settle, successes',
+    (database) =>
+      settle(
+        database,
+        world.workerId,
+        batch.map((delivery) => success(delivery)),
+      ),
+  ],
+  ['settle, failures', (database) => settle(database, world.workerId, failuresWithStates())],
+  [
+    'settle, final',
+    (database) =>
+      settle(
+        database,
+        world.workerId,
+        batch.map((delivery) => finalFailure(delivery)),
+      ),
+  ],
+  ['countTakes', (database) => countTakes(database, world.workerId, batch)],
+  ['lockLateDeliveries', (database) => lockLateDeliveries(database, world.workerId, idsOf(batch))],
+  ['insertLateSuccesses', (database) => insertLateSuccesses(database, world.workerId, batch.map(late))],
+  ['pauseSubscriptions', (database) => pauseSubscriptions(database, world.workerId, [gone()])],
+];
+
+const gone = (): Settlement => {
+  const [delivery] = batch;
+  if (delivery === undefined) throw new Error('The batch is empty.');
+  return failure(delivery, 0, { pause: 'GONE' });
+};
+
+const idsOf = (deliveries: readonly PendingDelivery[]): DeliveryId[] => deliveries.map(({ deliveryId }) => deliveryId);
+
+test.each(writing)('%s locks the row of its worker', async (_, run) => {
+  expect((await explain(world.admin, run)).nodeTypes).toContain('LockRows');
+});
+
+test.each([
+  ...writing,
+  ['lockPendingDeliveries', (database) => lockPendingDeliveries(database, batch)] as (typeof writing)[0],
+])('%s with 2,000 deliveries reads rows in proportion', async (_, run) => {
+  const plan = await explain(world.admin, run);
+  expect(plan.rowsMax).toBeLessThanOrEqual(2_000);
+  expect(plan.removedMax).toBeLessThanOrEqual(2_000);
+});
+
+describe('with a lane that has 100,000 pending deliveries', () => {
+  test('a refill of that lane reads only the deliveries that it returns', async () => {
+    const pending = await explain(world.admin, (database) =>
+      selectPendingDeliveries(database, dominant, laneStart, [], 257),
+    );
+    expect(pending.rowsMax).toBe(257);
+    expect(pending.buffers).toBeLessThan(100);
+    const { deliveries } = await world.storage.refill(dominant, { limit: 256, bodyBytesMax: 1_000_000, exclude: [] });
+    expect(deliveries).toHaveLength(256);
+    const payloads = await explain(world.admin, (database) => selectPayloads(database, deliveries));
+    expect(payloads.rowsMax).toBe(256);
+    // A lookup reads a few pages of an index and one of the table.
+    expect(payloads.buffers).toBeLessThan(256 * 6);
+  });
+
+  test('a refill of another lane reads only its deliveries', async () => {
+    const [delivery] = batch;
+    const lane = delivery?.subscriptionId ?? dominant;
+    const pending = await explain(world.admin, (database) =>
+      selectPendingDeliveries(database, lane, laneStart, idsOf(batch.slice(0, 5)), 257),
+    );
+    expect(pending.rowsMax).toBe(5);
+    expect(pending.buffers).toBeLessThan(100);
+  });
+
+  test('bodies of old and new deliveries are read without those between them', async () => {
+    const rows = await world.admin.run(
+      `select event_id::text as "eventId", event_version as "eventVersion" from webhook_payload
+       where event_id in (select min(event_id) from webhook_payload union select max(event_id) from webhook_payload)`,
+    );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the columns above
+    const keys = rows as { eventId: EventId; eventVersion: string }[];
+    const payloads = await explain(world.admin, (database) => selectPayloads(database, keys));
+    expect(payloads.rowsMax).toBe(2);
+    expect(payloads.buffers).toBeLessThan(30);
+  });
+
+  test('the lanes of its shard are found by one lookup per subscription', async () => {
+    const plan = await explain(world.admin, (database) => selectLanesOfShards(database, [shardOf(world.account.id)]));
+    expect(plan.rowsMax).toBeLessThan(1_000);
+    expect(plan.buffers).toBeLessThan(201 * 8);
+  });
+
+  test('targets are read by their ids', async () => {
+    const plan = await explain(world.admin, (database) => selectTargets(database, [dominant]));
+    expect(plan.rowsMax).toBe(1);
+    expect(plan.buffers).toBeLessThan(20);
+  });
+});
