@@ -3,6 +3,7 @@ export { CellMismatchError, MigrationChangedError, MigrationMissingError, StoreU
 export { migrate } from './migrate.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
+export { type Session, type SessionOptions, withSession } from './session.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export {
   createStore,

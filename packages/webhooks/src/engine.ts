@@ -9,9 +9,9 @@ import type { EngineEvent } from './events.ts';
 import { createFanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import { openShards } from './open-shards.ts';
+import { createRetention } from './retention/retention.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/subscription-row.ts';
-import { createRetention } from './retention/retention.ts';
 import { workersChanged } from './workers/workers-changed.ts';
 import { createWorkers } from './workers/workers.ts';
 

@@ -6,6 +6,12 @@ import { laneStart, selectPendingDeliveries, type StoredDelivery } from './sql/s
 import type { Refill, RefillOptions } from './storage.ts';
 
 /**
+ * Deliveries that are due later are left in storage until then. After a hand-over, the former owner may still record the
+ * results of such deliveries.
+ */
+const readAheadMs = 1_000;
+
+/**
  * Reads the first deliveries of a lane with their bodies. Those without a payload are left out.
  *
  * @param onPayloadMissing called for each delivery that has no payload although it has not expired
@@ -18,8 +24,11 @@ export async function refillLane(
 ): Promise<Refill> {
   for (let position = laneStart; ;) {
     // One more than can be returned: it tells when the lane must be read again.
-    const rows = await selectPendingDeliveries(database, lane, position, exclude, limit + 1);
-    const chosen = rows.slice(0, countWithin(rows, limit, bodyBytesMax));
+    const { nowMs, deliveries: rows } = await selectPendingDeliveries(database, lane, position, exclude, limit + 1);
+    const isLater = ({ dueAtMs }: StoredDelivery): boolean => dueAtMs > nowMs + readAheadMs;
+    const later = rows.findIndex(isLater);
+    const due = later === -1 ? rows : rows.slice(0, later);
+    const chosen = due.slice(0, countWithin(due, limit, bodyBytesMax));
     const next = rows[chosen.length];
     const bodies = chosen.length === 0 ? [] : await selectPayloads(database, chosen);
     const deliveries: PendingDelivery[] = [];
@@ -37,7 +46,7 @@ export async function refillLane(
   }
 }
 
-/** How many of the first rows are within both bounds. At least one. */
+/** How many of the first rows are within both bounds. At least one, if there is any. */
 function countWithin(rows: readonly StoredDelivery[], limit: number, bodyBytesMax: number): number {
   let bodyBytes = 0;
   for (const [index, row] of rows.entries()) {

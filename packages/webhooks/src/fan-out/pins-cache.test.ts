@@ -1,6 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import type { AccountId } from '../ids.ts';
+import { shardOf } from '../shard.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
 import { PinsCache } from './pins-cache.ts';
 
@@ -53,4 +54,17 @@ test('does not keep what was read before a change', async () => {
   expect(cache.peek(a)).toBeUndefined();
   await cache.get([a]);
   expect(reads).toHaveLength(2);
+});
+
+test('keeps nothing of a removed shard, and nothing that was being read then', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { cache, reads } = countingCache(() => (reads.length === 2 ? promise : Promise.resolve()));
+  await cache.get([a]);
+  cache.dropShard(shardOf(a));
+  expect(cache.peek(a)).toBeUndefined();
+  const reading = cache.get([a]);
+  cache.dropShard(shardOf(a));
+  resolve();
+  await reading;
+  expect(cache.peek(a)).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import type { AccountId } from '../ids.ts';
+import { type Shard, shardOf } from '../shard.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
 
 export interface PinsCacheOptions {
@@ -19,6 +20,8 @@ export class PinsCache {
   readonly #options: PinsCacheOptions;
   readonly #cached = new Map<AccountId, CachedPins>();
   readonly #epochs = new Map<AccountId, number>();
+  /** How many shards were removed. Nothing that was read before a removal is kept. */
+  #removals = 0;
   #readsInProgress = 0;
   #generation = 0;
 
@@ -53,6 +56,12 @@ export class PinsCache {
     if (this.#readsInProgress > 0) this.#epochs.set(account, (this.#epochs.get(account) ?? 0) + 1);
   }
 
+  /** This worker no longer owns the shard, so it does not hear of changes. */
+  dropShard(shard: Shard): void {
+    this.#removals += 1;
+    for (const account of this.#cached.keys()) if (shardOf(account) === shard) this.#cached.delete(account);
+  }
+
   /** To be called at regular intervals: pins that are `generationsMax` intervals old are read again. */
   age(): void {
     this.#generation += 1;
@@ -61,13 +70,14 @@ export class PinsCache {
 
   async #read(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, AccountPins>> {
     const generation = this.#generation;
+    const removals = this.#removals;
     const epochs = accounts.map((account) => this.#epochs.get(account));
     this.#readsInProgress += 1;
     try {
       const pins = await this.#options.read(accounts);
       if (this.#cached.size + accounts.length > accountsMax) this.#cached.clear();
       for (const [index, account] of accounts.entries()) {
-        if (this.#epochs.get(account) !== epochs[index]) continue;
+        if (this.#epochs.get(account) !== epochs[index] || this.#removals !== removals) continue;
         this.#cached.set(account, { pins: pins.get(account) ?? null, generation });
       }
       return pins;

@@ -196,6 +196,7 @@ export class QueueFanOut implements FanOut {
 
   #forgetShard(shard: Shard): void {
     this.#discovery.remove(shard);
+    this.#pins.dropShard(shard);
     for (const account of this.#known.removeShard(shard)) this.#turns.remove(account);
   }
 

@@ -9,7 +9,7 @@ import { pgArray } from '../../pg-array.ts';
 const selectPendingStatement: Statement = {
   name: 'select-pending-deliveries',
   text: `
-    select coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
+    select date_part('epoch', clock_timestamp()) * 1000 as now_ms, coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
       round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
       round(date_part('epoch', due_at) * 1000), body_bytes) order by due_at, sequence), '[]') as deliveries
     from (
@@ -61,6 +61,11 @@ export interface StoredDelivery extends LanePosition {
   readonly bodyBytes: number;
 }
 
+export interface PendingDeliveries {
+  readonly nowMs: number;
+  readonly deliveries: readonly StoredDelivery[];
+}
+
 /** Reads the first deliveries of a subscription after a position, in the order of due time and sequence. */
 export async function selectPendingDeliveries(
   database: Database,
@@ -68,10 +73,12 @@ export async function selectPendingDeliveries(
   after: LanePosition,
   exclude: readonly DeliveryId[],
   limit: number,
-): Promise<StoredDelivery[]> {
+): Promise<PendingDeliveries> {
   const values = [subscriptionId, after.dueAtMs, after.sequence, pgArray(exclude), limit];
-  const { deliveries } = onlyRow(await database.query<{ deliveries: PendingTuple[] }>(selectPendingStatement, values));
-  return deliveries.map(
+  const row = onlyRow(
+    await database.query<{ now_ms: number; deliveries: PendingTuple[] }>(selectPendingStatement, values),
+  );
+  const deliveries = row.deliveries.map(
     ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
       const [attempts, takes, dueAtMs, bodyBytes] = rest;
       const occurredAt = new Date(occurredAtMs);
@@ -92,4 +99,5 @@ export async function selectPendingDeliveries(
       };
     },
   );
+  return { nowMs: row.now_ms, deliveries };
 }

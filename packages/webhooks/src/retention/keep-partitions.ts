@@ -1,0 +1,30 @@
+import type { Store } from '@deedwire/store';
+import { selectTime } from '@deedwire/store/time';
+import { dayOf } from './days.ts';
+import type { OnRetentionEvent } from './events.ts';
+import { daysAhead } from './partitions.ts';
+import { createPartitions } from './sql/create-partitions.ts';
+import { selectPartitions } from './sql/select-partitions.ts';
+
+const wantedDaysAhead = 60;
+const alarmDaysAhead = 14;
+
+/** For how many days after today the history has partitions. -1 if one is missing today. */
+export async function readDaysAhead(store: Store): Promise<number> {
+  const [partitions, now] = [await selectPartitions(store), await selectTime(store)];
+  return daysAhead(partitions, dayOf(now));
+}
+
+/** Creates partitions for the next 60 days, a day in each transaction, so that locks are held for a short time. */
+export async function keepPartitions(store: Store, onEvent: OnRetentionEvent): Promise<void> {
+  const before = await readDaysAhead(store);
+  try {
+    for (let day = Math.max(0, before + 1); day <= wantedDaysAhead; day += 1) {
+      await store.transaction((transaction) => createPartitions(transaction, day));
+    }
+  } finally {
+    const after = await readDaysAhead(store);
+    if (after > before) onEvent({ kind: 'partitions-created', daysAhead: after });
+    if (after < alarmDaysAhead) onEvent({ kind: 'partitions-short', alarm: true, daysAhead: after });
+  }
+}

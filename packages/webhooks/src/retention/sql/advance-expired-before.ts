@@ -1,0 +1,12 @@
+import type { Database } from '@deedwire/store';
+import type { DeliveryId } from '../../ids.ts';
+
+/** From now on, undelivered deliveries with smaller ids read EXPIRED. The bound never moves back. */
+export async function advanceExpiredBefore(database: Database, expiredBefore: DeliveryId): Promise<void> {
+  const statement = {
+    name: 'advance-expired-before',
+    // webhook_retention has one row.
+    text: 'update webhook_retention set expired_before = $1 where expired_before < $1',
+  };
+  await database.query(statement, [expiredBefore]);
+}

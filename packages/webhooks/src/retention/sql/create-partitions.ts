@@ -1,0 +1,17 @@
+import type { Statement, Transaction } from '@deedwire/store';
+
+// The tables belong to the group role, so that every worker can detach and drop them.
+const setRole: Statement = { name: 'set-role', text: 'set local role webhook_worker' };
+// Whoever waits for a table behind this transaction waits as long.
+const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
+const createPartitionsStatement: Statement = {
+  name: 'create-partitions',
+  text: 'call webhook_create_partitions($1)',
+};
+
+/** Creates the missing partitions from yesterday to `daysAhead` days from today, by the database clock. */
+export async function createPartitions(transaction: Transaction, daysAhead: number): Promise<void> {
+  await transaction.query(setRole, []);
+  await transaction.query(setLockTimeout, []);
+  await transaction.query(createPartitionsStatement, [daysAhead]);
+}
