@@ -45,21 +45,16 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
   }
 
   return (event) => {
-    switch (event.kind) {
-      case 'attempt':
-        return attempt(event);
-      case 'settled':
-        return;
-      case 'fanned-out':
-        metrics.entriesFannedOut.inc(event.entries);
-        metrics.deliveriesCreated.inc(event.deliveries);
-        return;
-      case 'entries-blocked':
-        countBlocked(event.account, event.count);
-        break;
-      case 'entries-unblocked':
-        countBlocked(event.account, (blocked.get(event.account) ?? 0) - event.count);
-        break;
+    if (event.kind === 'attempt') return attempt(event);
+    if (event.kind === 'settled') return;
+    if (event.kind === 'fanned-out') {
+      metrics.entriesFannedOut.inc(event.entries);
+      metrics.deliveriesCreated.inc(event.deliveries);
+      return;
+    }
+    if (event.kind === 'entries-blocked') countBlocked(event.account, event.count);
+    if (event.kind === 'entries-unblocked') {
+      countBlocked(event.account, (blocked.get(event.account) ?? 0) - event.count);
     }
     report(event);
   };

@@ -68,7 +68,7 @@ const storeParts: Record<string, readonly string[]> = {
   actions: ['.', 'accounts', 'credentials', 'idempotency', 'matters', 'referrals', 'team-members'],
   'graphql-server': ['.'],
   'operator-cli': ['.'],
-  webhooks: ['.'],
+  webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'listener', 'time'],
   'dev-environment': ['.'],
 };

@@ -6,26 +6,33 @@ import { renderers } from './renderers.ts';
 // This limit is published: receivers may reject larger bodies.
 const payloadMaxBytes = 256_000;
 
+type RenderData = (snapshot: unknown) => object;
+
 /** One version of one event type that this build can render. */
 interface Rendering {
   readonly type: string;
   readonly version: string;
-  readonly renderData: (snapshot: unknown) => object;
+  readonly renderData: RenderData;
   /** Also rejects fields that are not published. */
   readonly schema: NonNullable<ReturnType<typeof findEventVersion>>['data'];
 }
 
 /** By type, then by version. */
 const renderings: ReadonlyMap<string, ReadonlyMap<string, Rendering>> = new Map(
-  Object.entries(renderers).map(([type, byVersion]) => [type, new Map(renderingsOf(type, byVersion))]),
+  // Safe, because the outbox stores each snapshot under its event type, and every payload is validated.
+  Object.entries(renderers).map(([type, byVersion]) => [
+    type,
+    renderingsOf(type, new Map<string, RenderData>(Object.entries(byVersion))),
+  ]),
 );
 
-function* renderingsOf(type: string, byVersion: object): Generator<[string, Rendering]> {
-  // The cast is safe because the outbox stores each snapshot under its event type, and every payload is validated.
-  for (const [version, renderData] of Object.entries(byVersion) as [string, Rendering['renderData']][]) {
+function renderingsOf(type: string, byVersion: ReadonlyMap<string, RenderData>): Map<string, Rendering> {
+  const found = new Map<string, Rendering>();
+  for (const [version, renderData] of byVersion) {
     const contract = findEventVersion(type, version);
-    if (contract !== undefined) yield [version, { type, version, renderData, schema: contract.data }];
+    if (contract !== undefined) found.set(version, { type, version, renderData, schema: contract.data });
   }
+  return found;
 }
 
 /** The versions that this build can render. */

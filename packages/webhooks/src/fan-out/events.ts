@@ -54,7 +54,7 @@ export type FanOutAlarm =
       readonly event: EventId | null;
       readonly error: unknown;
     }
-  /** A change of a subscription could not be applied. It is tried again after a minute. */
+  /** A change of a subscription could not be applied. It is retried after a minute. */
   | {
       readonly kind: 'change-failed';
       readonly alarm: true;

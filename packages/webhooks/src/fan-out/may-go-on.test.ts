@@ -29,6 +29,6 @@ test.each([
   expect(check(of)).toBe(expected);
 });
 
-test('an entry that the database refused is tried again', () => {
+test('an entry that the database refused is retried', () => {
   expect(check(pins('v9'), null)).toBe(true);
 });

@@ -30,7 +30,7 @@ export function isOpenChange(entry: QueueEntry): boolean {
   return entry.eventId === null && !entry.isApplied;
 }
 
-/** An entry that was taken this often may be what ends the process. It gets a round of its own. */
+/** An entry that was taken this often may be what ends the process. It gets a separate round. */
 const takesToBeAlone = 3;
 
 /** An entry that was taken this often is given up. */

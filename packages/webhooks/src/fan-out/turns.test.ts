@@ -15,7 +15,10 @@ function account(id: number, entries: number, takes = 0): QueuedAccount {
   return made;
 }
 
-function turnsOf(accounts: readonly QueuedAccount[], isBehind = (_: QueuedAccount): boolean => false): Turns {
+function turnsOf(
+  accounts: readonly QueuedAccount[],
+  isBehind: (account: QueuedAccount) => boolean = () => false,
+): Turns {
   const turns = new Turns(isBehind);
   for (const placed of accounts) turns.place(placed);
   return turns;
@@ -72,7 +75,7 @@ test('a bulk round that has room also takes accounts with few entries', () => {
   ]);
 });
 
-test('an entry that was taken three times gets a round of its own, and its account waits for it', () => {
+test('an entry that was taken three times gets a separate round, and its account waits for it', () => {
   const poisoned = account(1, 2, 3);
   const turns = turnsOf([poisoned, account(2, 1)]);
   expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[2, 1]]);

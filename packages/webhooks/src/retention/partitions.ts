@@ -7,7 +7,7 @@ export type PartitionedTable = (typeof partitionedTables)[number];
 /**
  * - `attached`: in use
  * - `detaching`: an interrupted `detach … concurrently`, no longer in use
- * - `detached`: a table of its own, to be dropped
+ * - `detached`: a separate table, to be dropped
  */
 export type PartitionState = 'attached' | 'detaching' | 'detached';
 

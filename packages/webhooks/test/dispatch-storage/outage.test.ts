@@ -35,7 +35,7 @@ test('a settle whose response is lost is recorded once when it is repeated', asy
   await untilBlocked(world.admin);
   await proxy.close();
   expect(await settling).toBeInstanceOf(StoreUnavailableError);
-  // The server completes the statement, and finds nobody to respond to.
+  // The server completes the statement, and its client is gone.
   await holder.run('rollback');
   await holder.close();
   const recorded = { pending: 1, attempts: 4, failed: 1 };

@@ -49,14 +49,12 @@ describe('a result', () => {
       { ...recorded, duration_ms: 5_000, response_status: null, error: 'TIMEOUT' },
     ]);
     const [{ due_at: dueAt } = { due_at: null }] = await world.admin.run(
-      `select due_at from webhook_pending_delivery where subscription_id = ${lane.subscriptionId}`,
+      `select due_at from webhook_pending_delivery where subscription_id = ${lane}`,
     );
     expect(Number(dueAt)).toBeGreaterThanOrEqual(Number(before) + 60_000 - 1);
     expect(Number(dueAt)).toBeLessThanOrEqual(Number(after) + 60_000 + 1);
     expect(await world.read(lane)).toEqual([]);
-    await world.admin.run(
-      `update webhook_pending_delivery set due_at = now() where subscription_id = ${lane.subscriptionId}`,
-    );
+    await world.admin.run(`update webhook_pending_delivery set due_at = now() where subscription_id = ${lane}`);
     const [retried] = await world.read(lane);
     const { dueAtMs: _, ...rest } = retried ?? {};
     const { dueAtMs: __, ...original } = deliveries[0];

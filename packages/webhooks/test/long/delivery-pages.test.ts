@@ -25,7 +25,7 @@ test.each(['before', 'after'])(
   async (when) => {
     if (when === 'after') await superuser.run('vacuum (analyze)');
     const measured = await measurePages(database, history);
-    console.table(measured);
+    process.stdout.write(`${JSON.stringify(measured, null, 2)}\n`);
     expect(measured.filter(({ buffers, locks }) => buffers > 500 || locks > 64)).toEqual([]);
   },
 );

@@ -45,5 +45,5 @@ export function explainingDatabase(connection: Connection): { database: Database
 
 function literal(value: unknown): string {
   if (value === null) return 'null';
-  return `'${Array.isArray(value) ? `{${value.join(',')}}` : String(value)}'`;
+  return Array.isArray(value) ? `'{${value.join(',')}}'` : `'${JSON.stringify(value).replaceAll(/^"|"$/g, '')}'`;
 }

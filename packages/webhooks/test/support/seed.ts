@@ -22,7 +22,7 @@ export interface SeededAccount {
   interfaceName: InterfaceName;
 }
 
-/** An account in an organization of its own. */
+/** An account in a new organization. */
 export async function seedAccount(
   database: Database,
   interfaceName: InterfaceName = 'partner',

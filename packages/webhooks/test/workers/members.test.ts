@@ -126,7 +126,7 @@ test('workers share the shards, and take them back when one stops', async () => 
   await startMember();
   await eventually(() => expect(shares()).toEqual([32, 32]));
   await startMember();
-  await eventually(() => expect(shares().toSorted()).toEqual([21, 21, 22]));
+  await eventually(() => expect(shares().toSorted((a, b) => a - b)).toEqual([21, 21, 22]));
 
   await first.workers.stop();
   await eventually(() => expect(shares()).toEqual([0, 32, 32]));
@@ -162,7 +162,7 @@ test('no shard is worked on by two workers while they come and go', async () => 
     await startMember();
     await startMember();
     const third = await startMember();
-    await eventually(() => expect(shares().toSorted()).toEqual([21, 21, 22]));
+    await eventually(() => expect(shares().toSorted((a, b) => a - b)).toEqual([21, 21, 22]));
     await third.workers.leave();
     await eventually(() => expect(shares()).toEqual([32, 32, 0]));
   } finally {

@@ -133,10 +133,11 @@ test('an event of an unknown type or version stays queued with an alarm until it
   await harness.startWorker();
   // The other subscription receives both events.
   await receiver.waitFor(2);
-  expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-event']).toSorted()).toEqual([
-    'referral.created',
-    'referral.declined',
-  ]);
+  expect(
+    receiver.deliveries
+      .map(({ headers }) => headers['x-service-webhook-event'])
+      .toSorted((a, b) => String(a).localeCompare(String(b))),
+  ).toEqual(['referral.created', 'referral.declined']);
   await eventually(async () => expect(await harness.metrics()).toContain('deedwire_events_blocked 2'));
 
   await pin('2026-11-01');

@@ -4,7 +4,7 @@ import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../ids.t
 import { pgArray } from '../../pg-array.ts';
 
 // One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse rounds
-// large numbers. Expired deliveries have no payload any more; retention is deleting them.
+// large numbers. Expired deliveries no longer have a payload; retention deletes them.
 // webhook_pending_delivery_due.
 const selectPendingStatement: Statement = {
   name: 'select-pending-deliveries',

@@ -2,7 +2,7 @@ import type { Statement, Transaction } from '@deedwire/store';
 
 // The tables belong to the group role, so that every worker can detach and drop them.
 const setRole: Statement = { name: 'set-role', text: 'set local role webhook_worker' };
-// Whoever waits for a table behind this transaction waits as long.
+// Other statements queue after this transaction while it waits for a table.
 const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
 const createPartitionsStatement: Statement = {
   name: 'create-partitions',

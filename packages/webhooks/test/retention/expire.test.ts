@@ -1,0 +1,245 @@
+import { idAt } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store, withSession } from '@deedwire/store';
+import { connect, type Connection, eventually } from '@deedwire/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
+import type { RetentionEvent } from '../../src/retention/events.ts';
+import { expire } from '../../src/retention/expire.ts';
+import { createMigratedDatabase, seedAccount, type SeededAccount } from '../support/seed.ts';
+
+const retentionDays = 30;
+
+let database: TestDatabase;
+let workerUrl: string;
+let store: Store;
+let superuser: Connection;
+let account: SeededAccount;
+/** The day of the rows of these tests. Partitions exist from the day before. */
+let today: Day;
+let events: RetentionEvent[];
+let waitsMs: number[];
+
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  workerUrl = await database.urlFor('webhook_worker');
+  store = createStore({ databaseUrl: workerUrl, applicationName: 'test', prefersIndexes: true });
+  superuser = await connect(database.databaseUrl);
+  const owner = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  account = await seedAccount(owner);
+  await owner.close();
+  const [row] = await superuser.run('select now()');
+  today = dayOf(row?.['now'] as Date);
+  [events, waitsMs] = [[], []];
+});
+
+afterEach(async () => {
+  await store.close();
+  await superuser.close();
+  await database.drop();
+});
+
+/** Runs retention `days` after noon of the day of the rows. */
+async function expireAfter(days: number): Promise<void> {
+  const now = new Date(startOf(today + days).getTime() + 12 * 3_600_000);
+  const options = {
+    directUrl: workerUrl,
+    applicationName: 'test',
+    settings: { lock_timeout: 100 },
+    queryTimeoutMs: 60_000,
+  };
+  await withSession(options, (session) =>
+    expire(
+      {
+        store,
+        session,
+        retentionDays,
+        wait: async (ms) => {
+          if (ms > 0) waitsMs.push(ms);
+          return true;
+        },
+        onEvent: (event) => events.push(event),
+      },
+      now,
+    ),
+  );
+}
+
+/** As partitions name a day. */
+const nameOf = (day: Day): string => startOf(day).toISOString().slice(0, 10).replaceAll('-', '');
+
+/** The id of a record drawn at an hour of the day of the rows. */
+const idAtHour = (hour: number): string => idAt(new Date(startOf(today).getTime() + hour * 3_600_000));
+
+/** A pending delivery with its event, payload and one failed attempt. `extra` hours pass between the event and the delivery. */
+async function seedDelivery(eventHour: number, extra = 0): Promise<string> {
+  const [eventId, id] = [idAtHour(eventHour), idAtHour(eventHour + extra)];
+  const values = [id, eventId, account.id];
+  await superuser.run(
+    `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
+    [eventId, account.id],
+  );
+  await superuser.run(`insert into webhook_payload values ($1, 'v', 'partner', '')`, [eventId]);
+  await superuser.run(`insert into webhook_delivery values ($1, $3, 1, 'partner', $2, 't', 'v', now(), 1)`, values);
+  await superuser.run(
+    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
+     values ($1, 1, 1, 'partner', now(), 1)`,
+    [id],
+  );
+  await superuser.run(
+    `insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type,
+       event_version, occurred_at, sequence, due_at, body_bytes)
+     values (1, $1, $3, 'partner', $2, 't', 'v', now(), 1, now(), 0)`,
+    values,
+  );
+  return id;
+}
+
+/** How many rows each table has. */
+async function counts(): Promise<Record<string, number>> {
+  const [row] = await superuser.run(`
+    select (select count(*)::int from webhook_event) as events, (select count(*)::int from webhook_payload) as payloads,
+      (select count(*)::int from webhook_delivery) as deliveries, (select count(*)::int from webhook_attempt) as attempts,
+      (select count(*)::int from webhook_pending_delivery) as pending,
+      (select count(*)::int from webhook_failed_delivery) as failed`);
+  return row as Record<string, number>;
+}
+
+const untouched = { events: 1, payloads: 1, deliveries: 1, attempts: 1, pending: 1, failed: 0 };
+const expiredRows = async (): Promise<unknown[]> =>
+  (
+    await superuser.run(`
+      select f.delivery_id from webhook_failed_delivery f, webhook_retention r where f.delivery_id < r.expired_before`)
+  ).map((row) => row['delivery_id']);
+
+test('keeps what is within retention', async () => {
+  await seedDelivery(1);
+  await expireAfter(30);
+  expect(await counts()).toEqual(untouched);
+  expect([events, waitsMs]).toEqual([[], []]);
+});
+
+test('a delivery that waits for 31 days, because its subscription is paused, expires', async () => {
+  const id = await seedDelivery(1);
+  await expireAfter(31);
+  expect(await counts()).toEqual({ ...untouched, pending: 0, failed: 1 });
+  expect(await expiredRows()).toEqual([id]);
+  expect(events).toContainEqual({ kind: 'deliveries-expired', count: 1 });
+});
+
+test('drops events and payloads a day later, after a wait, and keeps deliveries and attempts', async () => {
+  await seedDelivery(1);
+  await expireAfter(32);
+  expect(await counts()).toEqual({ events: 0, payloads: 0, deliveries: 1, attempts: 1, pending: 0, failed: 1 });
+  expect(waitsMs).toEqual([10_000]);
+  expect(events.filter(({ kind }) => kind === 'partition-dropped')).toHaveLength(4);
+});
+
+test('drops deliveries and attempts, and then forgets failures, 7 days after they have expired', async () => {
+  await seedDelivery(1);
+  await expireAfter(37);
+  expect(await counts()).toMatchObject({ deliveries: 1, attempts: 1, failed: 1 });
+  await expireAfter(38);
+  expect(await counts()).toEqual({ events: 0, payloads: 0, deliveries: 0, attempts: 0, pending: 0, failed: 0 });
+});
+
+test('ends a younger delivery whose event will be dropped', async () => {
+  await seedDelivery(1, 36);
+  await expireAfter(31);
+  expect(await counts()).toEqual(untouched);
+  await expireAfter(32);
+  expect(await counts()).toMatchObject({ events: 0, payloads: 0, pending: 0, failed: 1 });
+});
+
+test('deletes queued events before their partitions, with an alarm, and keeps other entries', async () => {
+  await seedDelivery(1);
+  await superuser.run(
+    `insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
+     values ($1, 'partner', $2, null), ($1, 'partner', $2, 1), ($1, 'partner', $3, null), ($1, 'partner', null, 1)`,
+    [account.id, idAtHour(1), idAtHour(25)],
+  );
+  await expireAfter(32);
+  const left = await superuser.run('select event_id from webhook_event_queue order by position');
+  expect(left.map((row) => row['event_id'])).toEqual([idAtHour(25), null]);
+  expect(events[0]).toEqual({ kind: 'events-expired', alarm: true, count: 2 });
+});
+
+test('drops nothing while a delivery is being settled, and continues afterwards', async () => {
+  const id = await seedDelivery(1);
+  const settling = await connect(database.databaseUrl);
+  try {
+    await settling.run('begin');
+    await settling.run('select from webhook_pending_delivery where delivery_id = $1 for update', [id]);
+    await expect(expireAfter(32)).rejects.toThrow('1 expired pending deliveries are locked');
+    expect(await counts()).toEqual(untouched);
+    await settling.run('commit');
+  } finally {
+    await settling.close();
+  }
+  await expireAfter(32);
+  expect(await counts()).toMatchObject({ events: 0, payloads: 0, pending: 0, failed: 1 });
+});
+
+test('walks over more rows than a batch reads', async () => {
+  await seedDelivery(1);
+  await superuser.run(
+    `insert into webhook_pending_delivery
+     select 2, delivery_id + number, account_id, interface, event_id, event_type, event_version, occurred_at, request_id, number,
+       due_at, attempts, takes, body_bytes
+     from webhook_pending_delivery, generate_series(1, 12000) number`,
+  );
+  await expireAfter(31);
+  expect(events).toContainEqual({ kind: 'deliveries-expired', count: 12_001 });
+  expect(await counts()).toMatchObject({ pending: 0, failed: 12_001 });
+});
+
+test('a transaction that uses a partition delays its drop only; the next run finishes an interrupted detach', async () => {
+  await seedDelivery(1);
+  const reader = await connect(database.databaseUrl);
+  try {
+    await reader.run('begin');
+    await reader.run('select from webhook_event');
+    await expect(expireAfter(32)).rejects.toThrow('lock timeout');
+    expect(await superuser.run(`select from pg_inherits where inhdetachpending`)).toHaveLength(1);
+    // Others use the table meanwhile.
+    await superuser.run(
+      `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
+      [idAtHour(49), account.id],
+    );
+    await reader.run('commit');
+  } finally {
+    await reader.close();
+  }
+  // The server may notice the end of the transaction later than this client.
+  await eventually(() => expireAfter(32));
+  expect(await counts()).toMatchObject({ events: 1, payloads: 0 });
+  expect(await superuser.run(`select from pg_inherits where inhdetachpending`)).toHaveLength(0);
+});
+
+test('drops a table that an interrupted run has detached', async () => {
+  await seedDelivery(1);
+  const name = `webhook_payload_${nameOf(today)}`;
+  await superuser.run(`alter table webhook_payload detach partition ${name}`);
+  await expireAfter(32);
+  expect(events).toContainEqual({ kind: 'partition-dropped', name });
+  expect(await superuser.run('select from pg_class where relname = $1', [name])).toEqual([]);
+});
+
+test('reports partitions that could not be dropped for days', async () => {
+  await seedDelivery(1);
+  await expireAfter(33);
+  expect(events.filter(({ kind }) => kind === 'partitions-overdue')).toEqual([]);
+  await expireAfter(40);
+  expect(events).toContainEqual({
+    kind: 'partitions-overdue',
+    alarm: true,
+    names: expect.arrayContaining([`webhook_event_${nameOf(today + 2)}`]),
+  });
+});
+
+test('the bound of expired deliveries never moves back', async () => {
+  const id = await seedDelivery(1);
+  await expireAfter(31);
+  await expireAfter(10);
+  expect(await expiredRows()).toEqual([id]);
+});
