@@ -1,11 +1,14 @@
-import { idAt } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store, withSession } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
+import type { LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
 import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
 import type { RetentionEvent } from '../../src/retention/events.ts';
 import { expire } from '../../src/retention/expire.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { createMigratedDatabase, seedAccount, type SeededAccount } from '../support/seed.ts';
 
 const retentionDays = 30;
@@ -29,7 +32,7 @@ beforeEach(async () => {
   account = await seedAccount(owner);
   await owner.close();
   const [row] = await superuser.run('select now()');
-  today = dayOf(row?.['now'] as Date);
+  today = dayOf(new Date(String(row?.['now'])));
   [events, waitsMs] = [[], []];
 });
 
@@ -96,13 +99,13 @@ async function seedDelivery(eventHour: number, extra = 0): Promise<string> {
 }
 
 /** How many rows each table has. */
-async function counts(): Promise<Record<string, number>> {
+async function counts(): Promise<Record<string, unknown> | undefined> {
   const [row] = await superuser.run(`
     select (select count(*)::int from webhook_event) as events, (select count(*)::int from webhook_payload) as payloads,
       (select count(*)::int from webhook_delivery) as deliveries, (select count(*)::int from webhook_attempt) as attempts,
       (select count(*)::int from webhook_pending_delivery) as pending,
       (select count(*)::int from webhook_failed_delivery) as failed`);
-  return row as Record<string, number>;
+  return row;
 }
 
 const untouched = { events: 1, payloads: 1, deliveries: 1, attempts: 1, pending: 1, failed: 0 };
@@ -242,4 +245,24 @@ test('the bound of expired deliveries never moves back', async () => {
   await expireAfter(31);
   await expireAfter(10);
   expect(await expiredRows()).toEqual([id]);
+});
+
+test('a late success counts after its delivery has expired, and is left out once its partition has gone', async () => {
+  const id = await seedDelivery(1);
+  const [worker] = await superuser.run(
+    `insert into webhook_worker (name, leased_until) values ('test', now() + interval '1 hour') returning id`,
+  );
+  const attempt = { number: 2, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null };
+  const key = { deliveryId: toRecordId<'WebhookDelivery'>(id), subscriptionId: toRecordId<'WebhookSubscription'>('1') };
+  const record = (success: LateSuccess): Promise<unknown> =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a row of webhook_worker
+    recordLateSuccesses(store, worker?.['id'] as WorkerId, [success]);
+
+  await expireAfter(37);
+  expect(await record({ ...key, attempt })).toEqual([id]);
+  expect(await counts()).toMatchObject({ deliveries: 1, attempts: 2, failed: 0 });
+
+  await expireAfter(38);
+  expect(await record({ ...key, attempt: { ...attempt, number: 3 } })).toEqual([]);
+  expect(await counts()).toMatchObject({ deliveries: 0, attempts: 0 });
 });
