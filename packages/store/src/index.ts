@@ -2,6 +2,7 @@ export { describeDatabaseProblems } from './describe-database-problems.ts';
 export { CellMismatchError, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 export { migrate } from './migrate.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
+export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export { type Session, type SessionOptions, withSession } from './session.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';

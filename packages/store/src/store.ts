@@ -2,6 +2,7 @@ import { Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
+import { beginInIndexOrder, type Planning } from './planning.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginWith, preferIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
@@ -10,11 +11,8 @@ import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 export interface Statement {
   name: string;
   text: string;
-  /**
-   * Set for a statement that reads a few partitions of a table: it is planned at every execution, for its values. A prepared
-   * plan would lock all partitions.
-   */
-  isReplanned?: boolean;
+  /** Only a store applies `in-index-order`: inside a transaction, it has the effect of `for-values`. */
+  planning?: Planning;
 }
 
 /** Runs statements: on any connection of the pool, or inside a transaction. */
@@ -109,11 +107,16 @@ export function createStore(options: StoreOptions): Store {
     onError: (error) => options.onNotifyError?.(error),
   });
 
-  return {
-    query: (statement, values) => retryRecordIdCollisions(() => run(pool, statement, values, options.slowStatement)),
+  const inTransaction = <Result>(begin: string, work: (transaction: Transaction) => Promise<Result>) =>
+    runTransaction(pool, notifier, begin, work, options.slowStatement);
 
-    transaction: (work) =>
-      retryRecordIdCollisions(() => runTransaction({ pool, notifier, begin }, work, options.slowStatement)),
+  return {
+    query: (statement, values) =>
+      statement.planning === 'in-index-order'
+        ? inTransaction(beginInIndexOrder, (transaction) => transaction.query(statement, values))
+        : retryRecordIdCollisions(() => run(pool, statement, values, options.slowStatement)),
+
+    transaction: (work) => retryRecordIdCollisions(() => inTransaction(begin, work)),
 
     async close() {
       await notifier.close();
@@ -123,7 +126,9 @@ export function createStore(options: StoreOptions): Store {
 }
 
 async function runTransaction<Result>(
-  { pool, notifier, begin }: { pool: Pool; notifier: Notifier; begin: string },
+  pool: Pool,
+  notifier: Notifier,
+  begin: string,
   work: (transaction: Transaction) => Promise<Result>,
   slowStatement: SlowStatementOptions | undefined,
 ): Promise<Result> {
@@ -176,8 +181,9 @@ async function run<Row extends QueryResultRow>(
   slowStatement: SlowStatementOptions | undefined,
 ): Promise<Row[]> {
   try {
-    const { name, text, isReplanned } = statement;
-    const query = () => target.query<Row>({ ...(isReplanned === true ? {} : { name }), text, values: [...values] });
+    const { name, text, planning } = statement;
+    // An unnamed statement is planned at every execution.
+    const query = () => target.query<Row>({ ...(planning === undefined && { name }), text, values: [...values] });
     const { rows } = await timeStatement(slowStatement, name, query);
     return rows;
   } catch (error) {
