@@ -40,7 +40,7 @@ async function selectGroup(
 ): Promise<AttemptRow[]> {
   const statement = {
     name: 'select-attempts',
-    isReplanned: true,
+    planning: 'for-values' as const,
     text: `
       select a.delivery_id as "deliveryId", a.number, a.started_at as "startedAt", a.duration_ms as "durationMs",
         a.response_status as "responseStatus", a.error

@@ -38,7 +38,7 @@ async function selectGroup(
 ): Promise<DeliveryRow[]> {
   const statement = {
     name: 'select-deliveries-by-id',
-    isReplanned: true,
+    planning: 'for-values' as const,
     text: `
       select d.id, d.subscription_id as "subscriptionId", d.sequence,
         case

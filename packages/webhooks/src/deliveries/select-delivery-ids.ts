@@ -42,9 +42,8 @@ const sources: Record<DeliveryIndex, { table: string; id: string; condition: str
 /**
  * The newest ids of each subscription. A delivery with two successful attempts is listed twice.
  *
- * `= any (array[…])` and the order by both columns make PostgreSQL use the index of the subscription. Otherwise it may scan the
- * ids of all subscriptions in their order and filter them. The position is compared as a row, because PostgreSQL assumes that
- * 0.5 % of the ids lie between two bounds that it does not know, and would read all of them in another order.
+ * `= any (array[…])` and the order by both columns: only the index of the subscription gives this order. Otherwise PostgreSQL
+ * may scan the ids of all subscriptions in their order and filter them.
  *
  * @param range limits the partitions that are read
  * @param limit for each subscription
@@ -59,7 +58,7 @@ export async function selectDeliveryIds(
   const { table, id, condition } = sources[index];
   const statement = {
     name: `select-delivery-ids-${index}`,
-    isReplanned: true,
+    planning: 'in-index-order' as const,
     text: `
       select p.subscription_id as "subscriptionId", newest.id
       from unnest($1::bigint[], $2::bigint[]) as p (subscription_id, before)
@@ -67,7 +66,7 @@ export async function selectDeliveryIds(
         select d.${id} as id
         from ${table} d
         where d.subscription_id = any (array[p.subscription_id])
-          and (d.subscription_id, d.${id}) < (p.subscription_id, p.before)
+          and d.${id} < p.before
           and d.${id} >= $3::bigint and d.${id} < $4::bigint ${condition}
         order by d.subscription_id desc, d.${id} desc
         limit $5

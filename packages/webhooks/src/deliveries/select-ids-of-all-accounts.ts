@@ -6,7 +6,7 @@ import type { IdRange } from './id-range.ts';
 export async function selectIdsOfAllAccounts(database: Database, range: IdRange, limit: number): Promise<DeliveryId[]> {
   const statement = {
     name: 'select-ids-of-all-accounts',
-    isReplanned: true,
+    planning: 'in-index-order' as const,
     text: `
       select id
       from webhook_delivery

@@ -20,7 +20,7 @@ export async function selectLatestAttemptsOfAllAccounts(
 ): Promise<ScannedAttempts> {
   const statement = {
     name: 'select-latest-attempts-of-all-accounts',
-    isReplanned: true,
+    planning: 'in-index-order' as const,
     text: `
       select
         coalesce(

@@ -25,7 +25,11 @@ test.each(['before', 'after'])(
   async (when) => {
     if (when === 'after') await superuser.run('vacuum (analyze)');
     const measured = await measurePages(database, history);
-    process.stdout.write(`${JSON.stringify(measured, null, 2)}\n`);
+    for (const { list, rows, statements, buffers, costliest, locks } of measured) {
+      process.stdout.write(
+        `${list}: ${rows} rows, ${statements} statements of at most ${buffers} buffers (${costliest}) and ${locks} locks\n`,
+      );
+    }
     expect(measured.filter(({ buffers, locks }) => buffers > 500 || locks > 64)).toEqual([]);
   },
 );

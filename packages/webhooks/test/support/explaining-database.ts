@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { beginInIndexOrder, type Database, type Statement } from '@deedwire/store';
 import type { Connection } from '@deedwire/testing';
 
 /** What one execution of a statement cost. */
@@ -18,12 +18,13 @@ interface Explained {
 export function explainingDatabase(connection: Connection): { database: Database; costs: StatementCost[] } {
   const costs: StatementCost[] = [];
   const database: Database = {
-    async query<Row>({ name, text, isReplanned }: Statement, values: readonly unknown[]): Promise<Row[]> {
+    async query<Row>({ name, text, planning }: Statement, values: readonly unknown[]): Promise<Row[]> {
       const execute = `execute measured${values.length === 0 ? '' : ` (${values.map(literal).join(', ')})`}`;
       // PostgreSQL chooses between both kinds of plan for a prepared statement.
-      for (const mode of isReplanned === true ? ['custom'] : ['custom', 'generic']) {
+      for (const mode of planning === undefined ? ['custom', 'generic'] : ['custom']) {
         await connection.run(`prepare measured as ${text}`);
-        await connection.run(`begin; set local plan_cache_mode = force_${mode}_plan`);
+        await connection.run(planning === 'in-index-order' ? beginInIndexOrder : 'begin');
+        await connection.run(`set local plan_cache_mode = force_${mode}_plan`);
         const [explained] = await connection.run(`explain (analyze, buffers, format json) ${execute}`);
         const [locked] = await connection.run(`
           select count(*)::int as locks

@@ -22,9 +22,9 @@ export async function createPastPartitions(connection: Connection, days: number)
     $$`);
 }
 
-/** Two partner accounts with 20 subscriptions each. */
+/** Two partner accounts with 20 subscriptions each. 2.5 % of the deliveries belong to 2,000 deleted subscriptions. */
 export interface History {
-  /** Nearly all deliveries belong to the first subscription, few to the next five, none to the others. */
+  /** 95 % of all deliveries belong to the first subscription, 2.5 % to the next five, none to the others. */
   busy: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
   /** One delivery, 30 days ago, to every second subscription. */
   quiet: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
@@ -65,7 +65,12 @@ export async function fillHistory(connection: Connection, { finished, pending }:
 
   await connection.run(`set session_replication_role = replica`);
   const deliveries = `
-    select id, $1::bigint as account_id, (case when n % 20 = 0 then $4::bigint[] else $3::bigint[] end)[1 + n / 20 % 5] as subscription_id,
+    select id, $1::bigint as account_id,
+      case n % 40
+        when 0 then ($4::bigint[])[1 + n / 40 % 5]
+        when 20 then $5::bigint + n / 40 % 2000
+        else $3::bigint
+      end as subscription_id,
       'partner'::interface_name as interface, id - 1 as event_id, 'referral.created' as event_type,
       '2026-11-01' as event_version, now() as occurred_at, n as sequence
     from (
@@ -76,7 +81,7 @@ export async function fillHistory(connection: Connection, { finished, pending }:
   const parameters = (count: number, oldest: bigint, newest: bigint): unknown[] => [
     busy.accountId,
     count,
-    Array.from({ length: 5 }, () => dominant),
+    dominant,
     others.slice(0, 5),
     oldest,
     newest,

@@ -1,0 +1,221 @@
+import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
+import { connect, missing, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DeliveryStatus } from '../../src/deliveries/delivery-row.ts';
+import { selectAttempts } from '../../src/deliveries/select-attempts.ts';
+import { selectDeliveriesOfAllAccounts } from '../../src/deliveries/select-deliveries-of-all-accounts.ts';
+import { selectDeliveries } from '../../src/deliveries/select-deliveries.ts';
+import { selectDelivery } from '../../src/deliveries/select-delivery.ts';
+import type { DeliveryId, SubscriptionId } from '../../src/ids.ts';
+import { createPastPartitions } from '../support/history.ts';
+import { createMigratedDatabase, seedAccount } from '../support/seed.ts';
+
+const dayMs = 86_400_000;
+const nowMs = Date.now();
+const idDaysAgo = (days: number): bigint => BigInt(idAt(new Date(nowMs - days * dayMs)));
+const expiredBefore = idDaysAgo(30);
+
+// A hundred deliveries at each of these times, with gaps of several days between them.
+const daysAgo = [0, 0.5, 6, 19, 29.9, 36];
+
+interface Delivery {
+  id: DeliveryId;
+  accountId: AccountId;
+  subscriptionId: SubscriptionId;
+  status: DeliveryStatus;
+}
+
+let database: TestDatabase;
+let superuser: Connection;
+let api: Store;
+let operator: Store;
+let accounts: AccountId[];
+/** Newest first, without those of the deleted subscription. */
+let expected: Delivery[] = [];
+let subscriptions: Record<'busy' | 'rare' | 'paused' | 'unused' | 'deleted' | 'foreign', SubscriptionId>;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  const open = async (role: 'partner_api' | 'operator') =>
+    createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' });
+  [api, operator] = await Promise.all([open('partner_api'), open('operator')]);
+  await createPastPartitions(superuser, 38);
+  await superuser.run('update webhook_retention set expired_before = $1', [expiredBefore]);
+  const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  accounts = [(await seedAccount(seeding)).id, (await seedAccount(seeding)).id];
+  await seeding.close();
+  const [own = missing(), other = missing()] = accounts;
+  subscriptions = {
+    busy: await insertSubscription(own, 1),
+    rare: await insertSubscription(own, 2),
+    paused: await insertSubscription(own, 3),
+    unused: await insertSubscription(own, 4),
+    deleted: await insertSubscription(own, 5),
+    foreign: await insertSubscription(other, 6),
+  };
+  const all: Delivery[] = [];
+  for (let number = 0; number < 600; number += 1) {
+    const name = number % 50 === 0 ? 'rare' : number % 7 === 0 ? 'paused' : number % 11 === 0 ? 'deleted' : 'busy';
+    const accountId = number % 13 === 0 ? other : own;
+    const subscriptionId = accountId === other ? subscriptions.foreign : subscriptions[name];
+    const days = (number % 100) / 400 + (daysAgo[Math.floor(number / 100)] ?? 0);
+    const id = toRecordId<'WebhookDelivery'>(String(idDaysAgo(days) + BigInt(number % 4096)));
+    const ended = BigInt(id) < expiredBefore ? 'EXPIRED' : 'FAILED';
+    const status = number % 5 === 0 ? ended : number % 9 === 0 ? 'PENDING' : 'DELIVERED';
+    all.push({ id, accountId, subscriptionId, status });
+  }
+  for (const delivery of all) await insertDelivery(delivery);
+  await superuser.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [
+    subscriptions.paused,
+  ]);
+  await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [subscriptions.deleted]);
+  expected = all
+    .filter(({ subscriptionId }) => subscriptionId !== subscriptions.deleted)
+    .toSorted((a, b) => (BigInt(a.id) > BigInt(b.id) ? -1 : 1));
+});
+
+afterAll(async () => {
+  await Promise.all([api.close(), operator.close(), superuser.close()]);
+  await database.drop();
+});
+
+async function insertSubscription(accountId: AccountId, number: number): Promise<SubscriptionId> {
+  const id = toRecordId<'WebhookSubscription'>(String(idDaysAgo(37) + BigInt(number)));
+  await superuser.run(
+    `with subscription as (
+       insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values ($1, $2, 'partner', 'https://a.test/', '', 0)
+     )
+     insert into webhook_subscription_sequence (subscription_id, interface) values ($1, 'partner')`,
+    [id, accountId],
+  );
+  return id;
+}
+
+async function insertDelivery({ id, accountId, subscriptionId, status }: Delivery): Promise<void> {
+  const columns = `account_id, interface, event_id, event_type, event_version, occurred_at, sequence`;
+  const values = `$1, 'partner', $3, 'referral.created', '2026-11-01', '2026-11-02', s.last_sequence`;
+  const state =
+    status === 'PENDING'
+      ? `insert into webhook_pending_delivery (delivery_id, subscription_id, ${columns}, due_at, body_bytes)
+         select $3, $2, ${values}, '2026-11-03', 9 from s`
+      : status === 'DELIVERED'
+        ? `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+           select $3, number, $2, 'partner', now(), 5, case number when 1 then 500 else 204 end from generate_series(1, 2) number`
+        : `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($2, $3, 'partner')`;
+  await superuser.run(
+    `with s as (
+       update webhook_subscription_sequence set last_sequence = last_sequence + 1 where subscription_id = $2
+       returning last_sequence
+     ),
+     delivery as (insert into webhook_delivery (id, subscription_id, ${columns}) select $3, $2, ${values} from s)
+     ${state}`,
+    [accountId, subscriptionId, id],
+  );
+}
+
+/** Reads all pages of a list. */
+async function readAll(
+  readPage: (page: {
+    afterId: DeliveryId | null;
+    limit: number;
+  }) => Promise<{ id: DeliveryId; status: DeliveryStatus }[]>,
+  limit: number,
+): Promise<{ id: DeliveryId; status: DeliveryStatus }[]> {
+  const found: { id: DeliveryId; status: DeliveryStatus }[] = [];
+  for (;;) {
+    const page = await readPage({ afterId: found.at(-1)?.id ?? null, limit });
+    found.push(...page);
+    if (page.length < limit) return found;
+  }
+}
+
+const idAndStatus = ({ id, status }: { id: DeliveryId; status: DeliveryStatus }) => ({ id, status });
+
+describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('with the status %s', (status) => {
+  const isListed = (delivery: Delivery): boolean => status === null || delivery.status === status;
+
+  test.each([1000, 30, 7])('lists the deliveries of an account, newest first, in pages of %d', async (limit) => {
+    const accountId = accounts[0] ?? missing();
+    const found = await readAll(
+      (page) => selectDeliveries(api, { accountId, subscriptionId: null, status }, page),
+      limit,
+    );
+    const listed = expected.filter((delivery) => delivery.accountId === accountId && isListed(delivery));
+    expect(listed.length).toBeGreaterThan(7);
+    expect(found.map(idAndStatus)).toEqual(listed.map(idAndStatus));
+  });
+
+  test.each(['busy', 'rare', 'paused', 'unused', 'deleted', 'foreign'] as const)(
+    'lists the deliveries of one subscription: %s',
+    async (name) => {
+      const subscriptionId = subscriptions[name];
+      const ofSubscription = expected.filter(
+        (delivery) => delivery.subscriptionId === subscriptionId && isListed(delivery),
+      );
+      const accountId = accounts[0] ?? missing();
+      const own = await readAll((page) => selectDeliveries(api, { accountId, subscriptionId, status }, page), 9);
+      expect(own.map(idAndStatus)).toEqual(name === 'foreign' ? [] : ofSubscription.map(idAndStatus));
+      const any = await readAll(
+        (page) => selectDeliveries(operator, { accountId: null, subscriptionId, status }, page),
+        9,
+      );
+      expect(any.map(idAndStatus)).toEqual(ofSubscription.map(idAndStatus));
+    },
+  );
+
+  test.each([1000, 7])('lists the deliveries of all accounts in pages of %d', async (limit) => {
+    const found = await readAll((page) => selectDeliveriesOfAllAccounts(operator, status, page), limit);
+    expect(found.map(idAndStatus)).toEqual(expected.filter(isListed).map(idAndStatus));
+  });
+});
+
+test('finds a delivery of the account only', async () => {
+  const [own = missing(), other = missing()] = accounts;
+  const delivery = expected.find(({ subscriptionId }) => subscriptionId === subscriptions.busy) ?? missing();
+  expect(await selectDelivery(api, own, delivery.id)).toMatchObject({
+    id: delivery.id,
+    subscriptionId: subscriptions.busy,
+    status: delivery.status,
+    eventId: delivery.id,
+    eventType: 'referral.created',
+    eventVersion: '2026-11-01',
+    occurredAt: new Date('2026-11-02T00:00:00Z'),
+  });
+  expect(await selectDelivery(api, other, delivery.id)).toBeNull();
+  expect(await selectDelivery(operator, null, delivery.id)).toMatchObject({ id: delivery.id });
+  expect(await selectDelivery(api, own, toRecordId('9223372036854775807'))).toBeNull();
+});
+
+async function dueAt(name: 'busy' | 'paused', status: DeliveryStatus): Promise<Date | null> {
+  const filter = { accountId: accounts[0] ?? missing(), subscriptionId: subscriptions[name], status };
+  const [row] = await selectDeliveries(api, filter, { afterId: null, limit: 1 });
+  return (row ?? missing()).dueAt;
+}
+
+test('plans the next attempt of a pending delivery unless its subscription is paused', async () => {
+  expect(await dueAt('busy', 'PENDING')).toEqual(new Date('2026-11-03T00:00:00Z'));
+  expect(await dueAt('paused', 'PENDING')).toBeNull();
+  expect(await dueAt('busy', 'DELIVERED')).toBeNull();
+});
+
+test('accepts the largest id as a cursor', async () => {
+  const filter = { accountId: accounts[0] ?? missing(), subscriptionId: null, status: null };
+  const afterId = toRecordId<'WebhookDelivery'>('9223372036854775807');
+  const fromLargest = await selectDeliveries(api, filter, { afterId, limit: 5 });
+  expect(fromLargest).toEqual(await selectDeliveries(api, filter, { afterId: null, limit: 5 }));
+});
+
+test('reads the latest attempts of each delivery, newest first', async () => {
+  const delivered = expected.filter(({ status }) => status === 'DELIVERED').map(({ id }) => id);
+  const attempts = await selectAttempts(operator, delivered, 20);
+  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  expect([...byDelivery.keys()].toSorted()).toEqual(delivered.toSorted());
+  for (const ofDelivery of byDelivery.values()) expect(ofDelivery.map(({ number }) => number)).toEqual([2, 1]);
+  const [latest] = await selectAttempts(operator, delivered.slice(0, 1), 1);
+  expect(latest).toMatchObject({ number: 2, responseStatus: 204, error: null });
+  expect(await selectAttempts(operator, [], 20)).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store, type Transaction } from '@deedwire/store';
+import { connect, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appendEvent } from '../../src/outbox/append-event.ts';
+import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
+import { shardOf } from '../../src/shard.ts';
+import { createMigratedDatabase, seedAccount, seedSubscription, type SeededAccount } from '../support/seed.ts';
+
+let database: TestDatabase;
+let superuser: Connection;
+let store: Store;
+let api: Store;
+let account: SeededAccount;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  api = createStore({ databaseUrl: await database.urlFor('partner_api'), applicationName: 'test' });
+  account = await seedAccount(store);
+});
+
+afterAll(async () => {
+  await Promise.all([store.close(), api.close(), superuser.close()]);
+  await database.drop();
+});
+
+/** Runs `work` in a transaction of the partner API, and returns the payloads of its notifications. */
+async function notificationsOf(work: (transaction: Transaction) => Promise<unknown>): Promise<unknown[]> {
+  const payloads: unknown[] = [];
+  await api.transaction((transaction) =>
+    work({ ...transaction, notifyAfterCommit: (payload) => payloads.push(payload) }),
+  );
+  return payloads;
+}
+
+const queue = () =>
+  superuser.run(
+    `select q.account_id, q.shard, q.interface, q.subscription_id, e.event_type, e.snapshot, e.request_id
+     from webhook_event_queue q
+     left join webhook_event e on e.id = q.event_id and e.account_id = q.account_id
+     order by q.position`,
+  );
+
+test('queues events and changes of subscriptions in their order, and notifies the owner of the shard', async () => {
+  const { id: accountId, interfaceName } = account;
+  const event = { accountId, interfaceName, type: 'referral.created', requestId: 'request' };
+  const shard = shardOf(accountId);
+  const ofAccount = { account_id: accountId, shard, interface: interfaceName };
+
+  const notified = await notificationsOf(async (transaction) => {
+    await appendEvent(transaction, { ...event, snapshot: { number: 1 } });
+    const subscriptionId = await seedSubscription(transaction, account);
+    await appendEvent(transaction, { ...event, snapshot: { number: 2 }, requestId: null });
+    await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId });
+  });
+  expect(new Set(notified)).toEqual(new Set([String(shard)]));
+  const [subscription] = await superuser.run('select id, queue_position from webhook_subscription');
+  const change = {
+    ...ofAccount,
+    subscription_id: subscription?.['id'],
+    event_type: null,
+    snapshot: null,
+    request_id: null,
+  };
+  const queuedEvent = { ...ofAccount, subscription_id: null, event_type: 'referral.created' };
+  expect(await queue()).toEqual([
+    { ...queuedEvent, snapshot: { number: 1 }, request_id: 'request' },
+    change,
+    { ...queuedEvent, snapshot: { number: 2 }, request_id: null },
+    change,
+  ]);
+  // The subscription receives the second event only.
+  const positions = await superuser.run(
+    'select position > $1::bigint as received from webhook_event_queue where event_id is not null order by position',
+    [subscription?.['queue_position']],
+  );
+  expect(positions).toEqual([{ received: false }, { received: true }]);
+});
+
+test('an event needs a transaction, which notifies the worker', async () => {
+  const { id: accountId, interfaceName } = account;
+  const event = { accountId, interfaceName, type: 'referral.created', snapshot: {}, requestId: null };
+  // @ts-expect-error -- a store is not a transaction
+  await expect(appendEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
+});
+
+test('one statement only inserts events', () => {
+  const source = join(import.meta.dirname, '../../src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const inserting = files.filter((file) =>
+    /insert into webhook_event[\s(]/.test(readFileSync(join(source, file), 'utf8')),
+  );
+  expect(inserting).toEqual(['outbox/append-event.ts']);
+});

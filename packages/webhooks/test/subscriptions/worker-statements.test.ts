@@ -1,0 +1,180 @@
+import { toRecordId } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
+import { connect, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { SubscriptionId } from '../../src/ids.ts';
+import { shardOf } from '../../src/shard.ts';
+import { deletePendingOfDeleted } from '../../src/subscriptions/delete-pending-of-deleted.ts';
+import { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
+import { readPins } from '../../src/subscriptions/read-pins.ts';
+import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
+import { createMigratedDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
+
+let database: TestDatabase;
+let superuser: Connection;
+let store: Store;
+/** Has the rights of the worker. */
+let worker: Store;
+let workerId: WorkerId;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  worker = createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' });
+  workerId = await seedWorker(store);
+});
+
+beforeEach(async () => {
+  await superuser.run('delete from webhook_event_queue');
+  await superuser.run('update webhook_worker set alive = true');
+});
+
+afterAll(async () => {
+  await Promise.all([store.close(), worker.close(), superuser.close()]);
+  await database.drop();
+});
+
+const retired = { type: samplePin.type, version: '2020-01-01' };
+
+const set = (id: SubscriptionId, assignments: string) =>
+  superuser.run(`update webhook_subscription set ${assignments} where id = $1`, [id]);
+const deleteSome = (id: SubscriptionId) => deletePendingOfDeleted(worker, workerId, id, 10);
+const subscribe = async (account: Awaited<ReturnType<typeof seedAccount>>, pins = [samplePin]) =>
+  store.transaction((transaction) => seedSubscription(transaction, account, { pins }));
+
+test('reads the pins of several accounts, without deleted subscriptions', async () => {
+  const [one, two, none] = [await seedAccount(store), await seedAccount(store, 'lender'), await seedAccount(store)];
+  const other = { type: 'webhook.test', version: '2026-11-01' };
+  const first = await subscribe(one, [samplePin, other]);
+  const second = await subscribe(one, []);
+  const deleted = await subscribe(one);
+  const third = await subscribe(two);
+  await set(deleted, 'deleted_at = now()');
+  await set(second, `paused_reason = 'OWNER', paused_at = now()`);
+  const pins = await readPins(worker, [one.id, two.id, none.id]);
+  expect([...pins.keys()].toSorted()).toEqual([one.id, two.id].toSorted());
+  expect(pins.get(one.id)).toEqual({
+    accountId: one.id,
+    interfaceName: 'partner',
+    subscriptions: [
+      {
+        id: first,
+        queuePosition: expect.any(Number),
+        pausedReason: null,
+        versions: new Map([samplePin, other].map(({ type, version }) => [type, version])),
+      },
+      { id: second, queuePosition: expect.any(Number), pausedReason: 'OWNER', versions: new Map() },
+    ],
+  });
+  expect(pins.get(two.id)).toMatchObject({ interfaceName: 'lender', subscriptions: [{ id: third }] });
+  const [positionOne = 0, positionTwo = 0] = (pins.get(one.id)?.subscriptions ?? []).map((each) => each.queuePosition);
+  expect(positionTwo).toBeGreaterThan(positionOne);
+});
+
+test('pauses subscriptions on a retired version, except those that their owner paused', async () => {
+  const account = await seedAccount(store);
+  const active = await subscribe(account, [retired, { type: 'webhook.test', version: '2020-01-01' }]);
+  const gone = await subscribe(account, [retired]);
+  const ownersPause = await subscribe(account, [retired]);
+  const current = await subscribe(account);
+  const deleted = await subscribe(account, [retired]);
+  await set(gone, `paused_reason = 'GONE', paused_at = '2026-11-01'`);
+  await set(ownersPause, `paused_reason = 'OWNER', paused_at = now()`);
+  await set(deleted, 'deleted_at = now()');
+  await superuser.run('delete from webhook_event_queue');
+
+  const notified: unknown[] = [];
+  const pause = (limit: number) =>
+    worker.transaction((transaction) =>
+      pauseRetiredSubscriptions(
+        { ...transaction, notifyAfterCommit: (payload) => notified.push(payload) },
+        workerId,
+        [retired, { type: 'webhook.test', version: '2020-01-01' }],
+        limit,
+      ),
+    );
+  const paused = [...(await pause(1)), ...(await pause(1)), ...(await pause(1))];
+  expect(paused.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+    [active, gone].toSorted().map((id) => ({ id, accountId: account.id })),
+  );
+  expect(notified).toEqual([String(shardOf(account.id)), String(shardOf(account.id))]);
+  const changes = await superuser.run(
+    'select subscription_id::text as id from webhook_event_queue order by subscription_id',
+  );
+  expect(changes.map(({ id }) => id)).toEqual([active, gone].toSorted());
+  const pins = (await readPins(worker, [account.id])).get(account.id);
+  expect(pins?.subscriptions.map(({ id, pausedReason }) => [id, pausedReason])).toEqual(
+    [active, gone, ownersPause, current]
+      .toSorted()
+      .map((id) => [id, id === ownersPause ? 'OWNER' : id === current ? null : 'VERSION_RETIRED']),
+  );
+  expect(await superuser.run('select paused_at from webhook_subscription where id = $1', [gone])).toEqual([
+    { paused_at: new Date('2026-11-01T00:00:00Z') },
+  ]);
+});
+
+test('leaves a subscription that is being changed to the next call', async () => {
+  const account = await seedAccount(store);
+  const id = await subscribe(account, [retired]);
+  const pause = () =>
+    worker.transaction((transaction) => pauseRetiredSubscriptions(transaction, workerId, [retired], 10));
+  await store.transaction(async (transaction) => {
+    await transaction.query({ name: 'lock', text: 'select from webhook_subscription where id = $1 for update' }, [id]);
+    expect(await pause()).toEqual([]);
+  });
+  expect(await pause()).toEqual([{ id, accountId: account.id }]);
+});
+
+test('deletes the pending deliveries of a deleted subscription in batches, and of no other', async () => {
+  const account = await seedAccount(store);
+  const [deleted, other] = [await subscribe(account), await subscribe(account)];
+  for (const id of [deleted, other]) {
+    await superuser.run(
+      `insert into webhook_pending_delivery
+         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+          due_at, body_bytes)
+       select $1, n, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), n, now(), 0 from generate_series(1, 25) n`,
+      [id, account.id],
+    );
+  }
+  expect(await deleteSome(deleted)).toBe(0);
+  await set(deleted, 'deleted_at = now()');
+  expect([await deleteSome(deleted), await deleteSome(deleted), await deleteSome(deleted)]).toEqual([10, 10, 5]);
+  expect(await deleteSome(other)).toBe(0);
+  expect(await superuser.run('select subscription_id, count(*)::int from webhook_pending_delivery group by 1')).toEqual(
+    [{ subscription_id: other, count: 25 }],
+  );
+});
+
+test('a worker that was declared dead pauses and deletes nothing', async () => {
+  const account = await seedAccount(store);
+  const id = await subscribe(account, [retired]);
+  const deleted = await subscribe(account);
+  await set(deleted, 'deleted_at = now()');
+  await superuser.run(
+    `insert into webhook_pending_delivery
+     values ($1, 1, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), null, 1, now(), 0, 0, 0)`,
+    [deleted, account.id],
+  );
+  await superuser.run('delete from webhook_event_queue');
+  const attempt = async (by: WorkerId) => {
+    await expect(deletePendingOfDeleted(worker, by, deleted, 10)).rejects.toThrow(FencedOutError);
+    const pause = worker.transaction((transaction) => pauseRetiredSubscriptions(transaction, by, [retired], 10));
+    await expect(pause).rejects.toThrow(FencedOutError);
+  };
+  await superuser.run('update webhook_worker set alive = false');
+  await attempt(workerId);
+  await superuser.run('update webhook_worker set alive = true');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no such worker exists
+  await attempt(toRecordId('999') as string as WorkerId);
+  expect(await superuser.run('select paused_reason from webhook_subscription where id = $1', [id])).toEqual([
+    { paused_reason: null },
+  ]);
+  expect(
+    await superuser.run('select from webhook_pending_delivery where subscription_id = $1', [deleted]),
+  ).toHaveLength(1);
+  expect(await superuser.run('select from webhook_event_queue')).toEqual([]);
+});
