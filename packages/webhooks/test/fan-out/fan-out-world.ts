@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/domain';
 import { createStore, type Store } from '@deedwire/store';
 import { afterEach } from 'vitest';
 import type { LaneId } from '../../src/dispatch/lane-registry.ts';
@@ -38,28 +38,34 @@ export class FanOutWorld {
   readonly uncertain: LaneId[] = [];
   readonly behind = new Set<AccountId>();
   readonly store: Store;
+  /** Its sessions have the settings of a worker's, with a short lock timeout. */
+  readonly workerStore: Store;
   readonly databaseUrl: string;
   readonly workerId: WorkerId;
 
-  private constructor(databaseUrl: string, store: Store, workerId: WorkerId) {
+  private constructor(databaseUrl: string, store: Store, workerStore: Store, workerId: WorkerId) {
     this.databaseUrl = databaseUrl;
     this.store = store;
+    this.workerStore = workerStore;
     this.workerId = workerId;
   }
 
   static async create(): Promise<FanOutWorld> {
     const database = await createMigratedDatabase();
-    cleanUps.push(() => database.drop());
-    const url = new URL(database.databaseUrl);
+    closeAfterTest(() => database.drop());
+    const { databaseUrl } = database;
+    const store = createStore({ databaseUrl, applicationName: 'fan-out-test' });
+    closeAfterTest(() => store.close());
+    const url = new URL(databaseUrl);
     url.searchParams.set('options', '-c lock_timeout=200 -c enable_seqscan=off');
-    const store = createStore({ databaseUrl: url.toString(), applicationName: 'fan-out-test' });
-    cleanUps.push(() => store.close());
-    return new FanOutWorld(url.toString(), store, await seedWorker(store));
+    const workerStore = createStore({ databaseUrl: url.toString(), applicationName: 'fan-out-test-worker' });
+    closeAfterTest(() => workerStore.close());
+    return new FanOutWorld(databaseUrl, store, workerStore, await seedWorker(store));
   }
 
   start(options: Partial<FanOutOptions> = {}, isRecovering = false): FanOut {
     const fanOut = createFanOut({
-      store: this.store,
+      store: this.workerStore,
       clock: {
         setTimer(callback, delayMs) {
           const timer = setTimeout(callback, delayMs);
@@ -76,7 +82,7 @@ export class FanOutWorld {
       ...options,
       limits: { pollMs: 20, ...options.limits },
     });
-    cleanUps.push(() => fanOut.stop());
+    closeAfterTest(() => fanOut.stop());
     fanOut.addShards(Array.from({ length: shardCount }, (_, shard) => ({ shard, isRecovering })));
     return fanOut;
   }
@@ -97,9 +103,4 @@ export class FanOutWorld {
   async isQueueEmpty(): Promise<boolean> {
     return (await this.count('webhook_event_queue')) === 0;
   }
-}
-
-export interface Seeded {
-  id: AccountId;
-  interfaceName: InterfaceName;
 }

@@ -1,0 +1,20 @@
+import type { Statement, Store } from '@deedwire/store';
+
+/** Replaces one statement: `run` executes it. */
+export type Intercept = <Row>(
+  run: () => Promise<Row[]>,
+  statement: Statement,
+  values: readonly unknown[],
+) => Promise<Row[]>;
+
+/** A store whose statements with a name pass through a function. */
+export function interceptStore(store: Store, intercepts: Readonly<Record<string, Intercept>>): Store {
+  return {
+    ...store,
+    query(statement, values) {
+      const intercept = intercepts[statement.name];
+      if (intercept === undefined) return store.query(statement, values);
+      return intercept(() => store.query(statement, values), statement, values);
+    },
+  };
+}

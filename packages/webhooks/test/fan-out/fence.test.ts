@@ -1,0 +1,208 @@
+import { toRecordId } from '@deedwire/domain';
+import { type Statement } from '@deedwire/store';
+import { expect, test, vi } from 'vitest';
+import { countEntryTakes } from '../../src/fan-out/count-entry-takes.ts';
+import { queueEntry } from '../../src/fan-out/queue-entry.ts';
+import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
+import type { RoundPlan } from '../../src/fan-out/round-plan.ts';
+import { isStaleRound, writeRound } from '../../src/fan-out/write-round.ts';
+import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import type { WorkerId } from '../../src/workers/worker-id.ts';
+import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
+import { FanOutWorld } from './fan-out-world.ts';
+
+const waits = { timeout: 100_000, interval: 10 };
+
+const tables = [
+  'webhook_event_queue',
+  'webhook_subscription_sequence',
+  'webhook_payload',
+  'webhook_delivery',
+  'webhook_pending_delivery',
+  'webhook_failed_delivery',
+  'webhook_attempt',
+];
+
+/** The whole contents of all tables that fan-out writes. */
+async function contents(world: FanOutWorld): Promise<unknown> {
+  const rows = await Promise.all(
+    tables.map((table) => world.rows(`select t::text as row from ${table} t order by t::text`)),
+  );
+  return Object.fromEntries(tables.map((table, index) => [table, rows[index]]));
+}
+
+/** A round that writes into every table. */
+async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan> {
+  const seeded = await seedAccount(world.store);
+  const subscriptionId = await world.store.transaction(async (transaction) => {
+    const id = await seedSubscription(transaction, seeded);
+    await seedEvents(transaction, seeded, deliveries);
+    return id;
+  });
+  const rows = await world.rows<{ position: string; eventId: string }>(
+    'select position, event_id as "eventId" from webhook_event_queue where event_id is not null order by position',
+  );
+  const account = new QueuedAccount(seeded.id);
+  const { interfaceName } = seeded;
+  const subscription = {
+    index: 0,
+    id: subscriptionId,
+    accountId: seeded.id,
+    interfaceName,
+    isPaused: false,
+    count: rows.length,
+  };
+  const planned = rows.map(({ eventId }, index) => {
+    const event = {
+      id: toRecordId<'WebhookEvent'>(eventId),
+      accountId: seeded.id,
+      interfaceName,
+      type: 'referral.created',
+      occurredAt: new Date('2026-11-20T12:00:00.000Z'),
+      snapshot: {},
+      requestId: `"request" \\ ${index}`,
+    };
+    const payload = { event, version: '2026-11-01', body: Buffer.from(`body ${index}`) };
+    return { subscription, ordinal: index + 1, event, version: '2026-11-01', payload, isTargeted: false };
+  });
+  const [first] = planned;
+  if (first === undefined) throw new Error('No event was seeded.');
+  return {
+    done: rows.map(({ position, eventId }) => ({
+      account,
+      entry: queueEntry(Number(position), toRecordId(eventId), null, 0),
+    })),
+    subscriptions: [subscription],
+    deliveries: [{ ...first, payload: null }, ...planned.slice(1)],
+    payloads: planned.slice(1).map(({ payload }) => payload),
+    residuals: [{ accountId: seeded.id, interfaceName, eventId: first.event.id, subscriptionId }],
+    blocked: [],
+    leftOver: [],
+  };
+}
+
+test('writes everything in one statement', async () => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world);
+  const { deliveryIds, sequencesBefore, storedAllPayloads } = await writeRound(world.workerStore, world.workerId, plan);
+  expect({ sequencesBefore, storedAllPayloads }).toEqual({ sequencesBefore: [0], storedAllPayloads: true });
+  const [failed, pending] = deliveryIds;
+  expect(await world.rows('select delivery_id as id, error, number from webhook_attempt')).toEqual([
+    { id: failed, error: 'RENDERING_FAILED', number: 1 },
+  ]);
+  expect(await world.rows('select delivery_id as id from webhook_failed_delivery')).toEqual([{ id: failed }]);
+  expect(
+    await world.rows(
+      'select delivery_id as id, request_id, sequence::int, body_bytes, attempts, takes from webhook_pending_delivery',
+    ),
+  ).toEqual([{ id: pending, request_id: '"request" \\ 1', sequence: 2, body_bytes: 6, attempts: 0, takes: 0 }]);
+  expect(await world.rows(`select convert_from(body, 'UTF8') as body from webhook_payload`)).toEqual([
+    { body: 'body 1' },
+  ]);
+  expect(await world.count('webhook_event_queue where event_id is not null and subscription_id is not null')).toBe(1);
+  expect(await world.count('webhook_event_queue where event_id is not null')).toBe(1);
+});
+
+test.each([
+  [
+    'an unknown worker',
+    async (world: FanOutWorld) => {
+      const [row] = await world.rows<{ id: WorkerId }>('select (max(id) + 1)::text as id from webhook_worker');
+      return row?.id ?? world.workerId;
+    },
+  ],
+  [
+    'a worker that was declared dead',
+    async (world: FanOutWorld) => {
+      await world.rows('update webhook_worker set alive = false');
+      return world.workerId;
+    },
+  ],
+])('%s writes nothing in any table', async (_, workerOf) => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world);
+  const workerId = await workerOf(world);
+  const before = await contents(world);
+  await expect(writeRound(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);
+  const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
+  await expect(countEntryTakes(world.workerStore, workerId, entries)).rejects.toThrow(FencedOutError);
+  expect(await contents(world)).toEqual(before);
+});
+
+test('a round with an entry that is not in the queue writes nothing', async () => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world);
+  await world.rows('delete from webhook_event_queue where position = (select max(position) from webhook_event_queue)');
+  const before = await contents(world);
+  const error: unknown = await writeRound(world.workerStore, world.workerId, plan).catch((caught: unknown) => caught);
+  expect(isStaleRound(error)).toBe(true);
+  expect(await contents(world)).toEqual(before);
+});
+
+test('a round with a subscription that has no sequence writes nothing, and is refused', async () => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world);
+  await world.rows('delete from webhook_subscription_sequence');
+  const before = await contents(world);
+  const error: unknown = await writeRound(world.workerStore, world.workerId, plan).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(Error);
+  expect(isStaleRound(error)).toBe(false);
+  expect(await contents(world)).toEqual(before);
+});
+
+interface PlanNode {
+  'Node Type': string;
+  'Rows Removed by Join Filter'?: number;
+  'Actual Loops': number;
+  Plans?: PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Executes a statement under EXPLAIN. */
+async function explain(
+  world: FanOutWorld,
+  call: (database: Parameters<typeof writeRound>[0]) => Promise<unknown>,
+): Promise<PlanNode[]> {
+  let explained: Promise<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]> | undefined;
+  await call({
+    query: async ({ text }: Statement, values: readonly unknown[]) => {
+      explained = world.workerStore.query({ name: '', text: `explain (analyze, format json) ${text}` }, values);
+      await explained;
+      throw new Error('Explained only.');
+    },
+  }).catch(() => {});
+  const [row] = (await explained) ?? [];
+  return (row?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => nodesOf(Plan));
+}
+
+test('both statements that write lock the row of the worker', async () => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world);
+  const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
+  const counting = await explain(world, (database) => countEntryTakes(database, world.workerId, entries));
+  const writing = await explain(world, (database) => writeRound(database, world.workerId, plan));
+  for (const nodes of [counting, writing]) {
+    expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');
+  }
+});
+
+test('the cost of a round grows in proportion to its deliveries', async () => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world, 2_000);
+  const nodes = await explain(world, (database) => writeRound(database, world.workerId, plan));
+  expect(nodes.length).toBeGreaterThan(20);
+  const removed = nodes.map((node) => (node['Rows Removed by Join Filter'] ?? 0) * node['Actual Loops']);
+  expect(Math.max(...removed)).toBeLessThan(4_000);
+  expect(Math.max(...nodes.map((node) => node['Actual Loops']))).toBeLessThan(4_000);
+});
+
+test('fan-out that is fenced out forgets everything, and offers nothing that was in progress', async () => {
+  const world = await FanOutWorld.create();
+  await seedRound(world, 20);
+  await world.rows('update webhook_worker set alive = false');
+  world.start();
+  await vi.waitFor(() => expect(world.ofKind('fan-out-fenced')).toHaveLength(1), waits);
+  expect(world.offered).toEqual([]);
+  expect(await world.count('webhook_delivery')).toBe(0);
+});
