@@ -49,7 +49,9 @@ export class ChangeApplier {
     const errors = [...failed.values()];
     if (errors.some((error) => error instanceof FencedOutError)) {
       known.restore(account, changes);
-      return onFenced();
+      // A worker that was declared dead before may go on under a new id by now.
+      if (!account.isRemoved) onFenced();
+      return;
     }
     const unavailable = errors.find((error) => error instanceof StoreUnavailableError);
     if (unavailable !== undefined) {

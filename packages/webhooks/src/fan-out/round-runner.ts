@@ -37,6 +37,14 @@ export interface RoundRunnerOptions {
   onEvent: OnFanOutEvent;
 }
 
+/** A round, and the parts of it that are still to be written. */
+interface Run {
+  readonly kind: RoundKind;
+  readonly workerId: WorkerId;
+  readonly deliveriesMax: number;
+  readonly parts: (readonly Turn[])[];
+}
+
 /** When a row is locked, its account is found with few statements that wait for it. */
 const partsOfLockedRound = 8;
 
@@ -52,36 +60,33 @@ export class RoundRunner {
 
   /** Never rejects. */
   async run(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): Promise<void> {
+    // A worker that was declared dead goes on under a new id, for which this round must not be written.
+    const workerId = this.#options.workerId();
     const parts: (readonly Turn[])[] = [turns];
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      await this.#runPart(kind, this.#inOrder(part), deliveriesMax, parts);
+      await this.#runPart({ kind, workerId, deliveriesMax, parts }, this.#inOrder(part));
     }
   }
 
-  async #runPart(
-    kind: RoundKind,
-    turns: readonly Turn[],
-    deliveriesMax: number,
-    parts: (readonly Turn[])[],
-  ): Promise<void> {
+  async #runPart(run: Run, turns: readonly Turn[]): Promise<void> {
     if (turns.length === 0) return;
     let plan: RoundPlan;
     let writing: RoundPlan | null = null;
     let result: RoundResult | null = null;
     try {
-      plan = await this.#prepare(byTurns(turns), deliveriesMax);
+      plan = await this.#prepare(run, byTurns(turns));
       if (plan.done.length > 0) {
         failpoint('fan-out-before-write');
         writing = plan;
-        const written = await writeRound(this.#options.store, this.#options.workerId(), plan);
+        const written = await writeRound(this.#options.store, run.workerId, plan);
         failpoint('fan-out-after-write');
         result = pendingDeliveries(plan, written);
       }
     } catch (error) {
-      this.#failed(turns, writing, error, parts);
+      this.#failed(turns, writing, error, run.parts);
       return;
     }
-    this.#apply(kind, turns, plan, result);
+    this.#apply(run.kind, turns, plan, result);
   }
 
   /** Leaves out accounts of which an earlier entry waits, because a part before did not write it. */
@@ -97,12 +102,12 @@ export class RoundRunner {
     });
   }
 
-  async #prepare(picked: readonly PickedEntry[], deliveriesMax: number): Promise<RoundPlan> {
-    const { store, workerId, renderer, pins: cache, limits, onEvent } = this.#options;
+  async #prepare({ workerId, deliveriesMax }: Run, picked: readonly PickedEntry[]): Promise<RoundPlan> {
+    const { store, renderer, pins: cache, limits, onEvent } = this.#options;
     const uncounted = picked.filter(({ entry }) => !entry.isCounted);
     if (uncounted.length > 0) {
       const taken = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
-      await countEntryTakes(store, workerId(), taken);
+      await countEntryTakes(store, workerId, taken);
       for (const { entry } of uncounted) entry.isCounted = true;
     }
     const pins = await cache.get([...new Set(picked.map(({ account }) => account.id))]);
@@ -151,7 +156,7 @@ export class RoundRunner {
     const { onFenced, onEvent } = this.#options;
     if (error instanceof FencedOutError) {
       this.#restore(turns);
-      onFenced();
+      if (turns.some(({ account }) => !account.isRemoved)) onFenced();
     } else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
       if (writing === null) this.#restore(turns);

@@ -33,11 +33,13 @@ async function holdTransaction(store: Store, work: Parameters<Store['transaction
     worked.resolve();
     await commit.promise;
   });
-  await worked.promise;
-  return async () => {
+  const end = async (): Promise<void> => {
     commit.resolve();
     await held;
   };
+  closeAfterTest(end);
+  await worked.promise;
+  return end;
 }
 
 /** Adds entries for the only event of the account. */

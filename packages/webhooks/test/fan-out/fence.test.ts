@@ -10,6 +10,7 @@ import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { FanOutWorld } from './fan-out-world.ts';
+import { interceptStore } from './faulty-store.ts';
 
 const waits = { timeout: 100_000, interval: 10 };
 
@@ -205,4 +206,29 @@ test('fan-out that is fenced out forgets everything, and offers nothing that was
   await vi.waitFor(() => expect(world.ofKind('fan-out-fenced')).toHaveLength(1), waits);
   expect(world.offered).toEqual([]);
   expect(await world.count('webhook_delivery')).toBe(0);
+});
+
+test('a round of a worker that was declared dead is not written under its new id', async () => {
+  const world = await FanOutWorld.create();
+  await seedRound(world, 3);
+  let { workerId } = world;
+  const fenced = Promise.withResolvers<void>();
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-events'(run) {
+      const rows = await run();
+      await world.rows('update webhook_worker set alive = false');
+      fanOut.removeAllShards();
+      const [row] = await world.rows<{ id: WorkerId }>(
+        `insert into webhook_worker (name, leased_until) values ('test', now() + interval '1 hour') returning id`,
+      );
+      workerId = row?.id ?? workerId;
+      fenced.resolve();
+      return rows;
+    },
+  });
+  const fanOut = world.start({ store, workerId: () => workerId });
+  await fenced.promise;
+  await fanOut.stop();
+  expect(await world.count('webhook_delivery')).toBe(0);
+  expect(world.ofKind('fan-out-fenced')).toEqual([]);
 });
