@@ -90,7 +90,7 @@ export function createRetention(options: RetentionOptions): Retention {
         const existing = days < 0 ? 'no partitions for today' : `partitions for today and ${days} more days`;
         return [`The webhook history has ${existing}. The logs of the workers say why they could not create more.`];
       } catch (error) {
-        // The readiness check reports an unavailable database itself.
+        // Readiness also reports whether the database is available.
         if (error instanceof StoreUnavailableError) return [];
         throw error;
       }

@@ -1,4 +1,5 @@
 import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { idAt } from '@deedwire/domain';
 import type { RunningService } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,10 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const fields = `id sequence status event { id type version timestamp } nextAttemptAt
+// Ids that were drawn at the start of the test.
+const [subscriptionId, firstId, secondId] = [0n, 1n, 2n].map((number) => BigInt(idAt(new Date())) + number);
+
+const fields = `id subscriptionId sequence status event { id type version timestamp } nextAttemptAt
   attempts { number startedAt durationMs responseStatus error }`;
 const first = {
-  id: 'gid://service/WebhookDelivery/1',
+  id: `gid://service/WebhookDelivery/${firstId}`,
+  subscriptionId: `gid://service/WebhookSubscription/${subscriptionId}`,
   sequence: 1,
   status: 'FAILED',
   event: {
@@ -38,7 +43,7 @@ const first = {
 };
 const second = {
   ...first,
-  id: 'gid://service/WebhookDelivery/2',
+  id: `gid://service/WebhookDelivery/${secondId}`,
   sequence: 2,
   status: 'PENDING',
   event: { ...first.event, id: 'gid://service/WebhookEvent/2' },
@@ -54,7 +59,9 @@ test('lists deliveries newest first, each with its attempts', async () => {
 
 test('filters deliveries by subscription and status', async () => {
   expect(await list('status: FAILED')).toEqual(found(first));
-  expect(await list('subscriptionId: "gid://service/WebhookSubscription/1", first: 1')).toEqual(found(second));
+  expect(await list(`subscriptionId: "gid://service/WebhookSubscription/${subscriptionId}", first: 1`)).toEqual(
+    found(second),
+  );
   expect(await list('subscriptionId: "gid://service/WebhookSubscription/2"')).toEqual(found());
 });
 
@@ -84,21 +91,27 @@ async function read(query: string): Promise<Record<string, unknown> | null | und
 async function insertDeliveries(): Promise<void> {
   const accountId = harness.accounts.partner.accountId;
   const statements = [
-    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext)
-     values (1, ${accountId}, 'partner', 'https://receiver.example/', '')`,
-    `insert into outbox_event (id, account_id, interface, event_type, snapshot, occurred_at, fanned_out_at)
-     select id, ${accountId}, 'partner'::interface_name, 'referral.converted', '{}', timestamptz '2026-11-02T09:30:00Z', now()
-     from generate_series(1, 2) id`,
-    `insert into webhook_delivery (id, subscription_id, account_id, interface, event_id, event_version, sequence, status)
-     values (1, 1, ${accountId}, 'partner', 1, '2026-11-01', 1, 'FAILED'),
-            (2, 1, ${accountId}, 'partner', 2, '2026-11-01', 2, 'PENDING')`,
-    `insert into webhook_pending_delivery (delivery_id, subscription_id, interface, sequence, due_at)
-     values (2, 1, 'partner', 2, '2026-11-02T10:00:00Z')`,
-    `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms, error)
-     select 1, number, 'partner'::interface_name, timestamptz '2026-11-02T09:30:01Z', 12, 'TIMEOUT'
+    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+     values (${subscriptionId}, ${accountId}, 'partner', 'https://receiver.example/', '', 0)`,
+    `insert into webhook_subscription_sequence (subscription_id, interface, last_sequence)
+     values (${subscriptionId}, 'partner', 2)`,
+    `insert into webhook_delivery
+       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select ${subscriptionId} + n, ${subscriptionId}, ${accountId}, 'partner', n, 'referral.converted', '2026-11-01',
+       '2026-11-02T09:30:00Z', n
+     from generate_series(1, 2) n`,
+    `insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+     values (${subscriptionId}, ${firstId}, 'partner')`,
+    `insert into webhook_pending_delivery
+       (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+        due_at, attempts, body_bytes)
+     values (${subscriptionId}, ${secondId}, ${accountId}, 'partner', 2, 'referral.converted', '2026-11-01',
+       '2026-11-02T09:30:00Z', 2, '2026-11-02T10:00:00Z', 1, 9)`,
+    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
+     select ${firstId}, number, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12, 'TIMEOUT'
      from generate_series(1, 22) number`,
-    `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms, response_status)
-     values (2, 1, 'partner', '2026-11-02T09:30:01Z', 12, 503)`,
+    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+     values (${secondId}, 1, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12, 503)`,
   ];
   for (const statement of statements) await harness.sql(statement);
 }

@@ -2,7 +2,7 @@ import type { Statement, Transaction } from '@deedwire/store';
 
 // The tables belong to the group role, so that every worker can detach and drop them.
 const setRole: Statement = { name: 'set-role', text: 'set local role webhook_worker' };
-// Other statements queue after this transaction while it waits for a table.
+// Statements that wait for a table after this transaction wait as long.
 const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
 const createPartitionsStatement: Statement = {
   name: 'create-partitions',

@@ -11,7 +11,7 @@ export interface PendingKey {
  * Ends pending deliveries that reached the end of retention: those with an id before `deliveriesBefore`, and those whose event
  * and payload will be dropped. Reads one batch of the table in the order of its primary key.
  *
- * Rows that are being settled are skipped. So this statement waits for no other, and others wait for one batch at most.
+ * Skips rows that are being settled. It never waits for a lock, and statements that wait for its locks wait for one batch.
  */
 export async function expirePendingDeliveries(
   database: Database,
