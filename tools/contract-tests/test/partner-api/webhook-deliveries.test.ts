@@ -15,8 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-// Ids that were drawn at the start of the test.
-const [subscriptionId, firstId, secondId] = [0n, 1n, 2n].map((number) => BigInt(idAt(new Date())) + number);
+// As if the database had drawn them now: the history has no partition for other days.
+const subscriptionId = BigInt(idAt(new Date()));
+const firstId = subscriptionId + 1n;
+const secondId = subscriptionId + 2n;
 
 const fields = `id subscriptionId sequence status event { id type version timestamp } nextAttemptAt
   attempts { number startedAt durationMs responseStatus error }`;
