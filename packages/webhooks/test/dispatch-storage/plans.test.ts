@@ -20,15 +20,16 @@ import { failure, finalFailure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;
 let dominant: SubscriptionId;
-/** One lane has 100,000 pending deliveries, 200 others have 10 each. */
+/** The deliveries of 200 lanes, 10 each. Between the first and the last of their ids are 100,000 of another lane. */
 let batch: PendingDelivery[];
 beforeAll(async () => {
   world = await StorageWorld.create();
   dominant = await world.addLane();
   const lanes = [];
   for (let lane = 0; lane < 200; lane += 1) lanes.push(await world.addLane());
-  for (const lane of lanes) await world.addDeliveries(lane, 10);
+  for (const lane of lanes) await world.addDeliveries(lane, 5);
   await world.addDeliveries(dominant, 100_000);
+  for (const lane of lanes) await world.addDeliveries(lane, 5);
   await world.admin.run('analyze');
   batch = [];
   for (const lane of lanes) batch.push(...(await world.read(lane)));

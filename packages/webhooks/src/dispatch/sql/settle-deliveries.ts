@@ -62,7 +62,7 @@ const settleDeliveries: Statement = {
         where id = state.subscription_id and url_number = state.url_number and paused_reason is null
         limit 1
       ) s
-      -- "is true" keeps this a hashed subplan. As a join it would be a nested loop over two lists.
+      -- "is true" keeps this a hashed subplan: as a join it could become a nested loop over two lists.
       where (state.number in (select number from settled)) is true
       order by s.id
       on conflict (subscription_id) do update
