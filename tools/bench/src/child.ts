@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-export interface Child<Request extends number | string, Response> {
+export interface Child<Request extends number | string | object, Response> {
   /** Rejects if the process ends before it responds. */
   ask(request: Request): Promise<Response>;
   /** Disconnects and waits for the process to end. */
@@ -12,7 +12,7 @@ export interface Child<Request extends number | string, Response> {
  * Starts a module of this folder as a process. Its first message, a string, means that it is ready; then it sends one message
  * per request. Errors appear on stderr.
  */
-export async function startChild<Request extends number | string, Response>(
+export async function startChild<Request extends number | string | object, Response>(
   module: string,
   ...args: string[]
 ): Promise<{ child: Child<Request, Response>; ready: string }> {

@@ -1,13 +1,7 @@
-import type { Bench, Comparison, Settings } from './bench.ts';
 import { type Child, startChild } from './child.ts';
-
-/** One round of one contestant. */
-export interface Measurement {
-  operations: number;
-  elapsedMs: number;
-  /** User and system time of the contestant's process. */
-  cpuMs: number;
-}
+import type { Comparison, ComparisonBench, Settings } from './comparison-bench.ts';
+import type { Measurement } from './measure.ts';
+import { median } from './median.ts';
 
 export interface RoundPlan {
   rounds: number;
@@ -31,7 +25,7 @@ export interface ContestantResult {
  * round starts with another contestant.
  */
 export async function runRounds(
-  bench: Bench,
+  bench: ComparisonBench,
   comparison: Comparison,
   settings: Settings,
   { rounds, roundMs, warmUpMs }: RoundPlan,
@@ -101,12 +95,4 @@ function perSecond({ operations, elapsedMs }: Measurement): number {
 
 function cpuMicroseconds({ operations, cpuMs }: Measurement): number {
   return (cpuMs / operations) * 1000;
-}
-
-/** The middle value, or the mean of the two middle values. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-  return (low + high) / 2;
 }

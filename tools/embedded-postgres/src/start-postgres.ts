@@ -11,6 +11,8 @@ export interface StartPostgresOptions {
   port?: number | null;
   /** Kept when the server stops. No other process may use it. If omitted, the server uses a temporary directory. */
   data?: { directory: string; password: string };
+  /** Flush commits to the disk. Defaults to true with `data`, and to false without it. */
+  durable?: boolean;
 }
 
 export interface PostgresServer {
@@ -27,16 +29,20 @@ export interface PostgresServer {
 
 /**
  * Starts a PostgreSQL server that runs until `stop` or until this process ends. With `data`, the server is fully durable.
- * Without it, the server trades durability for speed, which is meant for tests.
+ * Without it, the server trades durability for speed, which is meant for tests. `durable` overrides that, for benchmarks.
  */
-export async function startPostgres({ port = null, data }: StartPostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  port = null,
+  data,
+  durable = data !== undefined,
+}: StartPostgresOptions = {}): Promise<PostgresServer> {
   const temporaryDirectory = data ? null : await mkdtemp(join(tmpdir(), 'deedwire-postgres-'));
   const options: GuardOptions = {
     dataDirectory: data ? data.directory : join(temporaryDirectory ?? '', 'data'),
     temporaryDirectory,
     password: data ? data.password : randomBytes(24).toString('base64url'),
     port,
-    durable: data !== undefined,
+    durable,
   };
   const guard = fork(join(import.meta.dirname, 'guard.ts'), {
     // Starts a new session: a signal to the process group of this process must not end the server before its clients.

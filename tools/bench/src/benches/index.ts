@@ -1,9 +1,10 @@
 import type { Bench } from '../bench.ts';
-import { sender } from './sender.ts';
-import { signing } from './signing.ts';
+import { comparisonBench } from '../comparison-bench.ts';
+import { delivery } from '../delivery/delivery.ts';
+import { comparisonBenches } from './comparison-benches.ts';
 
-/** A new bench is a file in this folder and an entry here. */
-export const benches: readonly Bench[] = [sender, signing];
+/** A new bench is a file in this folder, or a folder beside it, and an entry here. */
+export const benches: readonly Bench[] = [delivery, ...comparisonBenches.map(comparisonBench)];
 
 export function benchNamed(name: string): Bench | undefined {
   return benches.find((bench) => bench.name === name);

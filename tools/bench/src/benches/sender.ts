@@ -1,51 +1,23 @@
-import { createHmac } from 'node:crypto';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Client, type Dispatcher, Pool } from 'undici';
-import type { Bench, Contestant, Settings } from '../bench.ts';
 import { startChild } from '../child.ts';
+import type { ComparisonBench, Contestant, Settings } from '../comparison-bench.ts';
 import { event } from '../event.ts';
 import { repeatParallel } from '../repeat.ts';
+import { deliveryHeaders, secret, signedHeaders, targetHeaders } from '../signed-headers.ts';
 
 // The receivers, and the deliveries in flight to each, as many as a lane of the worker has.
 const origins = 8;
 const perOrigin = 16;
 
-const secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
-const textKey = Buffer.from(secret);
-const decodedKey = Buffer.from(secret.slice('whsec_'.length), 'base64');
 const webhookId = 'gid://service/WebhookDelivery/123456789012345678';
 const body = event;
-const targetHeaders = { 'X-Service-Webhook-Subscription-Id': 'gid://service/WebhookSubscription/123456789012345678' };
-const deliveryHeaders = {
-  'X-Service-Webhook-Event': 'referral.converted',
-  'X-Service-Webhook-Event-Version': '2027-02-01',
-  'X-Service-Webhook-Attempt': '1',
-  'X-Service-Webhook-Sequence': '12345',
-};
-
-/** The headers of a delivery, signed with both schemes by the shortest code. */
-function signedHeaders(): Record<string, string> {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  return {
-    ...targetHeaders,
-    ...deliveryHeaders,
-    'content-type': 'application/json',
-    'accept-encoding': 'identity',
-    'user-agent': 'Deedwire-Webhooks/1.0.0',
-    'x-service-webhook-timestamp': timestamp,
-    'x-service-webhook-signature': createHmac('sha256', textKey).update(`${timestamp}.`).update(body).digest('hex'),
-    'webhook-id': webhookId,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${createHmac('sha256', decodedKey).update(`${webhookId}.${timestamp}.`).update(body).digest('base64')}`,
-  };
-}
-
 /** A signed POST with the fewest steps that undici allows: no deadline, no limit, no check of the URL or the address. */
 function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
   return new Promise((resolve, reject) => {
     let status = 0;
     dispatcher.dispatch(
-      { method: 'POST', path: '/hooks', headers: signedHeaders(), body },
+      { method: 'POST', path: '/hooks', headers: signedHeaders(webhookId, body), body },
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode) {
@@ -63,7 +35,7 @@ function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
 }
 
 async function requestOnce(dispatcher: Dispatcher): Promise<void> {
-  const response = await dispatcher.request({ method: 'POST', path: '/hooks', headers: signedHeaders(), body });
+  const response = await dispatcher.request({ method: 'POST', path: '/hooks', headers: signedHeaders(webhookId, body), body });
   await response.body.dump();
   if (response.statusCode !== 200) throw new Error(`Status ${response.statusCode}`);
 }
@@ -106,7 +78,7 @@ function pools(settings: Settings): Pool[] {
     .flatMap((pool) => Array.from({ length: perOrigin }, () => pool));
 }
 
-export const sender: Bench = {
+export const sender: ComparisonBench = {
   name: 'sender',
   summary: 'one webhook delivery of @deedwire/webhook-sender against a bare signed POST of undici',
   comparisons: [

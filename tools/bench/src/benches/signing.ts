@@ -1,9 +1,9 @@
 import { signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import type { Bench, Contestant } from '../bench.ts';
+import type { ComparisonBench, Contestant } from '../comparison-bench.ts';
 import { event } from '../event.ts';
 import { repeat } from '../repeat.ts';
+import { secret } from '../signed-headers.ts';
 
-const secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 const id = 'gid://service/WebhookDelivery/123456789012345678';
 const body = event;
 const text = event.toString();
@@ -53,7 +53,7 @@ async function standardWebhook() {
   return new Webhook(secret);
 }
 
-export const signing: Bench = {
+export const signing: ComparisonBench = {
   name: 'signing',
   summary: '@deedwire/webhook-signing in Node against stripe, svix and standardwebhooks',
   comparisons: [

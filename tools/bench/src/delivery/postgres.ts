@@ -1,0 +1,68 @@
+import { startPostgres } from '@deedwire/embedded-postgres';
+import { Client, escapeIdentifier } from 'pg';
+import { processFamilyCpuMs, processStat } from './process-cpu.ts';
+
+/** What the server has used since it started. */
+export interface StoreUsage {
+  /** Null where the platform does not tell. */
+  cpuMs: number | null;
+  /** Null for a store that has no write-ahead log. */
+  walBytes: number | null;
+}
+
+export interface BenchPostgres {
+  /** The database `postgres` for the superuser. */
+  url: string;
+  /** The file with the server's log. */
+  logFile: string;
+  /** Creates a database and returns its URL. */
+  createDatabase(name: string): Promise<string>;
+  usage(): Promise<StoreUsage>;
+  /** Changes settings that need no restart. */
+  set(settings: Readonly<Record<string, string>>): Promise<void>;
+  close(): Promise<void>;
+}
+
+const selectServer = `
+  select pid::int as "backendPid", current_setting('data_directory') as "dataDirectory", current_setting('fsync') as fsync
+  from pg_backend_pid() as pid`;
+
+/** Starts a server in a temporary directory that flushes every commit to the disk. */
+export async function startBenchPostgres(): Promise<BenchPostgres> {
+  const server = await startPostgres({ durable: true });
+  const client = new Client(server.url);
+  client.on('error', () => {}); // the running statement rejects with the same error
+  await client.connect();
+  const { rows } = await client.query<{ backendPid: number; dataDirectory: string; fsync: string }>(selectServer);
+  const { backendPid = 0, dataDirectory = '', fsync = '' } = rows[0] ?? {};
+  if (fsync !== 'on') throw new Error(`fsync is ${fsync}.`);
+  const serverPid = processStat(backendPid)?.parentPid;
+  return {
+    url: server.url,
+    logFile: `${dataDirectory}.log`,
+    async createDatabase(name) {
+      await client.query(`create database ${escapeIdentifier(name)}`);
+      const url = new URL(server.url);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    async usage() {
+      const result = await client.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0' as bytes`);
+      return {
+        cpuMs: serverPid === undefined ? null : processFamilyCpuMs(serverPid),
+        walBytes: Number(result.rows[0]?.bytes),
+      };
+    },
+    async set(settings) {
+      for (const [name, value] of Object.entries(settings)) {
+        // oxlint-disable-next-line no-await-in-loop -- one connection
+        await client.query(`alter system set ${escapeIdentifier(name)} = '${value}'`);
+      }
+      await client.query('select pg_reload_conf()');
+    },
+    async close() {
+      await client.end();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { median } from '../median.ts';
+import type { Measurement } from '../measure.ts';
+import type { DeliveryContestant } from './contestant.ts';
+import type { Receiver } from './receiver.ts';
+import type { Workload } from './workloads.ts';
+
+/** One round of one contestant. */
+export interface RateMeasurement extends Measurement {
+  /** Null where it is unknown, or where there is no store. */
+  storeCpuMs: number | null;
+  walBytes: number | null;
+}
+
+/** Medians over the rounds. */
+export interface RateResult {
+  name: string;
+  perSecond: number;
+  /** Of the process that sends, per delivery. */
+  cpuMicroseconds: number;
+  /** Of the processes of its PostgreSQL or Redis, per delivery. */
+  storeCpuMicroseconds: number | null;
+  /** Per delivery. */
+  walBytes: number | null;
+}
+
+export interface RatePlan {
+  rounds: number;
+  perRound: number;
+  /** Deliveries before the first round, not measured. */
+  warmUp: number;
+}
+
+/**
+ * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each round
+ * starts with another contestant.
+ *
+ * @returns the rounds of each contestant, in order
+ */
+export async function runRateRounds(
+  contestants: readonly DeliveryContestant[],
+  receiver: Receiver,
+  workload: Workload,
+  { rounds, perRound, warmUp }: RatePlan,
+  progress: (line: string) => void,
+): Promise<Map<string, RateMeasurement[]>> {
+  const measured = new Map<string, RateMeasurement[]>(contestants.map(({ name }) => [name, []]));
+  for (const contestant of contestants) {
+    progress(`(${workload.name}) warm-up: ${contestant.name}`);
+    // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
+    await measureRound(contestant, receiver, workload, warmUp);
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (let turn = 0; turn < contestants.length; turn += 1) {
+      const contestant = contestants[(round + turn) % contestants.length];
+      if (contestant === undefined) continue;
+      // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
+      const measurement = await measureRound(contestant, receiver, workload, perRound);
+      measured.get(contestant.name)?.push(measurement);
+      const rate = Math.round(perSecond(measurement)).toLocaleString('en-US');
+      progress(`(${workload.name}) round ${round + 1} of ${rounds}: ${contestant.name} ${rate}/s`);
+    }
+  }
+  return measured;
+}
+
+/** @throws {Error} unless each delivery arrived exactly once */
+export async function measureRound(
+  contestant: DeliveryContestant,
+  receiver: Receiver,
+  workload: Workload,
+  deliveries: number,
+): Promise<RateMeasurement> {
+  await receiver.forget();
+  await contestant.prepare(workload, deliveries);
+  const before = await contestant.storeUsage();
+  const measurement = await contestant.drain();
+  const after = await contestant.storeUsage();
+  const { requests, deliveries: arrived } = await receiver.report();
+  const { operations } = measurement;
+  if (requests !== operations || arrived !== operations)
+    throw new Error(`${contestant.name}: ${operations} deliveries, ${arrived} arrived in ${requests} requests.`);
+  return {
+    ...measurement,
+    storeCpuMs: difference(after.cpuMs, before.cpuMs),
+    walBytes: difference(after.walBytes, before.walBytes),
+  };
+}
+
+export function rateResult(name: string, rounds: readonly RateMeasurement[]): RateResult {
+  const perDelivery = (value: (measurement: RateMeasurement) => number | null): number | null => {
+    const values = rounds.map((round) => {
+      const total = value(round);
+      return total === null ? null : total / round.operations;
+    });
+    return values.every((each) => each !== null) ? median(values) : null;
+  };
+  const inMicroseconds = (ms: number | null): number | null => (ms === null ? null : ms * 1000);
+  return {
+    name,
+    perSecond: median(rounds.map(perSecond)),
+    cpuMicroseconds: inMicroseconds(perDelivery(({ cpuMs }) => cpuMs)) ?? Number.NaN,
+    storeCpuMicroseconds: inMicroseconds(perDelivery(({ storeCpuMs }) => storeCpuMs)),
+    walBytes: perDelivery(({ walBytes }) => walBytes),
+  };
+}
+
+/** The median over the rounds of the rate of `ours` divided by that of `other` in the same round. */
+export function rateRatio(ours: readonly Measurement[], other: readonly Measurement[]): number {
+  return median(
+    ours.map((measurement, round) => {
+      const reference = other[round];
+      return reference === undefined ? Number.NaN : perSecond(measurement) / perSecond(reference);
+    }),
+  );
+}
+
+function perSecond({ operations, elapsedMs }: Measurement): number {
+  return (operations / elapsedMs) * 1000;
+}
+
+function difference(after: number | null, before: number | null): number | null {
+  return after === null || before === null ? null : after - before;
+}

@@ -1,0 +1,82 @@
+/**
+ * The receivers of all subscriptions, in their own process: `receiver-process.ts <number of ports>`. Each port is another
+ * origin. The path selects the behavior:
+ *
+ * - `/hooks/…` responds 200.
+ * - `/probe/…` responds 200 and records when each probe arrived.
+ * - `/slow/<ms>/…` responds 200 after a delay.
+ * - `/hang/…` never responds.
+ *
+ * The first message is the list of ports, separated by commas. After that, see receiver-protocol.ts.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { machineMs } from './clock.ts';
+import type { Arrival, ReceiverReport, ReceiverRequest } from './receiver-protocol.ts';
+
+const count = Number(process.argv[2]);
+
+let requests = 0;
+let deliveryIds = new Set<string>();
+let arrivals: Arrival[] = [];
+let waiting: { deliveries: number; answer(): void } | null = null;
+
+async function recordProbe(request: IncomingMessage, atMs: number): Promise<void> {
+  const { data }: { data: { referral: { externalReference: string } } } = JSON.parse(await text(request));
+  arrivals.push({ probe: data.referral.externalReference, atMs });
+}
+
+function handle(request: IncomingMessage, response: ServerResponse): void {
+  const atMs = machineMs();
+  requests += 1;
+  deliveryIds.add(String(request.headers['webhook-id']));
+  if (waiting !== null && deliveryIds.size >= waiting.deliveries) waiting.answer();
+  const [, behavior, parameter] = request.url?.split('/') ?? [];
+  if (behavior === 'probe') void recordProbe(request, atMs).then(() => response.end());
+  else {
+    request.resume();
+    if (behavior === 'slow') setTimeout(() => response.end(), Number(parameter));
+    else if (behavior !== 'hang') request.once('end', () => response.end());
+  }
+}
+
+async function listen(): Promise<number> {
+  // Longer than the turns of the other contestants, so that the clients decide how long they keep a connection.
+  const server = createServer({ keepAliveTimeout: 60_000, connectionsCheckingInterval: 60_000 }, handle);
+  await once(server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no TCP port.');
+  return address.port;
+}
+
+function report(): void {
+  const content: ReceiverReport = { requests, deliveries: deliveryIds.size, arrivals };
+  process.send?.(content);
+}
+
+function waitFor(deliveries: number, timeoutMs: number): void {
+  const answer = (): void => {
+    clearTimeout(timer);
+    waiting = null;
+    report();
+  };
+  const timer = setTimeout(answer, timeoutMs);
+  waiting = { deliveries, answer };
+  if (deliveryIds.size >= deliveries) answer();
+}
+
+process.on('message', (message: ReceiverRequest) => {
+  if (message.request === 'wait') waitFor(message.deliveries, message.timeoutMs);
+  else {
+    if (message.request === 'forget') {
+      requests = 0;
+      deliveryIds = new Set();
+      arrivals = [];
+    }
+    report();
+  }
+});
+const ports = await Promise.all(Array.from({ length: count }, listen));
+process.send?.(ports.join(','));
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,20 @@
+/** One arrival of an event whose snapshot has a probe name. */
+export interface Arrival {
+  probe: string;
+  /** When the head of the request was read, by `machineMs()`. */
+  atMs: number;
+}
+
+export interface ReceiverReport {
+  requests: number;
+  /** The number of distinct delivery ids. */
+  deliveries: number;
+  arrivals: Arrival[];
+}
+
+/** Each request is answered by a ReceiverReport. A report covers what arrived since the last `forget`. */
+export type ReceiverRequest =
+  | { request: 'forget' }
+  /** Answered as soon as `deliveries` distinct ids have arrived, or after `timeoutMs`. */
+  | { request: 'wait'; deliveries: number; timeoutMs: number }
+  | { request: 'report' };

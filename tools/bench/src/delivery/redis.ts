@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { startChild } from '../child.ts';
+
+export interface RedisServer {
+  socket: string;
+  pid: number;
+  close(): Promise<void>;
+}
+
+/** True if the command exists. */
+export function hasRedis(): boolean {
+  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** Starts Redis. Where root runs this on Debian, installs it first. Returns null if there is no Redis to be had. */
+export async function startRedis(progress: (line: string) => void): Promise<RedisServer | null> {
+  if (!hasRedis()) {
+    if (process.getuid?.() !== 0) return null;
+    progress('Installing redis-server with apt-get');
+    installRedis();
+    if (!hasRedis()) return null;
+  }
+  const { child, ready } = await startChild('./delivery/redis-process.ts');
+  const { socket, pid }: { socket: string; pid: number } = JSON.parse(ready);
+  return { socket, pid, close: () => child.close() };
+}
+
+function installRedis(): void {
+  // In run level 1, Debian's packages do not start their services.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const options = { env, stdio: ['ignore', 'ignore', 'inherit'] } as const;
+  spawnSync('apt-get', ['-qq', 'update'], options);
+  spawnSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', 'redis-server'], options);
+}
