@@ -1,6 +1,6 @@
 /** `pnpm bench <name>`: measures our packages against their peers. */
 import { parseArgs } from 'node:util';
-import { benches, benchNamed, markdown, runBench } from '../tools/bench/src/index.ts';
+import { benches, benchNamed, type Bench } from '../tools/bench/src/index.ts';
 
 const help = `Usage: pnpm bench <name> [options]
 
@@ -12,17 +12,33 @@ ${benches.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`).join('\n'
 
 Options:
   --quick   run for a few seconds, to check that the bench works; the figures are not meaningful
-  --json    print the report as JSON (the Report type in tools/bench/src/report.ts)
+  --json    print the report as JSON (the types are in tools/bench/src)
   --help    show this help
+${benches.map(partOptions).join('')}
+Progress appears on stderr.
 
 Exit codes: 0 success, 1 the bench failed, 2 invalid usage.
 `;
+
+/** The help for the options of a bench that has parts. */
+function partOptions({ name, parts }: Bench): string {
+  if (parts === null) return '';
+  const lines = Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(10)} ${summary}`);
+  return `
+Options of ${name}:
+  --per-round <number>  deliveries per round; the default is 12,000, or 400 with --quick
+  --only <part>         run one part; the default is all of them:
+${lines.join('\n')}
+`;
+}
 
 async function main(): Promise<number> {
   let parsed;
   try {
     const flag = { type: 'boolean' } as const;
-    parsed = parseArgs({ options: { quick: flag, json: flag, help: flag }, allowPositionals: true });
+    const value = { type: 'string' } as const;
+    const options = { quick: flag, json: flag, help: flag, only: value, 'per-round': value };
+    parsed = parseArgs({ options, allowPositionals: true });
   } catch (error) {
     return invalid(error instanceof Error ? error.message : String(error));
   }
@@ -37,8 +53,23 @@ async function main(): Promise<number> {
   if (bench === undefined) {
     return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
   }
-  const report = await runBench(bench, { quick: values.quick === true });
-  process.stdout.write(`${values.json === true ? JSON.stringify(report, null, 2) : markdown(report)}\n`);
+  const { only, 'per-round': perRound, quick = false, json = false } = values;
+  if (bench.parts === null && (only !== undefined || perRound !== undefined)) {
+    return invalid(`The bench "${name}" has no options --only and --per-round.`);
+  }
+  if (only !== undefined && !Object.keys(bench.parts ?? {}).includes(only)) {
+    return invalid(`There is no part "${only}". Known parts: ${Object.keys(bench.parts ?? {}).join(', ')}.`);
+  }
+  if (perRound !== undefined && !/^[1-9]\d{0,6}$/.test(perRound)) {
+    return invalid(`--per-round must be a whole number from 1 to 9,999,999, not "${perRound}".`);
+  }
+  const result = await bench.run({
+    quick,
+    only,
+    perRound: perRound === undefined ? undefined : Number(perRound),
+    progress: (line) => process.stderr.write(`${line}\n`),
+  });
+  process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
   return 0;
 }
 

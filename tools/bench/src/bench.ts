@@ -7,7 +7,7 @@ export interface BenchOptions {
   /** Overrides the number of deliveries in a round. */
   perRound?: number | undefined;
   /** Reports what the bench is doing. */
-  progress(line: string): void;
+  progress: (line: string) => void;
 }
 
 export interface BenchResult {

@@ -1,5 +1,5 @@
 import type { Bench } from './bench.ts';
-import { machine, markdown, type Report } from './report.ts';
+import { describeMachine, markdown, type Report } from './report.ts';
 import { runRounds, type RoundPlan } from './rounds.ts';
 
 /** Passed to every contestant of a bench, for example the port of a receiver. It crosses a process boundary as JSON. */
@@ -63,7 +63,7 @@ async function compare(bench: ComparisonBench, quick: boolean, progress: (line: 
       comparisons.push({ title, operation, baseline, results });
     }
     const { rounds, roundMs } = plan;
-    return { bench: bench.name, quick, machine: machine(), rounds, roundMs, comparisons };
+    return { bench: bench.name, quick, machine: describeMachine(), rounds, roundMs, comparisons };
   } finally {
     await shared?.close();
   }

@@ -1,18 +1,26 @@
 import { availableParallelism, cpus } from 'node:os';
+import { markdownTable } from './markdown-table.ts';
 import type { ContestantResult } from './rounds.ts';
 
-/** What `pnpm bench <name> --json` prints. */
+export interface Machine {
+  node: string;
+  platform: string;
+  cpu: string;
+  cores: number;
+}
+
+/** What `pnpm bench <name> --json` prints for a bench that consists of comparisons. */
 export interface Report {
   bench: string;
   /** True for a short run that only shows that the bench works. */
   quick: boolean;
-  machine: { node: string; platform: string; cpu: string; cores: number };
+  machine: Machine;
   rounds: number;
   roundMs: number;
   comparisons: { title: string; operation: string; baseline: string; results: ContestantResult[] }[];
 }
 
-export function machine(): Report['machine'] {
+export function describeMachine(): Machine {
   return {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
@@ -22,16 +30,20 @@ export function machine(): Report['machine'] {
 }
 
 /** Formats a report as Markdown tables. */
-export function markdown({ bench, quick, machine: { node, platform, cpu, cores }, ...report }: Report): string {
-  const { rounds, roundMs, comparisons } = report;
-  const intro = `${bench}: ${rounds} interleaved rounds of ${roundMs} ms, medians. Node ${node} on ${platform}, ${cores} cores (${cpu}).`;
-  return [quick ? `${intro} A quick run: the figures are not meaningful.` : intro, ...comparisons.map(table)].join(
-    '\n\n',
-  );
+export function markdown(report: Report): string {
+  const { bench, quick, machine, rounds, roundMs, comparisons } = report;
+  const title = `${bench}: ${rounds} interleaved rounds of ${roundMs} ms, medians.`;
+  return [introduction(title, quick, machine), ...comparisons.map(table)].join('\n\n');
+}
+
+/** The first line of every report. */
+export function introduction(title: string, quick: boolean, { node, platform, cores, cpu }: Machine): string {
+  const line = `${title} Node ${node} on ${platform}, ${cores} cores (${cpu}).`;
+  return quick ? `${line} A quick run: the figures are not meaningful.` : line;
 }
 
 function table({ title, operation, baseline, results }: Report['comparisons'][number]): string {
-  const rows = [
+  return markdownTable([
     [title, 'per second', 'rate', `CPU per ${operation}`, 'CPU'],
     ...results.map(({ name, perSecond, rateRatio, cpuMicroseconds, cpuRatio }) => [
       name === baseline ? `${name} (1 ×)` : name,
@@ -40,12 +52,5 @@ function table({ title, operation, baseline, results }: Report['comparisons'][nu
       `${cpuMicroseconds.toFixed(1)} µs`,
       `${cpuRatio.toFixed(2)} ×`,
     ]),
-  ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map(
-    (row) =>
-      `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`,
-  );
-  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
-  return [lines[0], rule, ...lines.slice(1)].join('\n');
+  ]);
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { benches } from '../src/index.ts';
+import { benches, comparisonBenches } from '../src/index.ts';
 
 const script = join(import.meta.dirname, '../../../scripts/bench.ts');
 
@@ -22,7 +22,7 @@ async function bench(...args: string[]): Promise<Outcome> {
 
 const positive = expect.toSatisfy((value: unknown) => Number.isFinite(value) && Number(value) > 0);
 
-describe.each(benches)('$name', ({ name, comparisons }) => {
+describe.each(comparisonBenches)('$name', ({ name, comparisons }) => {
   it('prints the documented report with --quick --json', async () => {
     const { stdout } = await bench(name, '--quick', '--json');
     expect(JSON.parse(stdout)).toStrictEqual({
@@ -54,14 +54,20 @@ describe.each(benches)('$name', ({ name, comparisons }) => {
 it('prints its help', async () => {
   const { code, stdout } = await bench('--help');
   expect(code).toBe(0);
-  for (const { name, summary } of benches) expect(stdout).toContain(`  ${name.padEnd(8)} ${summary}\n`);
+  for (const { name, summary, parts } of benches) {
+    expect(stdout).toContain(`  ${name.padEnd(8)} ${summary}\n`);
+    for (const part of Object.values(parts ?? {})) expect(stdout).toContain(`${part}\n`);
+  }
 });
 
 it.each([
-  [['toaster'], 'There is no bench "toaster". Known benches: sender, signing.\n'],
+  [['toaster'], 'There is no bench "toaster". Known benches: delivery, sender, signing.\n'],
   [[], 'Name one bench.\n'],
   [['sender', 'signing'], 'Name one bench.\n'],
   [['sender', '--slow'], "Unknown option '--slow'"],
+  [['sender', '--only', 'rates'], 'The bench "sender" has no options --only and --per-round.\n'],
+  [['delivery', '--only', 'toast'], 'There is no part "toast". Known parts: rates, '],
+  [['delivery', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".\n'],
 ])('exits with 2 for %j', async (args, message) => {
   const { code, stdout, stderr } = await bench(...args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -35,7 +35,12 @@ function dispatchOnce(dispatcher: Dispatcher): Promise<void> {
 }
 
 async function requestOnce(dispatcher: Dispatcher): Promise<void> {
-  const response = await dispatcher.request({ method: 'POST', path: '/hooks', headers: signedHeaders(webhookId, body), body });
+  const response = await dispatcher.request({
+    method: 'POST',
+    path: '/hooks',
+    headers: signedHeaders(webhookId, body),
+    body,
+  });
   await response.body.dump();
   if (response.statusCode !== 200) throw new Error(`Status ${response.statusCode}`);
 }

@@ -19,7 +19,10 @@ export function processStat(pid: number): ProcessStat | null {
     return null;
   }
   // The name of the program, in parentheses, can contain anything. Field 3, the state, follows it.
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ').map(Number);
+  const fields = line
+    .slice(line.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
   const [parentPid = 0, userTicks = 0, systemTicks = 0, endedUserTicks = 0, endedSystemTicks = 0] = [
     fields[1],
     ...fields.slice(11, 15),

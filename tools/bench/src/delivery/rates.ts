@@ -1,5 +1,5 @@
-import { median } from '../median.ts';
 import type { Measurement } from '../measure.ts';
+import { median } from '../median.ts';
 import type { DeliveryContestant } from './contestant.ts';
 import type { Receiver } from './receiver.ts';
 import type { Workload } from './workloads.ts';
@@ -94,7 +94,6 @@ export function rateResult(name: string, rounds: readonly RateMeasurement[]): Ra
     });
     return values.every((each) => each !== null) ? median(values) : null;
   };
-  const inMicroseconds = (ms: number | null): number | null => (ms === null ? null : ms * 1000);
   return {
     name,
     perSecond: median(rounds.map(perSecond)),
@@ -102,6 +101,10 @@ export function rateResult(name: string, rounds: readonly RateMeasurement[]): Ra
     storeCpuMicroseconds: inMicroseconds(perDelivery(({ storeCpuMs }) => storeCpuMs)),
     walBytes: perDelivery(({ walBytes }) => walBytes),
   };
+}
+
+function inMicroseconds(ms: number | null): number | null {
+  return ms === null ? null : ms * 1000;
 }
 
 /** The median over the rounds of the rate of `ours` divided by that of `other` in the same round. */

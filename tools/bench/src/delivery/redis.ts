@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { startChild } from '../child.ts';
 
 export interface RedisServer {
@@ -27,8 +27,9 @@ export async function startRedis(progress: (line: string) => void): Promise<Redi
 
 function installRedis(): void {
   // In run level 1, Debian's packages do not start their services.
+  // oxlint-disable-next-line node/no-process-env -- apt-get inherits it
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const options = { env, stdio: ['ignore', 'ignore', 'inherit'] } as const;
+  const options: SpawnSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] };
   spawnSync('apt-get', ['-qq', 'update'], options);
   spawnSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', 'redis-server'], options);
 }

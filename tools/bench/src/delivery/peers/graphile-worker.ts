@@ -10,7 +10,9 @@ const task = 'webhook';
 export const startGraphileWorker: StartPeer = async (storeUrl, post) => {
   const logger = new Logger(() => () => {});
   const pgPool = new Pool({ connectionString: storeUrl, max: 10 });
-  pgPool.on('error', () => {}); // the running statement rejects with the same error
+  // The running statement rejects with the same error.
+  pgPool.on('error', () => {});
+  pgPool.on('connect', (client) => client.on('error', () => {}));
   const utils = await makeWorkerUtils({ pgPool, logger });
   await utils.migrate();
   const preset = {

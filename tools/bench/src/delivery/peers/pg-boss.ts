@@ -36,7 +36,11 @@ export const startPgBoss: StartPeer = async (storeUrl, post) => {
       let left = deliveries;
       await boss.work<PeerDelivery, number, typeof options>(queue, options, async (jobs) => {
         const results = await Promise.all(
-          jobs.map(async ({ id, data }) => ({ id, status: 'completed' as const, output: { status: await post(data) } })),
+          jobs.map(async ({ id, data }) => ({
+            id,
+            status: 'completed' as const,
+            output: { status: await post(data) },
+          })),
         );
         left -= jobs.length;
         if (left <= 0) sent.resolve();

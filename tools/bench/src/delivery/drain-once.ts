@@ -1,0 +1,19 @@
+import type { AccountId } from '@deedwire/domain';
+import type { Stack } from './stack.ts';
+
+/** Commits events that take turns over the accounts, and returns the deliveries per second until all are settled. */
+export async function drainOnce(
+  { system, receiver }: Pick<Stack, 'system' | 'receiver'>,
+  accounts: readonly AccountId[],
+  events: number,
+  subscriptionsPerAccount: number,
+): Promise<number> {
+  const held = await system.holdEvents(accounts, Math.ceil(events));
+  const deliveries = Math.ceil(events) * subscriptionsPerAccount;
+  await receiver.forget();
+  const startMs = performance.now();
+  await held.release();
+  await receiver.waitFor(deliveries);
+  await system.untilSettled();
+  return (deliveries / (performance.now() - startMs)) * 1000;
+}

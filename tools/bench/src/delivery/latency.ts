@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountId } from '@deedwire/domain';
+import { paced } from './paced.ts';
+import { percentile } from './percentile.ts';
+import type { Stack } from './stack.ts';
+
+/** From the commit of an event until the receiver has read the head of the request. */
+export interface LatencySummary {
+  events: number;
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+}
+
+const pollMs = 50;
+const timeoutMs = 180_000;
+
+/** Commits events of an account whose only subscription is a `/probe` receiver. */
+export async function measureLatency(
+  { system, receiver }: Pick<Stack, 'system' | 'receiver'>,
+  account: AccountId,
+  { events, perSecond }: { events: number; perSecond: number },
+): Promise<LatencySummary> {
+  await receiver.forget();
+  const committedMs = new Map<string, number>();
+  await paced(events, perSecond, async (index) => {
+    const name = `probe-${index}`;
+    committedMs.set(name, await system.commitEvent(account, name));
+  });
+  const deadline = performance.now() + timeoutMs;
+  let { arrivals } = await receiver.report();
+  while (arrivals.length < events) {
+    if (performance.now() > deadline) throw new Error(`Only ${arrivals.length} of ${events} events arrived.`);
+    // oxlint-disable-next-line no-await-in-loop -- until all have arrived
+    await sleep(pollMs);
+    // oxlint-disable-next-line no-await-in-loop
+    ({ arrivals } = await receiver.report());
+  }
+  const latencies = arrivals.map(({ probe, atMs }) => atMs - (committedMs.get(probe) ?? Number.NaN));
+  return {
+    events,
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+    maxMs: percentile(latencies, 1),
+  };
+}
+
+export function latencyRow(title: string, { events, p50Ms, p99Ms, maxMs }: LatencySummary): string[] {
+  return [title, String(events), ...[p50Ms, p99Ms, maxMs].map((ms) => `${ms.toFixed(1)} ms`)];
+}
+
+export const latencyHeader = (title: string): string[] => [title, 'events', 'p50', 'p99', 'max'];

@@ -1,0 +1,13 @@
+import { firstReceiver, type Workload } from '../workloads.ts';
+
+/** The callback URLs of each account of a workload. Each subscription has a receiver of its own. */
+export function accountUrls(workload: Workload, origins: readonly string[]): string[][] {
+  const { accounts, subscriptionsPerAccount } = workload;
+  const first = firstReceiver(workload);
+  return Array.from({ length: accounts }, (_, account) =>
+    Array.from(
+      { length: subscriptionsPerAccount },
+      (__, index) => `${origins[first + account * subscriptionsPerAccount + index] ?? ''}/hooks`,
+    ),
+  );
+}

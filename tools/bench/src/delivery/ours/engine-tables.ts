@@ -1,0 +1,65 @@
+import type { AccountId, RecordId } from '@deedwire/domain';
+import type { Database, Transaction } from '@deedwire/store';
+import { insertOutboxEvent } from '@deedwire/store/webhook-outbox';
+import {
+  insertSubscription,
+  insertSubscriptionEventTypes,
+  reserveSubscriptionId,
+} from '@deedwire/store/webhook-subscriptions';
+import { secret } from '../../signed-headers.ts';
+
+/** Everything that the bench knows about the storage of the engine. */
+
+/** Of the sessions that the worker opens, without the one that listens. */
+export const workerApplicationName = 'deedwire-webhook-worker';
+
+const interfaceName = 'partner';
+const eventType = { type: 'referral.converted', version: '2027-02-01' };
+
+export interface SubscriptionToAdd {
+  accountId: AccountId;
+  callbackUrl: string;
+  encrypt: (secret: string, id: RecordId<'WebhookSubscription'>) => Buffer;
+}
+
+export async function addSubscription(transaction: Transaction, subscription: SubscriptionToAdd): Promise<void> {
+  const { accountId, callbackUrl, encrypt } = subscription;
+  const id = await reserveSubscriptionId(transaction);
+  const secretCiphertext = encrypt(secret, id);
+  await insertSubscription(transaction, { id, accountId, interfaceName, callbackUrl, secretCiphertext });
+  await insertSubscriptionEventTypes(transaction, { id, interfaceName }, [eventType]);
+}
+
+/** @param name appears in the body of the webhook as the external reference of its referral */
+export async function addEvent(transaction: Transaction, accountId: AccountId, name: string): Promise<void> {
+  const at = '2026-11-03T09:30:00.000Z';
+  await insertOutboxEvent(transaction, {
+    accountId,
+    interfaceName,
+    type: eventType.type,
+    snapshot: {
+      referral: { id: 'gid://service/Referral/4711', status: 'CONVERTED', externalReference: name },
+      matter: { id: 'gid://service/Matter/99', reference: 'M-2026-000099', openedAt: at },
+      convertedAt: at,
+    },
+    requestId: null,
+  });
+}
+
+/** True while an event is not fanned out or a delivery is not settled. */
+export async function hasUnsettled(database: Database): Promise<boolean> {
+  const statement = {
+    name: 'bench-has-unsettled',
+    text: `
+      select exists (select from outbox_event where fanned_out_at is null)
+        or exists (select from webhook_pending_delivery) as unsettled`,
+  };
+  const [row] = await database.query<{ unsettled: boolean }>(statement, []);
+  return row?.unsettled ?? false;
+}
+
+export async function countAttempts(database: Database): Promise<number> {
+  const statement = { name: 'bench-count-attempts', text: 'select count(*)::int as attempts from webhook_attempt' };
+  const [row] = await database.query<{ attempts: number }>(statement, []);
+  return row?.attempts ?? 0;
+}

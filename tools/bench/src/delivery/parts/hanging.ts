@@ -1,0 +1,60 @@
+import { markdownTable } from '../../markdown-table.ts';
+import { latencyHeader, latencyRow, measureLatency, type LatencySummary } from '../latency.ts';
+import type { Part } from '../part.ts';
+import { withStack } from '../stack.ts';
+
+export interface HangingResult {
+  alone: LatencySummary;
+  beside: LatencySummary;
+  /** The p99 of `beside` divided by that of `alone`. */
+  p99Ratio: number;
+  endpoints: number;
+  /** Deliveries to the endpoints that wait when the measurement starts. */
+  waiting: number;
+}
+
+const perSecond = 20;
+const subscriptionsPerAccount = 20;
+const eventsPerAccount = 20;
+
+export const hanging: Part<HangingResult> = {
+  summary: 'the latency of an account beside 1,000 endpoints of other accounts that never respond',
+
+  async run({ quick, progress }) {
+    const accounts = quick ? 5 : 50;
+    const events = quick ? 20 : 600;
+    const endpoints = accounts * subscriptionsPerAccount;
+    return withStack({ receivers: endpoints + 1 }, async (stack) => {
+      const { system, receiver } = stack;
+      const [probeOrigin, ...origins] = receiver.origins;
+      const [probe] = await system.addAccounts([[`${probeOrigin ?? ''}/probe`]]);
+      const urls = origins.map((origin) => `${origin}/hang`);
+      const others = await system.addAccounts(
+        Array.from({ length: accounts }, (_, account) =>
+          urls.slice(account * subscriptionsPerAccount, (account + 1) * subscriptionsPerAccount),
+        ),
+      );
+      if (probe === undefined) throw new Error('There is no account to measure.');
+      await system.startWorker();
+      await measureLatency(stack, probe, { events: quick ? 5 : 100, perSecond });
+      progress(`Alone: ${events} events, ${perSecond} per second`);
+      const alone = await measureLatency(stack, probe, { events, perSecond });
+      const held = await system.holdEvents(others, accounts * eventsPerAccount);
+      const waiting = endpoints * eventsPerAccount;
+      progress(`Beside ${endpoints} endpoints that hang, with ${waiting} deliveries waiting`);
+      await held.release();
+      const beside = await measureLatency(stack, probe, { events, perSecond });
+      return { alone, beside, p99Ratio: beside.p99Ms / alone.p99Ms, endpoints, waiting };
+    });
+  },
+
+  markdown: ({ alone, beside, p99Ratio, endpoints, waiting }) =>
+    [
+      markdownTable([
+        latencyHeader('Commit to first byte of one account'),
+        latencyRow('alone', alone),
+        latencyRow(`beside ${endpoints.toLocaleString('en-US')} endpoints that hang`, beside),
+      ]),
+      `${waiting.toLocaleString('en-US')} deliveries to these endpoints are waiting. p99: ${p99Ratio.toFixed(2)} ×.`,
+    ].join('\n\n'),
+};

@@ -1,0 +1,152 @@
+import type { AccountId } from '@deedwire/domain';
+import { markdownTable } from '../../markdown-table.ts';
+import type { DeliveryContestant } from '../contestant.ts';
+import { accountUrls } from '../ours/account-urls.ts';
+import { ourContestant } from '../ours/our-contestant.ts';
+import { createOurSystem } from '../ours/our-system.ts';
+import type { Part, PartContext } from '../part.ts';
+import { startPeerContestant } from '../peer-contestant.ts';
+import type { PeerName } from '../peers/index.ts';
+import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
+import { processStat } from '../process-cpu.ts';
+import { rateRatio, rateResult, runRateRounds, type RateMeasurement, type RateResult } from '../rates.ts';
+import { startReceiver, type Receiver } from '../receiver.ts';
+import { startRedis } from '../redis.ts';
+import { withCleanup } from '../with-cleanup.ts';
+import { receiverCount, workloads } from '../workloads.ts';
+
+export interface RatesResult {
+  /** Ours in the first workload. */
+  deliveriesPerSecond: number;
+  /** Ours divided by each peer in the first workload. Null for a peer that could not run. */
+  ratios: Record<PeerName, number | null>;
+  rounds: number;
+  perRound: number;
+  workloads: { name: string; title: string; results: RateResult[]; ratios: Record<PeerName, number | null> }[];
+  /** Why a peer could not run. */
+  unavailable: Partial<Record<PeerName, string>>;
+}
+
+const ours = 'deedwire';
+const peerNames: readonly PeerName[] = ['bare', 'pg-boss', 'graphile-worker', 'bullmq'];
+
+const noStore = { url: '', usage: async () => ({ cpuMs: null, walBytes: null }) };
+
+export const rates: Part<RatesResult> = {
+  summary: 'deliveries per second, beside a bare signed POST, pg-boss, graphile-worker and BullMQ',
+
+  async run({ quick, perRound = quick ? 400 : 12_000, progress }) {
+    const rounds = quick ? 2 : 5;
+    return withCleanup(async (defer) => {
+      const postgres = await startBenchPostgres();
+      defer(() => postgres.close());
+      const receiver = await startReceiver(receiverCount);
+      defer(() => receiver.close());
+      const contestants: DeliveryContestant[] = [];
+      const unavailable: RatesResult['unavailable'] = {};
+      const add = (contestant: DeliveryContestant): void => {
+        defer(() => contestant.close());
+        contestants.push(contestant);
+      };
+      progress(`Starting ${ours}`);
+      add(await startOurs(postgres, receiver));
+      for (const name of peerNames) {
+        progress(`Starting ${name}`);
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        const store = await startStore(name, postgres, progress, defer);
+        if (typeof store === 'string') unavailable[name] = store;
+        // oxlint-disable-next-line no-await-in-loop
+        else add(await startPeerContestant(name, store, receiver.origins));
+      }
+      const plan = { rounds, perRound, warmUp: Math.ceil(perRound / 4) };
+      const results: RatesResult['workloads'] = [];
+      for (const workload of workloads) {
+        // oxlint-disable-next-line no-await-in-loop -- one workload at a time
+        const measured = await runRateRounds(contestants, receiver, workload, plan, progress);
+        results.push({
+          name: workload.name,
+          title: workload.title,
+          results: [...measured].map(([name, each]) => rateResult(name, each)),
+          ratios: ratiosToOurs(measured),
+        });
+      }
+      const [first] = results;
+      if (first === undefined) throw new Error('There is no workload.');
+      const deliveriesPerSecond = first.results.find(({ name }) => name === ours)?.perSecond ?? Number.NaN;
+      return { deliveriesPerSecond, ratios: first.ratios, rounds, perRound, workloads: results, unavailable };
+    });
+  },
+
+  markdown({ rounds, perRound, workloads: each, unavailable }) {
+    const title = `Deliveries per second: ${rounds} interleaved rounds of ${perRound} deliveries, medians. "ours" is the rate of ${ours} divided by that of the row in the same round.`;
+    const missing = Object.entries(unavailable).map(([name, reason]) => `${name}: ${reason}`);
+    return [title, ...each.map(workloadTable), ...missing].join('\n\n');
+  },
+};
+
+async function startOurs(postgres: BenchPostgres, receiver: Receiver): Promise<DeliveryContestant> {
+  const system = await createOurSystem(await postgres.createDatabase('ours'));
+  const accounts = new Map<string, AccountId[]>();
+  for (const workload of workloads) {
+    // oxlint-disable-next-line no-await-in-loop -- in order
+    accounts.set(workload.name, await system.addAccounts(accountUrls(workload, receiver.origins)));
+  }
+  const workers = [await system.startWorker()];
+  const storeUsage = () => postgres.usage();
+  return ourContestant({
+    name: ours,
+    system,
+    workers,
+    receiver,
+    accounts: ({ name }) => accounts.get(name) ?? [],
+    storeUsage,
+  });
+}
+
+/** Returns a sentence instead if the store cannot be had. */
+async function startStore(
+  name: PeerName,
+  postgres: BenchPostgres,
+  progress: PartContext['progress'],
+  defer: (close: () => Promise<void>) => void,
+) {
+  if (name === 'bare') return noStore;
+  if (name !== 'bullmq') return { url: await postgres.createDatabase(name), usage: () => postgres.usage() };
+  const redis = await startRedis(progress);
+  if (redis === null) return 'redis-server is not installed.';
+  defer(() => redis.close());
+  const usage = async () => ({ cpuMs: processStat(redis.pid)?.cpuMs ?? null, walBytes: null });
+  return { url: redis.socket, usage };
+}
+
+function ratiosToOurs(measured: ReadonlyMap<string, readonly RateMeasurement[]>): Record<PeerName, number | null> {
+  const ratio = (name: PeerName): number | null => {
+    const other = measured.get(name);
+    return other === undefined ? null : rateRatio(measured.get(ours) ?? [], other);
+  };
+  return {
+    bare: ratio('bare'),
+    'pg-boss': ratio('pg-boss'),
+    'graphile-worker': ratio('graphile-worker'),
+    bullmq: ratio('bullmq'),
+  };
+}
+
+function workloadTable({ name, title, results, ratios }: RatesResult['workloads'][number]): string {
+  const ratioTo = new Map<string, number | null>(Object.entries(ratios));
+  return markdownTable([
+    [`(${name}) ${title}`, 'per second', 'ours', 'CPU per delivery', 'CPU of the store', 'WAL'],
+    ...results.map((result) => [
+      result.name,
+      Math.round(result.perSecond).toLocaleString('en-US'),
+      `${(ratioTo.get(result.name) ?? 1).toFixed(2)} ×`,
+      cell(result.cpuMicroseconds, 'µs'),
+      cell(result.storeCpuMicroseconds, 'µs'),
+      cell(result.walBytes, 'B'),
+    ]),
+  ]);
+}
+
+function cell(value: number | null, unit: string): string {
+  return value === null ? '–' : `${value.toFixed(0)} ${unit}`;
+}

@@ -1,0 +1,52 @@
+import { markdownTable } from '../../markdown-table.ts';
+import { median } from '../../median.ts';
+import { drainOnce } from '../drain-once.ts';
+import type { Part } from '../part.ts';
+import { withStack } from '../stack.ts';
+
+export interface WorkersResult {
+  results: { workers: number; deliveriesPerSecond: number }[];
+}
+
+const accounts = 64;
+const workersMax = 3;
+
+export const workers: Part<WorkersResult> = {
+  summary: `the rate of one, two and three workers on one database`,
+
+  async run({ quick, perRound = quick ? 400 : 12_000, progress }) {
+    const rounds = quick ? 1 : 3;
+    return withStack({ receivers: accounts }, async (stack) => {
+      const { system, receiver } = stack;
+      const ids = await system.addAccounts(receiver.origins.map((origin) => [`${origin}/hooks`]));
+      const results: WorkersResult['results'] = [];
+      for (let count = 1; count <= workersMax; count += 1) {
+        progress(`Starting worker ${count}`);
+        // oxlint-disable-next-line no-await-in-loop -- one worker after another
+        await system.startWorker();
+        // oxlint-disable-next-line no-await-in-loop
+        await system.untilShared(count);
+        // oxlint-disable-next-line no-await-in-loop
+        await drainOnce(stack, ids, perRound / 4, 1);
+        const rates: number[] = [];
+        for (let round = 0; round < rounds; round += 1) {
+          // oxlint-disable-next-line no-await-in-loop
+          const rate = await drainOnce(stack, ids, perRound, 1);
+          rates.push(rate);
+          progress(`${count} workers: ${Math.round(rate).toLocaleString('en-US')}/s`);
+        }
+        results.push({ workers: count, deliveriesPerSecond: median(rates) });
+      }
+      return { results };
+    });
+  },
+
+  markdown: ({ results }) =>
+    markdownTable([
+      [`${accounts} accounts with one subscription each`, 'per second'],
+      ...results.map((result) => [
+        result.workers === 1 ? '1 worker' : `${result.workers} workers`,
+        Math.round(result.deliveriesPerSecond).toLocaleString('en-US'),
+      ]),
+    ]),
+};

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { parseStatement } from './statement-log.ts';
+
+const worker = 'deedwire-webhook-worker';
+
+it.each([
+  ['execute take-events: ', { name: 'take-events', phase: 'execute' }],
+  ['bind take-events: select 1', { name: 'take-events', phase: 'bind' }],
+  ['parse take-events: ', { name: 'take-events', phase: 'parse' }],
+  ['execute <unnamed>: select now()', { name: 'select now()', phase: 'execute' }],
+  ["statement: begin; set local lock_timeout = '1s'", { name: 'begin; set local', phase: 'statement' }],
+])('reads "%s"', (text, expected) => {
+  const line = `ours|${worker}|LOG:  duration: 0.125 ms  ${text}`;
+  expect(parseStatement(line, worker)).toEqual({ database: 'ours', durationMs: 0.125, ...expected });
+});
+
+it.each([
+  `ours|${worker}-listen|LOG:  duration: 0.125 ms  statement: listen x`,
+  `ours|${worker}|LOG:  checkpoint starting: time`,
+  '      from webhook_event',
+  '',
+])('ignores "%s"', (line) => {
+  expect(parseStatement(line, worker)).toBeNull();
+});
