@@ -1,6 +1,6 @@
 import { firstReceiver, type Workload } from '../workloads.ts';
 
-/** The callback URLs of each account of a workload. Each subscription has a receiver of its own. */
+/** The callback URLs of each account of a workload. Each subscription has a separate receiver. */
 export function accountUrls(workload: Workload, origins: readonly string[]): string[][] {
   const { accounts, subscriptionsPerAccount } = workload;
   const first = firstReceiver(workload);

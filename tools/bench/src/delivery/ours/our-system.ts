@@ -17,7 +17,7 @@ export interface HeldEvents {
   release(): Promise<void>;
 }
 
-/** Our engine with a database of its own. It has no worker at first. */
+/** Our engine with a separate database. It has no worker at first. */
 export interface OurSystem {
   readonly databaseUrl: string;
   /** @param callbackUrls the subscriptions of each account */
