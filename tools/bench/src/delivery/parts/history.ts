@@ -1,0 +1,160 @@
+import type { AccountId } from '@deedwire/domain';
+import { markdownTable } from '../../markdown-table.ts';
+import { median } from '../../median.ts';
+import { drainOnce } from '../drain-once.ts';
+import { workerApplicationName } from '../ours/engine-tables.ts';
+import { fillBacklog } from '../ours/fill-backlog.ts';
+import { fillHistory } from '../ours/fill-history.ts';
+import { createOurSystem, type OurSystem } from '../ours/our-system.ts';
+import type { Part } from '../part.ts';
+import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
+import { startReceiver, type Receiver } from '../receiver.ts';
+import { logPosition, logStatements, statementsSince, type LoggedStatement } from '../statement-log.ts';
+import { withCleanup } from '../with-cleanup.ts';
+
+/** Milliseconds that the statements of the worker take in the server per 1,000 deliveries, by the name of the statement. */
+type StatementTimes = Record<string, number>;
+
+export interface HistoryResult {
+  sizes: {
+    storedDeliveries: number;
+    deliveriesPerSecond: number;
+    /** Events that are fanned out, sent and settled. */
+    newEvents: StatementTimes;
+    /** Deliveries that wait when the worker starts: claimed, sent and settled. */
+    backlog: StatementTimes;
+  }[];
+  /** The sum of the times with the large history divided by that with the small one. */
+  growth: { newEvents: number; backlog: number };
+}
+
+interface Size {
+  storedDeliveries: number;
+  database: string;
+  system: OurSystem;
+  accounts: readonly AccountId[];
+  receiver: Receiver;
+}
+
+interface Round {
+  deliveriesPerSecond: number;
+  newEvents: StatementTimes;
+  backlog: StatementTimes;
+}
+
+const accountCount = 64;
+
+export const history: Part<HistoryResult> = {
+  summary: 'the time of the statements with 10 thousand and with 5 million stored deliveries',
+
+  async run({ quick, perRound = quick ? 640 : 12_000, progress }) {
+    const rounds = quick ? 1 : 5;
+    return withCleanup(async (defer) => {
+      const postgres = await startBenchPostgres();
+      defer(() => postgres.close());
+      const receiver = await startReceiver(accountCount);
+      defer(() => receiver.close());
+      const sizes: Size[] = [];
+      for (const storedDeliveries of quick ? [1000, 20_000] : [10_000, 5_000_000]) {
+        const database = `history_${storedDeliveries}`;
+        // oxlint-disable-next-line no-await-in-loop -- one database at a time
+        const system = await createOurSystem(await postgres.createDatabase(database));
+        defer(() => system.close());
+        // oxlint-disable-next-line no-await-in-loop
+        const accounts = await system.addAccounts(receiver.origins.map((origin) => [`${origin}/hooks`]));
+        // oxlint-disable-next-line no-await-in-loop
+        await fillHistory(system.databaseUrl, storedDeliveries, (stored) =>
+          progress(`Stored ${stored.toLocaleString('en-US')} of ${storedDeliveries.toLocaleString('en-US')} deliveries`),
+        );
+        sizes.push({ storedDeliveries, database, system, accounts, receiver });
+      }
+      await logStatements(postgres);
+      const measured = new Map(sizes.map((size) => [size, [] as Round[]]));
+      for (let round = 0; round < rounds; round += 1) {
+        for (const size of round % 2 === 0 ? sizes : sizes.toReversed()) {
+          // oxlint-disable-next-line no-await-in-loop -- one database at a time
+          const result = await measureSize(postgres, size, perRound);
+          measured.get(size)?.push(result);
+          progress(`Round ${round + 1} of ${rounds}: ${size.storedDeliveries.toLocaleString('en-US')} stored deliveries`);
+        }
+      }
+      return historyResult([...measured].map(([{ storedDeliveries }, each]) => ({ storedDeliveries, rounds: each })));
+    });
+  },
+
+  markdown({ sizes, growth }) {
+    const header = sizes.map(({ storedDeliveries }) => storedDeliveries.toLocaleString('en-US'));
+    const table = (title: string, kind: 'newEvents' | 'backlog'): string => {
+      const names = new Set(sizes.flatMap((size) => Object.keys(size[kind])));
+      const rows = [...names].map((name) => [name, ...sizes.map((size) => (size[kind][name] ?? 0).toFixed(2))]);
+      const sums = sizes.map((size) => sum(size[kind]).toFixed(2));
+      return markdownTable([[title, ...header], ...rows, [`sum: ${growth[kind].toFixed(2)} ×`, ...sums]]);
+    };
+    const rates = sizes.map((size) => Math.round(size.deliveriesPerSecond).toLocaleString('en-US'));
+    return [
+      'Milliseconds of the statements of the worker per 1,000 deliveries, by the number of stored deliveries.',
+      table('new events', 'newEvents'),
+      table('waiting when the worker starts', 'backlog'),
+      `Deliveries per second: ${rates.join(' and ')}.`,
+    ].join('\n\n');
+  },
+};
+
+async function measureSize(postgres: BenchPostgres, size: Size, perRound: number): Promise<Round> {
+  const { database, system, accounts, receiver } = size;
+  const timesOf = async (deliveries: number, work: () => Promise<void>): Promise<StatementTimes> => {
+    const position = await logPosition(postgres);
+    await work();
+    const logged = await statementsSince(postgres, position, workerApplicationName);
+    return statementTimes(
+      logged.filter((statement) => statement.database === database),
+      deliveries,
+    );
+  };
+  const perSubscription = Math.ceil(perRound / accountCount);
+  const waiting = perSubscription * accountCount;
+  await fillBacklog(system.databaseUrl, perSubscription);
+  await receiver.forget();
+  let stop = async (): Promise<void> => {};
+  const backlog = await timesOf(waiting, async () => {
+    ({ stop } = await system.startWorker());
+    await receiver.waitFor(waiting);
+    await system.untilSettled();
+  });
+  let deliveriesPerSecond = Number.NaN;
+  const newEvents = await timesOf(perRound, async () => {
+    deliveriesPerSecond = await drainOnce({ system, receiver }, accounts, perRound, 1);
+  });
+  await stop();
+  return { deliveriesPerSecond, newEvents, backlog };
+}
+
+function statementTimes(logged: readonly LoggedStatement[], deliveries: number): StatementTimes {
+  const times: StatementTimes = {};
+  for (const { name, durationMs } of logged) times[name] = (times[name] ?? 0) + (durationMs / deliveries) * 1000;
+  return times;
+}
+
+/** @param sizes the smallest first */
+export function historyResult(sizes: readonly { storedDeliveries: number; rounds: readonly Round[] }[]): HistoryResult {
+  const results = sizes.map(({ storedDeliveries, rounds }) => ({
+    storedDeliveries,
+    deliveriesPerSecond: median(rounds.map((round) => round.deliveriesPerSecond)),
+    newEvents: medianTimes(rounds.map((round) => round.newEvents)),
+    backlog: medianTimes(rounds.map((round) => round.backlog)),
+  }));
+  const growth = (kind: 'newEvents' | 'backlog'): number => {
+    const [smallest, largest] = [results.at(0), results.at(-1)];
+    return smallest === undefined || largest === undefined ? Number.NaN : sum(largest[kind]) / sum(smallest[kind]);
+  };
+  return { sizes: results, growth: { newEvents: growth('newEvents'), backlog: growth('backlog') } };
+}
+
+function medianTimes(rounds: readonly StatementTimes[]): StatementTimes {
+  const names = [...new Set(rounds.flatMap((round) => Object.keys(round)))].toSorted();
+  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name] ?? 0))]));
+}
+
+function sum(times: StatementTimes): number {
+  return Object.values(times).reduce((total, each) => total + each, 0);
+}
