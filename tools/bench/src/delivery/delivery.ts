@@ -3,6 +3,7 @@ import { describeMachine, introduction } from '../report.ts';
 import type { Part } from './part.ts';
 import { account } from './parts/account.ts';
 import { hanging } from './parts/hanging.ts';
+import { history } from './parts/history.ts';
 import { latency } from './parts/latency.ts';
 import { rates } from './parts/rates.ts';
 import { statements } from './parts/statements.ts';
@@ -29,6 +30,7 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   rates: runnable(rates),
   latency: runnable(latency),
   statements: runnable(statements),
+  history: runnable(history),
   hanging: runnable(hanging),
   workers: runnable(workers),
   account: runnable(account),

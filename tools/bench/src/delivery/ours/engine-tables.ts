@@ -1,11 +1,7 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
 import type { Database, Transaction } from '@deedwire/store';
-import { insertOutboxEvent } from '@deedwire/store/webhook-outbox';
-import {
-  insertSubscription,
-  insertSubscriptionEventTypes,
-  reserveSubscriptionId,
-} from '@deedwire/store/webhook-subscriptions';
+import { appendEvent } from '@deedwire/webhooks/outbox';
+import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/webhooks/subscriptions';
 import { secret } from '../../signed-headers.ts';
 
 /** Everything that the bench knows about the storage of the engine. */
@@ -27,13 +23,13 @@ export async function addSubscription(transaction: Transaction, subscription: Su
   const id = await reserveSubscriptionId(transaction);
   const secretCiphertext = encrypt(secret, id);
   await insertSubscription(transaction, { id, accountId, interfaceName, callbackUrl, secretCiphertext });
-  await insertSubscriptionEventTypes(transaction, { id, interfaceName }, [eventType]);
+  await insertEventTypePins(transaction, { id, interfaceName }, [eventType]);
 }
 
 /** @param name appears in the body of the webhook as the external reference of its referral */
 export async function addEvent(transaction: Transaction, accountId: AccountId, name: string): Promise<void> {
   const at = '2026-11-03T09:30:00.000Z';
-  await insertOutboxEvent(transaction, {
+  await appendEvent(transaction, {
     accountId,
     interfaceName,
     type: eventType.type,
@@ -51,8 +47,7 @@ export async function hasUnsettled(database: Database): Promise<boolean> {
   const statement = {
     name: 'bench-has-unsettled',
     text: `
-      select exists (select from outbox_event where fanned_out_at is null)
-        or exists (select from webhook_pending_delivery) as unsettled`,
+      select exists (select from webhook_event_queue) or exists (select from webhook_pending_delivery) as unsettled`,
   };
   const [row] = await database.query<{ unsettled: boolean }>(statement, []);
   return row?.unsettled ?? false;
@@ -62,4 +57,19 @@ export async function countAttempts(database: Database): Promise<number> {
   const statement = { name: 'bench-count-attempts', text: 'select count(*)::int as attempts from webhook_attempt' };
   const [row] = await database.query<{ attempts: number }>(statement, []);
   return row?.attempts ?? 0;
+}
+
+/** The number of shards that each worker owns, the smallest first. Shards without an owner are not counted. */
+export async function countShards(database: Database): Promise<number[]> {
+  const statement = {
+    name: 'bench-count-shards',
+    text: `
+      select count(*)::int as shards
+      from webhook_shard
+      where worker_id is not null
+      group by worker_id
+      order by 1`,
+  };
+  const rows = await database.query<{ shards: number }>(statement, []);
+  return rows.map(({ shards }) => shards);
 }

@@ -8,7 +8,7 @@ import { createLogin } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import { machineMs } from '../clock.ts';
-import { addEvent, addSubscription, countAttempts, hasUnsettled } from './engine-tables.ts';
+import { addEvent, addSubscription, countAttempts, countShards, hasUnsettled } from './engine-tables.ts';
 import { startWorkerApp, type WorkerApp } from './worker-app.ts';
 
 /** Events that are inserted, in a transaction that is not committed yet. */
@@ -36,8 +36,18 @@ export interface OurSystem {
   close(): Promise<void>;
 }
 
-const settlePollMs = 2;
-const settleTimeoutMs = 300_000;
+const pollMs = 2;
+// A guard against hanging only.
+const timeoutMs = 300_000;
+
+async function until(condition: () => Promise<boolean>, problem: string): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`After ${timeoutMs / 1000} s: ${problem}`);
+    // oxlint-disable-next-line no-await-in-loop -- until the condition is true
+    await sleep(pollMs);
+  }
+}
 
 /** @param databaseUrl an empty database, with the rights of a superuser */
 export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
@@ -112,18 +122,16 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
       return worker;
     },
 
-    async untilShared() {},
-
-    async untilSettled() {
-      const deadline = performance.now() + settleTimeoutMs;
-      // oxlint-disable-next-line no-await-in-loop -- until nothing is left
-      while (await hasUnsettled(store)) {
-        if (performance.now() > deadline)
-          throw new Error(`Deliveries are unsettled after ${settleTimeoutMs / 1000} s.`);
-        // oxlint-disable-next-line no-await-in-loop
-        await sleep(settlePollMs);
-      }
+    async untilShared(count) {
+      const leastShards = Math.floor(64 / count);
+      const isShared = async (): Promise<boolean> => {
+        const shards = await countShards(store);
+        return shards.length === count && shards.every((each) => each >= leastShards);
+      };
+      await until(isShared, 'The workers do not share the accounts.');
     },
+
+    untilSettled: () => until(async () => !(await hasUnsettled(store)), 'Deliveries are unsettled.'),
 
     countAttempts: () => countAttempts(store),
 

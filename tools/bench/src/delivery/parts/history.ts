@@ -64,7 +64,9 @@ export const history: Part<HistoryResult> = {
         const accounts = await system.addAccounts(receiver.origins.map((origin) => [`${origin}/hooks`]));
         // oxlint-disable-next-line no-await-in-loop
         await fillHistory(system.databaseUrl, storedDeliveries, (stored) =>
-          progress(`Stored ${stored.toLocaleString('en-US')} of ${storedDeliveries.toLocaleString('en-US')} deliveries`),
+          progress(
+            `Stored ${stored.toLocaleString('en-US')} of ${storedDeliveries.toLocaleString('en-US')} deliveries`,
+          ),
         );
         sizes.push({ storedDeliveries, database, system, accounts, receiver });
       }
@@ -75,7 +77,9 @@ export const history: Part<HistoryResult> = {
           // oxlint-disable-next-line no-await-in-loop -- one database at a time
           const result = await measureSize(postgres, size, perRound);
           measured.get(size)?.push(result);
-          progress(`Round ${round + 1} of ${rounds}: ${size.storedDeliveries.toLocaleString('en-US')} stored deliveries`);
+          progress(
+            `Round ${round + 1} of ${rounds}: ${size.storedDeliveries.toLocaleString('en-US')} stored deliveries`,
+          );
         }
       }
       return historyResult([...measured].map(([{ storedDeliveries }, each]) => ({ storedDeliveries, rounds: each })));
@@ -102,31 +106,26 @@ export const history: Part<HistoryResult> = {
 
 async function measureSize(postgres: BenchPostgres, size: Size, perRound: number): Promise<Round> {
   const { database, system, accounts, receiver } = size;
-  const timesOf = async (deliveries: number, work: () => Promise<void>): Promise<StatementTimes> => {
+  const timed = async <Result>(deliveries: number, work: () => Promise<Result>) => {
     const position = await logPosition(postgres);
-    await work();
+    const result = await work();
     const logged = await statementsSince(postgres, position, workerApplicationName);
-    return statementTimes(
-      logged.filter((statement) => statement.database === database),
-      deliveries,
-    );
+    const ours = logged.filter((statement) => statement.database === database);
+    return { result, times: statementTimes(ours, deliveries) };
   };
   const perSubscription = Math.ceil(perRound / accountCount);
   const waiting = perSubscription * accountCount;
   await fillBacklog(system.databaseUrl, perSubscription);
   await receiver.forget();
-  let stop = async (): Promise<void> => {};
-  const backlog = await timesOf(waiting, async () => {
-    ({ stop } = await system.startWorker());
+  const { result: worker, times: backlog } = await timed(waiting, async () => {
+    const started = await system.startWorker();
     await receiver.waitFor(waiting);
     await system.untilSettled();
+    return started;
   });
-  let deliveriesPerSecond = Number.NaN;
-  const newEvents = await timesOf(perRound, async () => {
-    deliveriesPerSecond = await drainOnce({ system, receiver }, accounts, perRound, 1);
-  });
-  await stop();
-  return { deliveriesPerSecond, newEvents, backlog };
+  const drained = await timed(perRound, () => drainOnce({ system, receiver }, accounts, perRound, 1));
+  await worker.stop();
+  return { deliveriesPerSecond: drained.result, newEvents: drained.times, backlog };
 }
 
 function statementTimes(logged: readonly LoggedStatement[], deliveries: number): StatementTimes {
