@@ -33,7 +33,7 @@ export const workers: Part<WorkersResult> = {
           // oxlint-disable-next-line no-await-in-loop
           const rate = await drainOnce(stack, ids, perRound, 1);
           rates.push(rate);
-          progress(`${count} workers: ${Math.round(rate).toLocaleString('en-US')}/s`);
+          progress(`${count} started: ${Math.round(rate).toLocaleString('en-US')}/s`);
         }
         results.push({ workers: count, deliveriesPerSecond: median(rates) });
       }
