@@ -3,7 +3,7 @@ import { connect } from '@deedwire/testing';
 import { expect, it } from 'vitest';
 import { startPeerContestant, type PeerStore } from '../src/delivery/peer-contestant.ts';
 import type { PeerName } from '../src/delivery/peers/index.ts';
-import { measureRound } from '../src/delivery/rates.ts';
+import { measureRound } from '../src/delivery/rate-rounds.ts';
 import { startReceiver } from '../src/delivery/receiver.ts';
 import { hasRedis, startRedis } from '../src/delivery/redis.ts';
 import { withCleanup } from '../src/delivery/with-cleanup.ts';
@@ -17,8 +17,8 @@ async function measureTwoRounds(name: PeerName, store: PeerStore) {
   return withCleanup(async (defer) => {
     const receiver = await startReceiver(subscriptionCount(workload));
     defer(() => receiver.close());
-    const contestant = await startPeerContestant(name, store, receiver.origins);
-    defer(() => contestant.close());
+    const { contestant, close } = await startPeerContestant(name, store, receiver.origins);
+    defer(close);
     await measureRound(contestant, receiver, workload, 20);
     return measureRound(contestant, receiver, workload, 30);
   });

@@ -70,7 +70,7 @@ const storeParts: Record<string, readonly string[]> = {
   'operator-cli': ['.'],
   webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'listener', 'time'],
-  bench: ['.', 'accounts'],
+  bench: ['.', 'accounts', 'listener'],
   'dev-environment': ['.'],
 };
 

@@ -11,5 +11,4 @@ export interface DeliveryContestant {
   drain(): Promise<Measurement>;
   /** The use of its store by everything so far. */
   storeUsage(): Promise<StoreUsage>;
-  close(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { history } from './parts/history.ts';
 import { latency } from './parts/latency.ts';
 import { rates } from './parts/rates.ts';
 import { statements } from './parts/statements.ts';
+import { store } from './parts/store.ts';
 import { workers } from './parts/workers.ts';
 
 /** A part whose result only its own `markdown` reads. */
@@ -33,6 +34,7 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   history: runnable(history),
   hanging: runnable(hanging),
   workers: runnable(workers),
+  store: runnable(store),
   account: runnable(account),
 };
 

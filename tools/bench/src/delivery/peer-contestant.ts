@@ -16,14 +16,14 @@ export async function startPeerContestant(
   name: PeerName,
   store: PeerStore,
   origins: readonly string[],
-): Promise<DeliveryContestant> {
+): Promise<{ contestant: DeliveryContestant; close: () => Promise<void> }> {
   const { child } = await startChild<PeerRequest, string | Measurement>(
     './delivery/peer-process.ts',
     name,
     store.url,
     JSON.stringify(origins),
   );
-  return {
+  const contestant: DeliveryContestant = {
     name,
     async prepare(workload, deliveries) {
       const receivers = { firstReceiver: firstReceiver(workload), receivers: subscriptionCount(workload) };
@@ -35,6 +35,6 @@ export async function startPeerContestant(
       return measurement;
     },
     storeUsage: () => store.usage(),
-    close: () => child.close(),
   };
+  return { contestant, close: () => child.close() };
 }

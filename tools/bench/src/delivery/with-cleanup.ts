@@ -1,11 +1,8 @@
-/**
- * Calls `work`, and afterwards what it deferred, the last first, even if `work` throws.
- *
- * @param work `defer` takes what closes something that `work` has started
- */
-export async function withCleanup<Result>(
-  work: (defer: (close: () => Promise<void>) => void) => Promise<Result>,
-): Promise<Result> {
+/** Takes what closes something that has been started. */
+export type Defer = (close: () => Promise<void>) => void;
+
+/** Calls `work`, and afterwards what it deferred, the last first, even if `work` throws. */
+export async function withCleanup<Result>(work: (defer: Defer) => Promise<Result>): Promise<Result> {
   const closers: (() => Promise<void>)[] = [];
   try {
     return await work((close) => closers.push(close));

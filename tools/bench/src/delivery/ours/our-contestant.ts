@@ -49,6 +49,5 @@ export function ourContestant(options: OurContestantOptions): DeliveryContestant
       return { operations: deliveries, elapsedMs, cpuMs: usedCpuMs };
     },
     storeUsage,
-    close: () => system.close(),
   };
 }

@@ -17,9 +17,19 @@ export interface HeldEvents {
   release(): Promise<void>;
 }
 
+export interface ForWorkers {
+  /** With the rights of the worker. */
+  databaseUrl: string;
+  /** The key that encrypts the secrets of subscriptions, in base64. */
+  key: string;
+  keyId: string;
+}
+
 /** Our engine with a separate database. It has no worker at first. */
 export interface OurSystem {
   readonly databaseUrl: string;
+  /** What a process needs to work for this system. */
+  readonly forWorkers: ForWorkers;
   /** @param callbackUrls the subscriptions of each account */
   addAccounts(callbackUrls: readonly (readonly string[])[]): Promise<AccountId[]>;
   /** Inserts events that take turns over the accounts. */
@@ -36,6 +46,7 @@ export interface OurSystem {
   close(): Promise<void>;
 }
 
+const keyId = 'bench';
 const pollMs = 2;
 // A guard against hanging only.
 const timeoutMs = 300_000;
@@ -53,15 +64,20 @@ async function until(condition: () => Promise<boolean>, problem: string): Promis
 export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
   await migrate(databaseUrl);
   const login = `${new URL(databaseUrl).pathname.slice(1)}_worker`;
-  const workerUrl = await createLogin(databaseUrl, login, 'webhook_worker');
   const store = createStore({ databaseUrl, applicationName: 'deedwire-bench' });
   const key = randomBytes(32);
-  const keyRing = createSecretKeyRing(new Map([['bench', key]]));
+  const keyRing = createSecretKeyRing(new Map([[keyId, key]]));
+  const forWorkers = {
+    databaseUrl: await createLogin(databaseUrl, login, 'webhook_worker'),
+    key: key.toString('base64'),
+    keyId,
+  };
   const logFolder = await mkdtemp(join(tmpdir(), 'deedwire-bench-log-'));
   const workers: WorkerApp[] = [];
 
   return {
     databaseUrl,
+    forWorkers,
 
     addAccounts: (callbackUrls) =>
       store.transaction(async (transaction) => {
@@ -116,8 +132,8 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
 
     async startWorker() {
       const logFile = join(logFolder, `worker-${workers.length + 1}.log`);
-      const secretKeys = `bench:${key.toString('base64')}`;
-      const worker = await startWorkerApp({ databaseUrl: workerUrl, secretKeys, logFile });
+      const secretKeys = `${keyId}:${forWorkers.key}`;
+      const worker = await startWorkerApp({ databaseUrl: forWorkers.databaseUrl, secretKeys, logFile });
       workers.push(worker);
       return worker;
     },

@@ -1,5 +1,5 @@
 import { markdownTable } from '../../markdown-table.ts';
-import { latencyHeader, latencyRow, measureLatency, type LatencySummary } from '../latency.ts';
+import { latencyHeader, latencyRow, measureLatency, type LatencySummary } from '../measure-latency.ts';
 import type { Part } from '../part.ts';
 import { withStack } from '../stack.ts';
 

@@ -1,6 +1,6 @@
 import { markdownTable } from '../../markdown-table.ts';
 import { drainOnce } from '../drain-once.ts';
-import { latencyHeader, latencyRow, measureLatency, type LatencySummary } from '../latency.ts';
+import { latencyHeader, latencyRow, measureLatency, type LatencySummary } from '../measure-latency.ts';
 import { paced } from '../paced.ts';
 import type { Part } from '../part.ts';
 import { withStack } from '../stack.ts';

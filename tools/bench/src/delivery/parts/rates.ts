@@ -9,10 +9,10 @@ import { startPeerContestant } from '../peer-contestant.ts';
 import type { PeerName } from '../peers/index.ts';
 import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
 import { processStat } from '../process-cpu.ts';
-import { rateRatio, rateResult, runRateRounds, type RateMeasurement, type RateResult } from '../rates.ts';
+import { rateRatio, rateResult, runRateRounds, type RateMeasurement, type RateResult } from '../rate-rounds.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { startRedis } from '../redis.ts';
-import { withCleanup } from '../with-cleanup.ts';
+import { withCleanup, type Defer } from '../with-cleanup.ts';
 import { receiverCount, workloads } from '../workloads.ts';
 
 export interface RatesResult {
@@ -44,21 +44,22 @@ export const rates: Part<RatesResult> = {
       defer(() => receiver.close());
       const contestants: DeliveryContestant[] = [];
       const unavailable: RatesResult['unavailable'] = {};
-      const add = (contestant: DeliveryContestant): void => {
-        defer(() => contestant.close());
-        contestants.push(contestant);
-      };
       progress(`Starting ${ours}`);
-      add(await startOurs(postgres, receiver));
+      contestants.push(await startOurs(postgres, receiver, defer));
       for (const name of peerNames) {
         progress(`Starting ${name}`);
         // oxlint-disable-next-line no-await-in-loop -- in order
         const store = await startStore(name, postgres, progress, defer);
-        if (typeof store === 'string') unavailable[name] = store;
+        if (typeof store === 'string') {
+          unavailable[name] = store;
+          continue;
+        }
         // oxlint-disable-next-line no-await-in-loop
-        else add(await startPeerContestant(name, store, receiver.origins));
+        const { contestant, close } = await startPeerContestant(name, store, receiver.origins);
+        defer(close);
+        contestants.push(contestant);
       }
-      const plan = { rounds, perRound, warmUp: Math.ceil(perRound / 4) };
+      const plan = { rounds, perRound };
       const results: RatesResult['workloads'] = [];
       for (const workload of workloads) {
         // oxlint-disable-next-line no-await-in-loop -- one workload at a time
@@ -84,8 +85,9 @@ export const rates: Part<RatesResult> = {
   },
 };
 
-async function startOurs(postgres: BenchPostgres, receiver: Receiver): Promise<DeliveryContestant> {
+async function startOurs(postgres: BenchPostgres, receiver: Receiver, defer: Defer): Promise<DeliveryContestant> {
   const system = await createOurSystem(await postgres.createDatabase('ours'));
+  defer(() => system.close());
   const accounts = new Map<string, AccountId[]>();
   for (const workload of workloads) {
     // oxlint-disable-next-line no-await-in-loop -- in order
@@ -104,12 +106,7 @@ async function startOurs(postgres: BenchPostgres, receiver: Receiver): Promise<D
 }
 
 /** Returns a sentence instead if the store cannot be had. */
-async function startStore(
-  name: PeerName,
-  postgres: BenchPostgres,
-  progress: PartContext['progress'],
-  defer: (close: () => Promise<void>) => void,
-) {
+async function startStore(name: PeerName, postgres: BenchPostgres, progress: PartContext['progress'], defer: Defer) {
   if (name === 'bare') return noStore;
   if (name !== 'bullmq') return { url: await postgres.createDatabase(name), usage: () => postgres.usage() };
   const redis = await startRedis(progress);

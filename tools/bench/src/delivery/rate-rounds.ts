@@ -26,13 +26,11 @@ export interface RateResult {
 export interface RatePlan {
   rounds: number;
   perRound: number;
-  /** Deliveries before the first round, not measured. */
-  warmUp: number;
 }
 
 /**
  * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each round
- * starts with another contestant.
+ * starts with another contestant. A round before the first, which is not measured, compiles the code and opens connections.
  *
  * @returns the rounds of each contestant, in order
  */
@@ -40,14 +38,14 @@ export async function runRateRounds(
   contestants: readonly DeliveryContestant[],
   receiver: Receiver,
   workload: Workload,
-  { rounds, perRound, warmUp }: RatePlan,
+  { rounds, perRound }: RatePlan,
   progress: (line: string) => void,
 ): Promise<Map<string, RateMeasurement[]>> {
   const measured = new Map<string, RateMeasurement[]>(contestants.map(({ name }) => [name, []]));
   for (const contestant of contestants) {
     progress(`(${workload.name}) warm-up: ${contestant.name}`);
     // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
-    await measureRound(contestant, receiver, workload, warmUp);
+    await measureRound(contestant, receiver, workload, perRound);
   }
   for (let round = 0; round < rounds; round += 1) {
     for (let turn = 0; turn < contestants.length; turn += 1) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rateRatio, rateResult } from './rates.ts';
+import { rateRatio, rateResult } from './rate-rounds.ts';
 
 function round(elapsedMs: number, store: { storeCpuMs: number; walBytes: number } | null) {
   return { operations: 1000, elapsedMs, cpuMs: 50, storeCpuMs: null, walBytes: null, ...store };

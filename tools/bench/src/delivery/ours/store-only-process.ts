@@ -1,0 +1,63 @@
+/**
+ * The engine without HTTP: every attempt succeeds at once. `store-only-process.ts <database URL> <key id> <key in base64>`. It
+ * stops when its parent disconnects.
+ */
+import { secretAssociatedData } from '@deedwire/domain';
+import { createSecretKeyRing, createStore } from '@deedwire/store';
+import { createListener } from '@deedwire/store/listener';
+import { createRenderer } from '@deedwire/webhook-worker/rendering/renderer';
+import { createWebhookEngine } from '@deedwire/webhooks';
+
+const [databaseUrl = '', keyId = '', key = ''] = process.argv.slice(2);
+const applicationName = 'deedwire-bench-store';
+
+// As in the worker app.
+const storeOptions = { databaseUrl, applicationName, prefersIndexes: true };
+const store = createStore({ ...storeOptions, maxConnections: 16 });
+const renewalStore = createStore({ ...storeOptions, maxConnections: 2 });
+const secretKeys = createSecretKeyRing(new Map([[keyId, Buffer.from(key, 'base64')]]));
+
+const engine = createWebhookEngine({
+  store,
+  renewalStore,
+  directUrl: databaseUrl,
+  name: 'bench',
+  clock: {
+    nowMs: () => Date.now(),
+    setTimer(callback, delayMs) {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
+    },
+  },
+  random: Math.random,
+  renderer: createRenderer('service'),
+  send: async () => ({ startedAt: new Date(), durationMs: 0, responseStatus: 200, error: null, retryAfter: null }),
+  openSecret: (subscriptionId, ciphertext) => secretKeys.decrypt(ciphertext, secretAssociatedData(subscriptionId)),
+  retiredVersions: () => [],
+  slots: 2000,
+  pollMs: 500,
+  retentionDays: 30,
+  onEvent(event) {
+    if ('alarm' in event && event.alarm) throw new Error(`The engine reports ${event.kind}.`);
+  },
+});
+await engine.start();
+const listener = createListener({
+  databaseUrl,
+  applicationName,
+  onWake: (payload) => engine.wake(payload),
+  onError(error) {
+    throw error;
+  },
+});
+
+async function stop(): Promise<never> {
+  engine.stopTaking();
+  await listener.close();
+  await engine.drain();
+  await Promise.all([store.close(), renewalStore.close()]);
+  process.exit(0);
+}
+
+process.once('disconnect', () => void stop());
+process.send?.('ready');
