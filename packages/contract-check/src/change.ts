@@ -3,6 +3,8 @@ import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
 /** One difference between two versions of a contract. */
 export interface Change {
   readonly verdict: Verdict;
+  /** The name of the rule that decided the verdict: `fieldRemoved`. An exception names it. */
+  readonly rule: string;
   /**
    * The place of the change: a GraphQL schema coordinate (`Query.lender(id:)`, `@tag`), a path into the instance that a
    * JSON Schema describes (`$.data.items[*].id`), a JSON Pointer into a manifest (`/limits/first`), or the version.
@@ -22,15 +24,27 @@ export interface Report {
 }
 
 /** One row of a rule table. */
-export interface Rule {
+export interface RuleText {
   /** A noun clause, for the first column of the README's table. */
   readonly what: string;
   readonly verdict: Verdict;
   readonly why: string;
 }
 
+export interface Rule extends RuleText {
+  readonly name: string;
+}
+
+/** Gives each rule its key as its name. */
+export function named<T extends object, Name extends string>(
+  rules: Readonly<Record<Name, T>>,
+): Readonly<Record<Name, T & { readonly name: string }>>;
+export function named(rules: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, { ...rule, name }]));
+}
+
 export function changeBy(rule: Rule, coordinate: string, message: string): Change {
-  return { verdict: rule.verdict, coordinate, message, why: rule.why };
+  return { verdict: rule.verdict, rule: rule.name, coordinate, message, why: rule.why };
 }
 
 export function largestVerdict(changes: readonly Change[]): Verdict {

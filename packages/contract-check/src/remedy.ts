@@ -17,7 +17,7 @@ export function declareBump(packageName: string, bump: Verdict): string {
 /** The remedy for a broken released version. `file` is a contract file or `versions.json`. */
 export function keepReleased(packageName: string, file: string): string {
   if (file === 'versions.json')
-    return 'restore the status of the version. To stop serving it, deprecate it first and retire it later, which is major.';
+    return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
   return [
     `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor:`,
     `pnpm changeset add --minor ${packageName} -m "Describe the new version for your users"`,

@@ -1,12 +1,16 @@
 import { run, type CommandResult } from './run.ts';
 
-/**
- * Runs `contract-check workspace`: compares the contracts of every contract package with its last release.
- *
- * @param tarballs baselines to use instead of `released/`
- */
-export function checkContracts(tarballs: readonly string[] = []): Promise<CommandResult> {
+interface ContractCheckOptions {
+  /** Baselines to use instead of `released/`. */
+  readonly tarballs?: readonly string[];
+  /** The day of the release, `YYYY-MM-DD` in UTC. Defaults to the current day. */
+  readonly today?: string;
+}
+
+/** Runs `contract-check workspace`: compares the contracts of every contract package with its last release. */
+export function checkContracts({ tarballs = [], today }: ContractCheckOptions = {}): Promise<CommandResult> {
   const baselines = tarballs.flatMap((tarball) => ['--baseline', tarball]);
+  const day = today === undefined ? [] : ['--today', today];
   const bin = 'packages/contract-check/src/bin.ts';
-  return run('node', [bin, 'workspace', ...baselines]);
+  return run('node', [bin, 'workspace', ...baselines, ...day]);
 }

@@ -20,3 +20,9 @@ export async function reachableTags(): Promise<Set<string>> {
 export async function allTags(): Promise<Set<string>> {
   return new Set((await git('tag', '--list')).split('\n').filter((tag) => tag !== ''));
 }
+
+/** The day on which HEAD was committed, `YYYY-MM-DD` in UTC. */
+export async function dayOfCommit(): Promise<string> {
+  const seconds = Number(await git('log', '-1', '--format=%ct'));
+  return new Date(seconds * 1000).toISOString().slice(0, 10);
+}

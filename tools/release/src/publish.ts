@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
 import { differsFromReleased } from './contract-files.ts';
-import { allTags, git } from './git.ts';
+import { allTags, dayOfCommit, git } from './git.ts';
 import { planRelease, tagOf, type ReleasePlan } from './plan.ts';
 import type { Published, Registry } from './registry.ts';
 import { ReleaseError } from './release-error.ts';
@@ -113,7 +113,11 @@ async function checkAgainstPublished(
     const latest = published.get(name)?.latest ?? null;
     return latest === null ? [] : [registry.download(name, latest, folder)];
   });
-  const { succeeded, output } = await checkContracts(await Promise.all(downloads));
+  // The dates in versions.json are checked on the day on which the versions were cut: the release may run later.
+  const { succeeded, output } = await checkContracts({
+    tarballs: await Promise.all(downloads),
+    today: await dayOfCommit(),
+  });
   if (!succeeded)
     throw new ReleaseError(
       `The versions are raised by less than the changes since the published versions need:\n${output.trim()}`,

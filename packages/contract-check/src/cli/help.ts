@@ -69,6 +69,7 @@ json-schema/**/*.json. Its folder released/ contains the same files as last rele
 Options:
   --root DIR           root of the workspace (default: the current folder)
   --baseline PLACE     compare with a folder or a tarball (npm pack) instead of released/; repeatable
+  --today DAY          day of the release, YYYY-MM-DD, for the dates in versions.json (default: the current day, in UTC)
   --format FORMAT      text or json (default: text)
 `,
 };

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { directions, type Direction } from '../json-schema/direction.ts';
 import { isVerdict, verdicts, type Verdict } from '../verdict.ts';
+import { isDay } from '../workspace/days.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Format = 'text' | 'json';
@@ -27,6 +28,8 @@ export type Invocation =
       readonly command: 'workspace';
       readonly root: string;
       readonly baselines: readonly string[];
+      /** Null for the current day. */
+      readonly today: string | null;
       readonly format: Format;
     };
 
@@ -41,7 +44,7 @@ const optionsOf: Readonly<Record<Command, NonNullable<ParseArgsConfig['options']
   graphql: { ...comparing, 'closed-outputs': flag, directive: list },
   'json-schema': { ...comparing, 'closed-outputs': flag, direction: string },
   manifest: comparing,
-  workspace: { help: flag, root: string, baseline: list, format: string },
+  workspace: { help: flag, root: string, baseline: list, today: string, format: string },
 };
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -61,8 +64,10 @@ export function readInvocation(args: readonly string[]): Invocation {
   if (values['help'] === true) return { command: 'help', of: command };
   const reader = new OptionReader(command, values);
   const format = reader.oneOf('format', ['text', 'json'] as const, 'text');
-  if (command === 'workspace')
-    return { command, root: reader.text('root') ?? '.', baselines: reader.texts('baseline'), format };
+  if (command === 'workspace') {
+    const root = reader.text('root') ?? '.';
+    return { command, root, baselines: reader.texts('baseline'), today: reader.day('today'), format };
+  }
   const compared = {
     from: reader.required('from'),
     to: reader.required('to'),
@@ -132,6 +137,12 @@ class OptionReader {
     const value = this.text(name);
     if (value === null || isVerdict(value)) return value;
     return this.#fail(`--${name} must be ${listOf(verdicts)}, not ${JSON.stringify(value)}`);
+  }
+
+  day(name: string): string | null {
+    const value = this.text(name);
+    if (value === null || isDay(value)) return value;
+    return this.#fail(`--${name} must be YYYY-MM-DD, not ${JSON.stringify(value)}`);
   }
 
   directives(): Record<string, Verdict> {

@@ -33,12 +33,14 @@ describe('comparing two files', () => {
       changes: [
         {
           verdict: 'major',
+          rule: 'fieldRemoved',
           coordinate: 'Query.b',
           message: 'The field was removed.',
           why: 'An operation that selects the field is no longer valid.',
         },
         {
           verdict: 'minor',
+          rule: 'outputNarrowed',
           coordinate: 'Query.a',
           message: 'The type changed from String to String!.',
           why: 'Clients that handle null still work, but the stronger guarantee cannot be withdrawn later.',

@@ -53,8 +53,13 @@ function compareFiles(invocation: Comparison): Report {
   return compareManifests(from, to);
 }
 
-function checkAll({ root, baselines, format }: Extract<Invocation, { readonly command: 'workspace' }>): RunResult {
-  const report = checkWorkspace({ root, baselines });
+function checkAll({
+  root,
+  baselines,
+  today,
+  format,
+}: Extract<Invocation, { readonly command: 'workspace' }>): RunResult {
+  const report = checkWorkspace({ root, baselines, ...(today === null ? {} : { today }) });
   const failed = report.packages.some(({ problems }) => problems.length > 0);
   return printed(failed ? 1 : 0, format === 'json' ? toJson(report) : renderWorkspace(report));
 }

@@ -1,11 +1,11 @@
-import type { Rule } from '../change.ts';
+import { named, type RuleText } from '../change.ts';
 
 /**
  * The rules for SDL. Input is what clients send: arguments, input objects, and the enums and scalars in them. Output is
  * what clients receive. A type can be both. A change is major if an operation that is valid today can become invalid or
  * change its meaning, or if a client can fail to read the response.
  */
-export const graphqlRules = {
+export const graphqlRules = named({
   // Schema and types
   rootAdded: {
     what: 'a root operation type is added',
@@ -298,4 +298,4 @@ export const graphqlRules = {
     verdict: 'patch',
     why: 'Documentation only: operations and responses are unchanged.',
   },
-} as const satisfies Record<string, Rule>;
+} as const satisfies Record<string, RuleText>);

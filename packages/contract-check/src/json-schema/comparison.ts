@@ -40,7 +40,7 @@ export function changeInDirection(rule: DirectedRule, direction: Direction, path
   const { producer, consumer } = rule;
   const larger = largerVerdict(producer.verdict, consumer.verdict) === producer.verdict ? producer : consumer;
   const { verdict, why } = direction === 'both' ? larger : rule[direction];
-  return { verdict, coordinate: path, message, why };
+  return { verdict, rule: rule.name, coordinate: path, message, why };
 }
 
 const plainName = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;

@@ -1,10 +1,15 @@
+import { named } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 
-export interface DirectedRule {
+interface DirectedRuleText {
   /** A noun clause, for the first column of the README's table. */
   readonly what: string;
   readonly producer: Effect;
   readonly consumer: Effect;
+}
+
+export interface DirectedRule extends DirectedRuleText {
+  readonly name: string;
 }
 
 /** What a change means in one direction. */
@@ -44,7 +49,7 @@ const wider = { producer: outputWidened, consumer: inputWidened };
 /**
  * The rules for JSON Schema. Unless a rule differs, fewer valid values break senders and more valid values receivers.
  */
-export const jsonSchemaRules = {
+export const jsonSchemaRules = named({
   // Types
   typeAdded: {
     what: 'a type becomes valid (`type` lists one more or is removed, or `integer` becomes `number`)',
@@ -189,4 +194,4 @@ export const jsonSchemaRules = {
     producer: documentation,
     consumer: documentation,
   },
-} as const satisfies Record<string, DirectedRule>;
+} as const satisfies Record<string, DirectedRuleText>);

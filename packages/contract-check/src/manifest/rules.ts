@@ -1,7 +1,7 @@
-import type { Rule } from '../change.ts';
+import { named, type RuleText } from '../change.ts';
 
 /** The rules for manifests. */
-export const manifestRules = {
+export const manifestRules = named({
   errorAdded: {
     what: 'an error code is added',
     verdict: 'minor',
@@ -127,4 +127,4 @@ export const manifestRules = {
     verdict: 'patch',
     why: 'Documentation only: requests and responses are unchanged.',
   },
-} as const satisfies Record<string, Rule>;
+} as const satisfies Record<string, RuleText>);

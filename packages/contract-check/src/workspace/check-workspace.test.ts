@@ -206,16 +206,18 @@ describe('passes', () => {
     expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
   });
 
-  test('when a major retires a version, but not when a minor does', () => {
+  test('when a major removes a version whose sunset has passed, but not when a minor does', () => {
     const root = workspace();
+    const check = (today: string) => run(['workspace', '--root', root, '--today', today]).exitCode;
     write(root, {
       [`${api}/versions/2026-01-01.graphql`]: null,
       [`${api}/versions/2026-01-01.manifest.json`]: null,
       '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
     });
-    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 1 });
+    expect(check('2027-06-01')).toBe(1);
     write(root, { '.changeset/a.md': "---\n'@books/ledger-api': major\n---\n" });
-    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+    expect(check('2027-06-01')).toBe(0);
+    expect(check('2027-05-31')).toBe(1);
   });
 
   test('when a minor adds a limit with introducedWith for a new field', () => {
@@ -234,6 +236,29 @@ describe('passes', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('@books/ledger-api: not released yet, so every change is allowed');
   });
+});
+
+test('a released version cannot be retired with a backdated deprecation', () => {
+  const root = workspace();
+  const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
+  const retired = '"2026-06-01": { "status": "retired", "deprecatedOn": "2025-01-01", "sunsetOn": "2026-01-01" }';
+  edit(root, `${api}/versions.json`, current, retired);
+  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
+  const { exitCode, stdout } = run(['workspace', '--root', root]);
+  expect(stdout).toContain('Clients were promised the version until its sunset.');
+  expect(exitCode).toBe(1);
+});
+
+test('the minimum lifetime of a package applies to its sunsets', () => {
+  const root = workspace();
+  const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
+  const deprecated = '"2026-06-01": { "status": "deprecated", "deprecatedOn": "2027-01-31", "sunsetOn": "2027-06-30" }';
+  edit(root, `${api}/versions.json`, current, deprecated);
+  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
+  const codes = () => checkWorkspace({ root, today: '2027-01-31' }).packages[0]?.problems.map(({ code }) => code);
+  expect(codes()).toEqual([]);
+  edit(root, `${api}/package.json`, '"1.0.0"', '"1.0.0", "contractCheck": { "minimumLifetimeMonths": 5 }');
+  expect(codes()).toEqual(['released-version-broken']);
 });
 
 describe('a broken released version', () => {

@@ -7,6 +7,7 @@ import { baselines, type Baseline } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
 import { compareSnapshots, type ContractChange } from './compare-snapshots.ts';
 import { findContractPackages, type ContractPackage } from './contract-package.ts';
+import { dayOf } from './days.ts';
 import { bumpBetween } from './version-bump.ts';
 
 export interface WorkspaceOptions {
@@ -14,6 +15,8 @@ export interface WorkspaceOptions {
   readonly root: string;
   /** Folders or tarballs with released packages. A package in none of them is compared with its `released/` folder. */
   readonly baselines?: readonly string[];
+  /** The day of the release, `YYYY-MM-DD` in UTC. Defaults to the current day. */
+  readonly today?: string;
 }
 
 export interface PackageReport {
@@ -65,9 +68,10 @@ export function checkWorkspace(options: WorkspaceOptions): WorkspaceReport {
   }
   const baselineOf = baselines(options.baselines ?? []);
   const declared = readDeclaredBumps(options.root);
+  const today = options.today ?? dayOf(new Date());
   const packages = found.map((each) => {
     const path = relative(options.root, each.location).replaceAll('\\', '/');
-    return { path, ...checkPackage(each, baselineOf(each), declared.get(each.name) ?? 'none') };
+    return { path, ...checkPackage(each, baselineOf(each), declared.get(each.name) ?? 'none', today) };
   });
   return {
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
@@ -80,9 +84,10 @@ function checkPackage(
   { name, version, snapshot, settings }: ContractPackage,
   baseline: Baseline | null,
   pending: Verdict,
+  today: string,
 ): Omit<PackageReport, 'path'> {
   if (baseline === null) return { name, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
-  const found = compareSnapshots(baseline.snapshot, snapshot, settings);
+  const found = compareSnapshots(baseline.snapshot, snapshot, settings, today);
   // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);

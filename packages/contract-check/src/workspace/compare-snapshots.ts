@@ -4,9 +4,9 @@ import { hasCoordinate } from '../graphql/coordinates.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
-import { compareVersionStates } from './compare-versions.ts';
+import { compareVersionPresence, compareVersionStates, type Lifecycle } from './compare-versions.ts';
 import type { PackageSettings } from './contract-package.ts';
-import { workspaceRules } from './rules.ts';
+import { refusedRules, workspaceRules } from './rules.ts';
 import type { ContractFile, Snapshot } from './snapshot.ts';
 
 /** A change with its file. */
@@ -18,38 +18,43 @@ export interface ContractChange extends Change {
 }
 
 /** All changes between two snapshots, version by version. */
-export function compareSnapshots(from: Snapshot, to: Snapshot, settings: PackageSettings): ContractChange[] {
+export function compareSnapshots(
+  from: Snapshot,
+  to: Snapshot,
+  settings: PackageSettings,
+  today: string,
+): ContractChange[] {
   const versions = new Set([...from.contracts.values(), ...to.contracts.values()].map(({ version }) => version));
-  return [...versions].flatMap((version) => compareVersion(version, from, to, settings));
+  const lifecycle = { today, minimumLifetimeMonths: settings.minimumLifetimeMonths };
+  return [...versions].flatMap((version) => compareVersion(version, from, to, settings, lifecycle));
 }
 
-function compareVersion(version: string, from: Snapshot, to: Snapshot, settings: PackageSettings): ContractChange[] {
+function compareVersion(
+  version: string,
+  from: Snapshot,
+  to: Snapshot,
+  settings: PackageSettings,
+  lifecycle: Lifecycle,
+): ContractChange[] {
   const [before, now] = [filesOf(from, version), filesOf(to, version)];
   const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
-  const wasPreview = stateBefore.status === 'preview';
-  if (before.size === 0) {
-    return [ofVersion(changeBy(workspaceRules.versionAdded, version, 'The version was added.'), false)];
-  }
-  if (now.size === 0) {
-    const rule = wasPreview ? workspaceRules.previewRemoved : workspaceRules.versionRetired;
-    return [ofVersion(changeBy(rule, version, 'The version was removed.'), false)];
-  }
-  const states = compareVersionStates(version, stateBefore, stateNow);
+  if (before.size === 0) return compareVersionPresence(version, null, stateNow, lifecycle).map(ofVersion);
+  if (now.size === 0) return compareVersionPresence(version, stateBefore, null, lifecycle).map(ofVersion);
   return [
-    ...states.map((change) => ofVersion(change, change.why === workspaceRules.versionWithdrawn.why)),
+    ...compareVersionStates(version, stateBefore, stateNow, lifecycle).map(ofVersion),
     ...[...before].flatMap(([path, file]) =>
-      compareFile(file, now.get(path), from, settings).map(inFile(path, wasPreview)),
+      compareFile(file, now.get(path), from, settings).map(inFile(path, stateBefore.status === 'preview')),
     ),
     ...[...now.keys()]
       .filter((path) => !before.has(path))
       .map((path) => changeBy(workspaceRules.contractAdded, version, `${path} was added.`))
-      .map((change) => ofVersion(change, false)),
+      .map(ofVersion),
   ];
 }
 
 /** A change of a version as a whole. */
-function ofVersion(change: Change, breaksReleased: boolean): ContractChange {
-  return { ...change, file: 'versions.json', breaksReleased };
+function ofVersion(change: Change): ContractChange {
+  return { ...change, file: 'versions.json', breaksReleased: refusedRules.has(change.rule) };
 }
 
 /** A change in a contract file. A major change of a preview is reported as minor. */

@@ -1,35 +1,86 @@
 import { changeBy, type Change, type Rule } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
+import { addMonths } from './days.ts';
 import { workspaceRules } from './rules.ts';
-import type { VersionState, VersionStatus } from './version-status.ts';
+import { unlisted, type VersionState } from './version-status.ts';
+
+/** What the lifecycle rules of a package depend on. */
+export interface Lifecycle {
+  /** The day of the release, `YYYY-MM-DD` in UTC. */
+  readonly today: string;
+  /** The months between a deprecation and its sunset, at least. */
+  readonly minimumLifetimeMonths: number;
+}
 
 /** Compares the states of a version that has contract files in both snapshots. */
-export function compareVersionStates(version: string, from: VersionState, to: VersionState): Change[] {
+export function compareVersionStates(
+  version: string,
+  from: VersionState,
+  to: VersionState,
+  lifecycle: Lifecycle,
+): Change[] {
   const changes: Change[] = [];
-  const statusRule = ruleOfStatus(from.status, to.status);
+  const statusRule = ruleOfStatus(from, to, lifecycle);
   if (statusRule !== null) {
     changes.push(changeBy(statusRule, version, `The status changed from ${from.status} to ${to.status}.`));
   }
-  const sunsetRule = ruleOfSunset(from, to);
-  if (sunsetRule !== null) {
-    changes.push(changeBy(sunsetRule, version, describeDifference('The sunset', from.sunsetOn, to.sunsetOn)));
+  const deprecationRule = ruleOfDeprecation(from, to, lifecycle);
+  if (deprecationRule !== null) {
+    const message = describeDifference('The day of the deprecation', from.deprecatedOn, to.deprecatedOn);
+    changes.push(changeBy(deprecationRule, version, `${message} The release is on ${lifecycle.today}.`));
+  }
+  for (const rule of rulesOfSunset(from, to, lifecycle)) {
+    changes.push(changeBy(rule, version, describeDifference('The sunset', from.sunsetOn, to.sunsetOn)));
   }
   return changes;
 }
 
-function ruleOfStatus(from: VersionStatus, to: VersionStatus): Rule | null {
-  if (from === to) return null;
-  if (to === 'retired') return from === 'preview' ? workspaceRules.previewRemoved : workspaceRules.versionRetired;
-  if (to === 'preview') return workspaceRules.versionWithdrawn;
-  if (to === 'deprecated') return workspaceRules.versionDeprecated;
-  return from === 'preview' ? workspaceRules.versionReleased : workspaceRules.deprecationRevoked;
+/** Compares a version that was added or removed as a whole. `from` or `to` is null. */
+export function compareVersionPresence(
+  version: string,
+  from: VersionState | null,
+  to: VersionState | null,
+  lifecycle: Lifecycle,
+): Change[] {
+  if (from !== null) return [changeBy(ruleOfRetirement(from, lifecycle), version, 'The version was removed.')];
+  const added = changeBy(workspaceRules.versionAdded, version, 'The version was added.');
+  if (to?.status !== 'deprecated') return [added];
+  return [added, ...compareVersionStates(version, unlisted, to, lifecycle)];
 }
 
-function ruleOfSunset(from: VersionState, to: VersionState): Rule | null {
-  if (from.sunsetOn === to.sunsetOn || from.status === 'preview') return null;
-  if (to.sunsetOn === null || (from.sunsetOn !== null && to.sunsetOn > from.sunsetOn))
-    return workspaceRules.sunsetLater;
-  // The deprecation itself sets the sunset.
-  if (from.sunsetOn === null && from.status !== 'deprecated') return null;
-  return workspaceRules.sunsetEarlier;
+function ruleOfStatus(from: VersionState, to: VersionState, lifecycle: Lifecycle): Rule | null {
+  if (from.status === to.status) return null;
+  if (to.status === 'retired') return ruleOfRetirement(from, lifecycle);
+  if (to.status === 'preview') return workspaceRules.versionWithdrawn;
+  if (to.status === 'deprecated') return workspaceRules.versionDeprecated;
+  return from.status === 'preview' ? workspaceRules.versionReleased : workspaceRules.deprecationRevoked;
+}
+
+function ruleOfRetirement({ status, sunsetOn }: VersionState, { today }: Lifecycle): Rule {
+  if (status === 'preview') return workspaceRules.previewRemoved;
+  const announced = status === 'retired' || (status === 'deprecated' && sunsetOn !== null && sunsetOn <= today);
+  return announced ? workspaceRules.versionRetired : workspaceRules.retiredEarly;
+}
+
+function ruleOfDeprecation(from: VersionState, to: VersionState, { today }: Lifecycle): Rule | null {
+  if (to.status !== 'deprecated' || to.deprecatedOn === null || to.deprecatedOn === from.deprecatedOn) return null;
+  if (to.deprecatedOn < today) return workspaceRules.deprecationBackdated;
+  // A new deprecation is a change of the status.
+  return from.status === 'deprecated' ? workspaceRules.deprecationMoved : null;
+}
+
+function rulesOfSunset(from: VersionState, to: VersionState, lifecycle: Lifecycle): Rule[] {
+  const isNew = from.status !== 'deprecated';
+  if (from.status === 'preview' && to.status !== 'deprecated') return [];
+  if (to.sunsetOn === null) return from.sunsetOn === null ? [] : [workspaceRules.sunsetLater];
+  if (to.status !== 'deprecated') {
+    return from.sunsetOn !== null && to.sunsetOn < from.sunsetOn ? [workspaceRules.sunsetEarlier] : [];
+  }
+  if (!isNew && from.sunsetOn !== null) {
+    if (to.sunsetOn === from.sunsetOn) return [];
+    return [to.sunsetOn < from.sunsetOn ? workspaceRules.sunsetEarlier : workspaceRules.sunsetLater];
+  }
+  const announcedOn = isNew ? (to.deprecatedOn ?? lifecycle.today) : lifecycle.today;
+  const tooShort = to.sunsetOn < addMonths(announcedOn, lifecycle.minimumLifetimeMonths);
+  return [...(isNew ? [] : [workspaceRules.sunsetAnnounced]), ...(tooShort ? [workspaceRules.lifetimeTooShort] : [])];
 }

@@ -25,6 +25,8 @@ export interface PackageSettings {
   readonly direction: Direction;
   readonly closedOutputs: boolean;
   readonly directives: Readonly<Record<string, Verdict>>;
+  /** The months between the deprecation of a version and its sunset, at least. */
+  readonly minimumLifetimeMonths: number;
 }
 
 /**
@@ -87,6 +89,7 @@ function readSettings(file: string, value: unknown): PackageSettings {
   const direction = ownMember(settings, 'direction') ?? 'producer';
   const closedOutputs = ownMember(settings, 'closedOutputs') ?? false;
   const directives = ownMember(settings, 'directives') ?? {};
+  const months = ownMember(settings, 'minimumLifetimeMonths') ?? 0;
   const verdicts: [string, Verdict][] = [];
   for (const [name, verdict] of Object.entries(
     isJsonObject(directives) ? directives : fail('/directives', 'an object'),
@@ -97,5 +100,10 @@ function readSettings(file: string, value: unknown): PackageSettings {
     direction: isDirection(direction) ? direction : fail('/direction', 'producer, consumer or both'),
     closedOutputs: typeof closedOutputs === 'boolean' ? closedOutputs : fail('/closedOutputs', 'true or false'),
     directives: Object.fromEntries(verdicts),
+    minimumLifetimeMonths: isCount(months) ? months : fail('/minimumLifetimeMonths', 'a whole number of months'),
   };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0;
 }

@@ -1,7 +1,7 @@
-import type { Rule } from '../change.ts';
+import { named, type RuleText } from '../change.ts';
 
 /** The rules for versions as a whole. The other rule tables cover changes inside a contract file. */
-export const workspaceRules = {
+export const workspaceRules = named({
   versionAdded: {
     what: 'a version is added',
     verdict: 'minor',
@@ -37,8 +37,33 @@ export const workspaceRules = {
     verdict: 'minor',
     why: 'Clients can keep using the version.',
   },
+  retiredEarly: {
+    what: 'a released version is removed or retired without a sunset that was released and has passed',
+    verdict: 'major',
+    why: 'Clients were promised the version until its sunset.',
+  },
+  deprecationBackdated: {
+    what: 'a deprecation is dated before the day of its release',
+    verdict: 'major',
+    why: 'Clients learn of the deprecation on the day of the release at the earliest.',
+  },
+  deprecationMoved: {
+    what: 'the date of a deprecation moves to a later day',
+    verdict: 'minor',
+    why: 'The version is served for as long as before.',
+  },
+  lifetimeTooShort: {
+    what: 'a sunset leaves less than the minimum lifetime',
+    verdict: 'major',
+    why: 'The package promises a minimum time between a deprecation and its sunset.',
+  },
+  sunsetAnnounced: {
+    what: 'the sunset of a version that is already deprecated is announced',
+    verdict: 'major',
+    why: 'Clients of the version have to migrate until then.',
+  },
   sunsetEarlier: {
-    what: 'the sunset of a version moves to an earlier date, or is set after the deprecation',
+    what: 'the sunset of a version moves to an earlier date',
     verdict: 'major',
     why: 'Clients have less time to migrate than was promised.',
   },
@@ -62,4 +87,13 @@ export const workspaceRules = {
     verdict: 'minor',
     why: 'The version is a preview, which may break in a minor. In a released version this change is major.',
   },
-} as const satisfies Record<string, Rule>;
+} as const satisfies Record<string, RuleText>);
+
+/** The rules whose changes no bump allows. */
+export const refusedRules: ReadonlySet<string> = new Set([
+  workspaceRules.versionWithdrawn.name,
+  workspaceRules.retiredEarly.name,
+  workspaceRules.deprecationBackdated.name,
+  workspaceRules.lifetimeTooShort.name,
+  workspaceRules.sunsetEarlier.name,
+]);

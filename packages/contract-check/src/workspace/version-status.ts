@@ -2,6 +2,7 @@ import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
+import { isDay } from './days.ts';
 
 /**
  * The lifecycle status of a version. `preview`: may still break. `current`: released, may grow but not break.
@@ -49,8 +50,7 @@ export function readVersionStates(source: SourceText): Map<string, VersionState>
   function readDay(pointer: string, entry: JsonObject, name: string): string | null {
     const day = ownMember(entry, name) ?? null;
     if (day === null) return null;
-    if (typeof day !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(day))
-      fail(childPointer(pointer, name), 'must be YYYY-MM-DD or null');
+    if (!isDay(day)) fail(childPointer(pointer, name), 'must be YYYY-MM-DD or null');
     return day;
   }
 
