@@ -4,9 +4,16 @@ import {
   checkGeneratedFiles,
   checkPhrases,
   run,
+  workspaceRoot,
   type CommandResult,
 } from '../tools/checks/src/index.ts';
 import { checkReleased } from '../tools/release/src/index.ts';
+
+// oxlint-disable-next-line node/no-process-env -- the variables that CI and GitHub set
+const { CI, GITHUB_HEAD_REF } = process.env;
+const isContinuousIntegration = CI !== undefined && CI !== '' && CI !== 'false';
+/** Whether this is the pull request in which Changesets raises the versions. */
+const isReleaseRequest = GITHUB_HEAD_REF?.startsWith('changeset-release/') ?? false;
 
 interface Step {
   name: string;
@@ -33,8 +40,8 @@ const steps: Step[] = [
   },
   {
     name: 'released',
-    remedy: 'git checkout <tag> -- <path>: only a release may change released/',
-    check: checkReleased,
+    remedy: 'git checkout <commit of the release> -- <path>: only a release may change released/',
+    check: () => checkReleased({ root: workspaceRoot, historyRequired: isContinuousIntegration && !isReleaseRequest }),
   },
   {
     name: 'contracts',
@@ -68,10 +75,10 @@ export async function check(): Promise<string[]> {
 
 async function perform(step: Step): Promise<Step | null> {
   const startedAt = performance.now();
-  const { succeeded, output } = await step.check();
+  const { succeeded, output, warnings = '' } = await step.check();
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
-    `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? '' : `${output.trimEnd()}\n`}`,
+    `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? warnings : `${output.trimEnd()}\n`}`,
   );
   return succeeded ? null : step;
 }

@@ -7,6 +7,8 @@ export interface CommandResult {
   succeeded: boolean;
   /** Standard output and standard error, interleaved. */
   output: string;
+  /** Shown even if the check succeeded. */
+  warnings?: string;
 }
 
 export interface ToolResult extends CommandResult {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { contractFilesIn, differsFromReleased, writeReleased } from './contract-files.ts';
+import { contractFilesOf, differsFromReleased, releasedFilesOf, writeReleased } from './contract-files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -15,8 +15,10 @@ function write(path: string, text = path): void {
   writeFileSync(join(folder, path), text);
 }
 
-test('finds the contracts and versions.json, and no other file', () => {
+test('finds the contracts, the append-only files and versions.json, and no other file', () => {
   const contracts = [
+    'api/index.api.json',
+    'error-codes.json',
     'json-schema/referral.created/2026-11-01.json',
     'versions.json',
     'versions/2026-11-01.graphql',
@@ -24,12 +26,13 @@ test('finds the contracts and versions.json, and no other file', () => {
   ];
   for (const path of [...contracts, 'versions/notes.md', 'package.json', 'dist/versions/2026-11-01.graphql'])
     write(path);
-  expect(contractFilesIn(folder)).toEqual(contracts);
+  write('package.json', '{ "contractCheck": { "appendOnly": ["error-codes.json"] } }');
+  expect(contractFilesOf(folder)).toEqual(contracts);
 });
 
 test('finds nothing in a package that has a versions.json but no contracts', () => {
   write('versions.json');
-  expect(contractFilesIn(folder)).toEqual([]);
+  expect(contractFilesOf(folder)).toEqual([]);
   expect(differsFromReleased(folder)).toEqual([]);
 });
 
@@ -49,8 +52,5 @@ test('writeReleased() applies changes, additions and removals to released/', () 
   ]);
   writeReleased(folder);
   expect(differsFromReleased(folder)).toEqual([]);
-  expect(contractFilesIn(join(folder, 'released'))).toEqual([
-    'versions/2026-11-01.graphql',
-    'versions/2027-02-01.graphql',
-  ]);
+  expect(releasedFilesOf(folder)).toEqual(['versions/2026-11-01.graphql', 'versions/2027-02-01.graphql']);
 });

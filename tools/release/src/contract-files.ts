@@ -1,28 +1,58 @@
 import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The contract files of a package: those that `contract-check` compares. `versions.json` belongs to them. */
-export const contractPatterns = ['versions/*.graphql', 'versions/*.manifest.json', 'json-schema/**/*.json'];
-export const versionStates = 'versions.json';
+const contractPatterns = [
+  'versions/*.graphql',
+  'versions/*.manifest.json',
+  'json-schema/**/*.json',
+  'api/**/*.api.json',
+];
+const versionStates = 'versions.json';
 
-/** Paths of the contract files in a folder, sorted. Empty if the folder has no contracts. */
-export function contractFilesIn(folder: string): string[] {
-  const contracts = globSync(contractPatterns, { cwd: folder }).map((path) => path.replaceAll('\\', '/'));
+/** Paths of the contract files of a package, which `contract-check` compares, sorted. Empty if it has no contracts. */
+export function contractFilesOf(packageFolder: string): string[] {
+  const contracts = [...globSync(contractPatterns, { cwd: packageFolder }), ...appendOnlyOf(packageFolder)];
   if (contracts.length === 0) return [];
-  return [...contracts, ...(existsSync(join(folder, versionStates)) ? [versionStates] : [])].toSorted();
+  const states = existsSync(join(packageFolder, versionStates)) ? [versionStates] : [];
+  return [...contracts, ...states].map((path) => path.replaceAll('\\', '/')).toSorted();
+}
+
+/** Whether a path in a package is that of a contract file. */
+export function isContractFile(path: string, appendOnly: readonly string[]): boolean {
+  return (
+    path === versionStates ||
+    appendOnly.includes(path) ||
+    /^(?:versions\/[^/]+(?:\.graphql|\.manifest\.json)|json-schema\/.+\.json|api\/.+\.api\.json)$/.test(path)
+  );
+}
+
+/** The paths of the append-only files, from `contractCheck.appendOnly` in `package.json`. */
+export function appendOnlyOf(packageFolder: string): string[] {
+  const file = join(packageFolder, 'package.json');
+  if (!existsSync(file)) return [];
+  const manifest: { contractCheck?: { appendOnly?: string[] } } = JSON.parse(readFileSync(file, 'utf8'));
+  return manifest.contractCheck?.appendOnly ?? [];
+}
+
+/** Paths of the files in `released/`, relative to it, sorted. */
+export function releasedFilesOf(packageFolder: string): string[] {
+  return globSync('**/*', { cwd: join(packageFolder, 'released'), withFileTypes: false })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.(?:json|graphql)$/.test(path))
+    .toSorted();
 }
 
 /** Replaces `released/` with the current contract files of the package. */
 export function writeReleased(packageFolder: string): void {
   const released = join(packageFolder, 'released');
   rmSync(released, { recursive: true, force: true });
-  for (const path of contractFilesIn(packageFolder)) cpSync(join(packageFolder, path), join(released, path));
+  for (const path of contractFilesOf(packageFolder)) cpSync(join(packageFolder, path), join(released, path));
 }
 
 /** Paths of the contract files that differ between the package and its `released/`, or exist in only one of them. */
 export function differsFromReleased(packageFolder: string): string[] {
   const released = join(packageFolder, 'released');
-  const paths = new Set([...contractFilesIn(packageFolder), ...contractFilesIn(released)]);
+  const paths = new Set([...contractFilesOf(packageFolder), ...releasedFilesOf(packageFolder)]);
   return [...paths].filter((path) => read(packageFolder, path) !== read(released, path)).toSorted();
 }
 

@@ -2,27 +2,32 @@ import { run } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
 
 /**
- * Runs git and returns its output.
+ * Runs git in a repository and returns its output.
  *
  * @throws {ReleaseError} if git fails
  */
-export async function git(...gitArguments: string[]): Promise<string> {
-  const { succeeded, stdout, output } = await run('git', gitArguments);
+export async function git(root: string, ...gitArguments: string[]): Promise<string> {
+  const { succeeded, stdout, output } = await run('git', gitArguments, root);
   if (!succeeded) throw new ReleaseError(`git ${gitArguments.join(' ')}: ${output.trim()}`);
   return stdout;
 }
 
-/** The tags that are reachable from HEAD. */
-export async function reachableTags(): Promise<Set<string>> {
-  return new Set((await git('tag', '--merged', 'HEAD')).split('\n').filter((tag) => tag !== ''));
+/** Whether a folder is in a git repository that has a commit. */
+export async function isRepository(root: string): Promise<boolean> {
+  return (await run('git', ['rev-parse', '--verify', 'HEAD'], root)).succeeded;
 }
 
-export async function allTags(): Promise<Set<string>> {
-  return new Set((await git('tag', '--list')).split('\n').filter((tag) => tag !== ''));
+/** The tags that are reachable from HEAD. */
+export async function reachableTags(root: string): Promise<Set<string>> {
+  return new Set((await git(root, 'tag', '--merged', 'HEAD')).split('\n').filter((tag) => tag !== ''));
+}
+
+export async function allTags(root: string): Promise<Set<string>> {
+  return new Set((await git(root, 'tag', '--list')).split('\n').filter((tag) => tag !== ''));
 }
 
 /** The day on which HEAD was committed, `YYYY-MM-DD` in UTC. */
-export async function dayOfCommit(): Promise<string> {
-  const seconds = Number(await git('log', '-1', '--format=%ct'));
+export async function dayOfCommit(root: string): Promise<string> {
+  const seconds = Number(await git(root, 'log', '-1', '--format=%ct'));
   return new Date(seconds * 1000).toISOString().slice(0, 10);
 }

@@ -30,7 +30,7 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
   const packages = readWorkspacePackages(workspaceRoot);
   const published = await lookUp(registry, packages);
   const versions = new Map([...published].map(([name, entry]) => [name, entry.versions]));
-  const plan = planRelease(packages, { published: versions, tags: await allTags() });
+  const plan = planRelease(packages, { published: versions, tags: await allTags(workspaceRoot) });
   if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
   rejectUnreleasable(plan, provenance);
 
@@ -58,7 +58,7 @@ async function refuseUnversioned(dryRun: boolean): Promise<void> {
       `Changesets are pending (${pending.join(', ')}). Run \`pnpm run version\` and commit the result first.`,
     );
   }
-  const changed = (await git('status', '--porcelain')).trimEnd();
+  const changed = (await git(workspaceRoot, 'status', '--porcelain')).trimEnd();
   if (changed !== '' && !dryRun) throw new ReleaseError(`The working tree has uncommitted changes:\n${changed}`);
 }
 
@@ -116,7 +116,7 @@ async function checkAgainstPublished(
   // The dates in versions.json are checked on the day on which the versions were cut: the release may run later.
   const { succeeded, output } = await checkContracts({
     tarballs: await Promise.all(downloads),
-    today: await dayOfCommit(),
+    today: await dayOfCommit(workspaceRoot),
   });
   if (!succeeded)
     throw new ReleaseError(
@@ -125,6 +125,6 @@ async function checkAgainstPublished(
 }
 
 async function tag(of: WorkspacePackage, dryRun: boolean, say: (line: string) => void): Promise<void> {
-  if (!dryRun) await git('tag', '--annotate', '--message', tagOf(of), tagOf(of));
+  if (!dryRun) await git(workspaceRoot, 'tag', '--annotate', '--message', tagOf(of), tagOf(of));
   say(`${dryRun ? 'would tag' : 'tagged'} ${tagOf(of)}`);
 }
