@@ -1,3 +1,5 @@
+import { apiRules } from './src/api/rules.ts';
+import { appendOnlyRules } from './src/append-only/rules.ts';
 import type { Rule } from './src/change.ts';
 import { graphqlRules } from './src/graphql/rules.ts';
 import { jsonSchemaRules, type DirectedRule } from './src/json-schema/rules.ts';
@@ -27,6 +29,10 @@ function tables(): string {
     directedTable(Object.values(jsonSchemaRules)),
     '### Manifest',
     table(Object.values(manifestRules)),
+    '### API report',
+    table(Object.values(apiRules)),
+    '### Append-only file',
+    table(Object.values(appendOnlyRules)),
     '### Versions of a package',
     table(Object.values(workspaceRules)),
   ].join('\n\n');

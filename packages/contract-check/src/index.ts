@@ -1,3 +1,4 @@
+export { compareApiReports, type ApiOptions } from './api/compare-api-reports.ts';
 export type { Change, Report } from './change.ts';
 export { InputError } from './input-error.ts';
 export type { SourceText } from './text-file.ts';

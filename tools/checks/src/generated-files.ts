@@ -4,6 +4,7 @@ import { run, workspaceRoot, type CommandResult } from './run.ts';
 
 /** The files that `pnpm generate` writes. */
 const generatedPaths = [
+  'packages/*/api/**',
   'packages/*/json-schema/**',
   'packages/*/**/generated/**',
   'apps/*/**/generated/**',

@@ -14,6 +14,7 @@ const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
   ...apps,
+  'api-report',
   'bench',
   'checks',
   'contract-tests',
@@ -52,6 +53,7 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender', 'webhooks'],
   'operator-cli': layers0to4,
   // Layer 6
+  'api-report': everything,
   bench: everything,
   checks: everything,
   'contract-tests': everything,

@@ -37,11 +37,13 @@ export function baselines(places: readonly string[]): (contractPackage: Contract
 function packagesAt(place: string): ContractPackage[] {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats === undefined) throw new InputError(place, null, 'folder or tarball not found');
-  const found = stats.isDirectory() ? findContractPackages(place) : packageInTarball(place);
+  if (!stats.isDirectory()) return packageInTarball(place);
+  const found = findContractPackages(place);
   if (found.length === 0) throw new InputError(place, null, 'contains no contract package');
   return found;
 }
 
+/** Empty if the package was released before it had contracts. */
 function packageInTarball(file: string): ContractPackage[] {
   const found = contractPackageOf(file, filesOfTarball(file));
   return found === null ? [] : [found];

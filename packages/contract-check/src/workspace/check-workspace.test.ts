@@ -261,6 +261,68 @@ test('the minimum lifetime of a package applies to its sunsets', () => {
   expect(codes()).toEqual(['released-version-broken']);
 });
 
+describe('API reports and append-only files', () => {
+  const report = '{ "declarations": { "post": { "kind": "function", "signature": "(id: string): void" } } }';
+  const codes = '{ "errors": ["MISSING", "TOO_OLD"] }';
+  const settings = '{ "name": "@books/ledger-client", "contractCheck": { "appendOnly": ["error-codes.json"] } }';
+  const client = 'packages/ledger-client';
+
+  function clientWorkspace(): string {
+    const root = workspace();
+    write(root, {
+      [`${client}/package.json`]: settings,
+      [`${client}/api/index.api.json`]: report,
+      [`${client}/released/api/index.api.json`]: report,
+      [`${client}/error-codes.json`]: codes,
+      [`${client}/released/error-codes.json`]: codes,
+      '.changeset/a.md': '---\n"@books/ledger-client": minor\n---\n',
+    });
+    return root;
+  }
+
+  const problemsOf = (root: string): unknown =>
+    checkWorkspace({ root })
+      .packages.find(({ path }) => path === client)
+      ?.problems.map(({ code }) => code);
+
+  test('an unchanged package passes', () => {
+    expect(problemsOf(clientWorkspace())).toEqual([]);
+  });
+
+  test('a changed declaration needs a major bump', () => {
+    const root = clientWorkspace();
+    edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
+    expect(problemsOf(root)).toEqual(['bump-too-small']);
+    write(root, { '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
+    expect(problemsOf(root)).toEqual([]);
+  });
+
+  test('a removed entry point needs a major bump, and an added one a minor bump', () => {
+    const root = clientWorkspace();
+    write(root, { [`${client}/api/index.api.json`]: null, [`${client}/api/web.api.json`]: report });
+    expect(checkWorkspace({ root }).changes.map(({ verdict, rule, file }) => [verdict, rule, file])).toEqual([
+      ['major', 'contractRemoved', 'api/index.api.json'],
+      ['minor', 'contractAdded', 'api/web.api.json'],
+    ]);
+  });
+
+  test.each([
+    ['an entry is renamed', { [`${client}/error-codes.json`]: '{ "errors": ["MISSING", "TOO_LATE"] }' }],
+    ['the file is removed', { [`${client}/error-codes.json`]: null }],
+    [
+      'the file is no longer listed',
+      {
+        [`${client}/error-codes.json`]: '{ "errors": ["MISSING"] }',
+        [`${client}/package.json`]: '{ "name": "@books/ledger-client" }',
+      },
+    ],
+  ])('no bump is enough if %s', (_, files) => {
+    const root = clientWorkspace();
+    write(root, { ...files, '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
+    expect(problemsOf(root)).toEqual(['released-version-broken']);
+  });
+});
+
 describe('a broken released version', () => {
   test.each(['patch', 'minor', 'major'])('fails even if a changeset declares a %s', (bump) => {
     const root = workspace();

@@ -1,3 +1,5 @@
+import { compareApiReports } from '../api/compare-api-reports.ts';
+import { compareAppendOnly } from '../append-only/compare-append-only.ts';
 import { changeBy, type Change } from '../change.ts';
 import { compareGraphql } from '../graphql/compare-graphql.ts';
 import { hasCoordinate } from '../graphql/coordinates.ts';
@@ -17,16 +19,39 @@ export interface ContractChange extends Change {
   readonly breaksReleased: boolean;
 }
 
-/** All changes between two snapshots, version by version. */
+/** All changes between two snapshots: version by version, then the files of the package as a whole. */
 export function compareSnapshots(
   from: Snapshot,
   to: Snapshot,
   settings: PackageSettings,
   today: string,
 ): ContractChange[] {
-  const versions = new Set([...from.contracts.values(), ...to.contracts.values()].map(({ version }) => version));
+  const all = [...from.contracts.values(), ...to.contracts.values()];
+  const versions = new Set(all.filter(isVersioned).map(({ version }) => version));
   const lifecycle = { today, minimumLifetimeMonths: settings.minimumLifetimeMonths };
-  return [...versions].flatMap((version) => compareVersion(version, from, to, settings, lifecycle));
+  const others = new Set(all.filter((file) => !isVersioned(file)).map(({ path }) => path));
+  return [
+    ...[...versions].flatMap((version) => compareVersion(version, from, to, settings, lifecycle)),
+    ...[...others].flatMap((path) => compareUnversioned(path, from, to, settings)),
+  ];
+}
+
+function isVersioned({ kind }: ContractFile): boolean {
+  return kind !== 'api' && kind !== 'append-only';
+}
+
+function compareUnversioned(path: string, from: Snapshot, to: Snapshot, settings: PackageSettings): ContractChange[] {
+  const [before, now] = [from.contracts.get(path), to.contracts.get(path)];
+  if (before === undefined) {
+    const change = changeBy(workspaceRules.contractAdded, path, `${path} was added.`);
+    return [{ ...change, file: path, breaksReleased: false }];
+  }
+  const changes = compareFile(before, now, from, settings);
+  if (before.kind === 'append-only')
+    return changes.map((change) => ({ ...change, file: path, breaksReleased: change.verdict === 'major' }));
+  // A major bump may break the types of a released version. Its SDL and schemas are compared on their own.
+  const wasPreview = from.stateOf(before.version).status === 'preview';
+  return changes.map((change) => ({ ...inFile(path, wasPreview)(change), breaksReleased: false }));
 }
 
 function compareVersion(
@@ -77,9 +102,17 @@ function compareFile(
   settings: PackageSettings,
 ): readonly Change[] {
   if (counterpart === undefined)
-    return [changeBy(workspaceRules.contractRemoved, file.version, `${file.path} was removed.`)];
+    return [
+      changeBy(
+        workspaceRules.contractRemoved,
+        isVersioned(file) ? file.version : file.path,
+        `${file.path} was removed.`,
+      ),
+    ];
   const [from, to] = [file.read(), counterpart.read()];
   if (file.kind === 'graphql') return compareGraphql(from, to, settings).changes;
+  if (file.kind === 'api') return compareApiReports(from, to, settings).changes;
+  if (file.kind === 'append-only') return compareAppendOnly(from, to).changes;
   if (file.kind === 'json-schema') return compareJsonSchemas(from, to, settings).changes;
   return compareManifests(from, to, { existed: existedIn(baseline, file.version) }).changes;
 }
@@ -93,5 +126,5 @@ function existedIn(baseline: Snapshot, version: string): (coordinate: string) =>
 }
 
 function filesOf(snapshot: Snapshot, version: string): Map<string, ContractFile> {
-  return new Map([...snapshot.contracts].filter(([, file]) => file.version === version));
+  return new Map([...snapshot.contracts].filter(([, file]) => isVersioned(file) && file.version === version));
 }

@@ -6,7 +6,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts'
 import { parseJson } from '../json/parse-json.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 import { filesOfFolder, type PackageFiles } from './package-files.ts';
-import { snapshotOf, type Snapshot } from './snapshot.ts';
+import { releasedAppendOnly, snapshotOf, type Snapshot } from './snapshot.ts';
 
 /** A package that contains contracts. */
 export interface ContractPackage {
@@ -27,6 +27,10 @@ export interface PackageSettings {
   readonly directives: Readonly<Record<string, Verdict>>;
   /** The months between the deprecation of a version and its sunset, at least. */
   readonly minimumLifetimeMonths: number;
+  /** Paths of JSON files that only gain entries. */
+  readonly appendOnly: readonly string[];
+  /** Names of exported TypeScript unions whose users handle types that they do not know. */
+  readonly openUnions: readonly string[];
 }
 
 /**
@@ -51,22 +55,23 @@ export function findContractPackages(root: string): ContractPackage[] {
 
 /** Null if the files contain no contract or no `package.json`. */
 export function contractPackageOf(location: string, files: PackageFiles): ContractPackage | null {
-  const snapshot = snapshotOf(files);
   const read = files.get('package.json');
-  if (snapshot.contracts.size === 0 || read === undefined) return null;
+  if (read === undefined) return null;
   const source = read();
   const { value } = parseJson(source);
-  const name = isJsonObject(value) ? ownMember(value, 'name') : undefined;
-  if (!isJsonObject(value) || typeof name !== 'string')
-    throw new InputError(source.file, 1, 'the field "name" is missing');
-  const version = ownMember(value, 'version');
-  const settings = readSettings(source.file, ownMember(value, 'contractCheck') ?? {});
+  const manifest = isJsonObject(value) ? value : {};
+  const settings = readSettings(source.file, ownMember(manifest, 'contractCheck') ?? {});
+  const snapshot = snapshotOf(files, [...settings.appendOnly, ...releasedAppendOnly(files)]);
+  if (snapshot.contracts.size === 0) return null;
+  const name = ownMember(manifest, 'name');
+  if (typeof name !== 'string') throw new InputError(source.file, 1, 'the field "name" is missing');
+  const version = ownMember(manifest, 'version');
   return { name, version: typeof version === 'string' ? version : null, location, files, snapshot, settings };
 }
 
 /** Whether a folder is the root of a workspace and contains no contracts itself. */
 function isRootWithoutContracts(folder: string, root: string): boolean {
-  return folder === root && !existsSync(join(folder, 'versions')) && !existsSync(join(folder, 'json-schema'));
+  return folder === root && !['versions', 'json-schema', 'api'].some((name) => existsSync(join(folder, name)));
 }
 
 function foldersIn(folder: string): string[] {
@@ -90,6 +95,11 @@ function readSettings(file: string, value: unknown): PackageSettings {
   const closedOutputs = ownMember(settings, 'closedOutputs') ?? false;
   const directives = ownMember(settings, 'directives') ?? {};
   const months = ownMember(settings, 'minimumLifetimeMonths') ?? 0;
+  const texts = (name: string): string[] => {
+    const list = ownMember(settings, name) ?? [];
+    const isList = Array.isArray(list) && list.every((each) => typeof each === 'string');
+    return isList ? list : fail(`/${name}`, 'a list of strings');
+  };
   const verdicts: [string, Verdict][] = [];
   for (const [name, verdict] of Object.entries(
     isJsonObject(directives) ? directives : fail('/directives', 'an object'),
@@ -101,6 +111,8 @@ function readSettings(file: string, value: unknown): PackageSettings {
     closedOutputs: typeof closedOutputs === 'boolean' ? closedOutputs : fail('/closedOutputs', 'true or false'),
     directives: Object.fromEntries(verdicts),
     minimumLifetimeMonths: isCount(months) ? months : fail('/minimumLifetimeMonths', 'a whole number of months'),
+    appendOnly: texts('appendOnly'),
+    openUnions: texts('openUnions'),
   };
 }
 

@@ -2,14 +2,17 @@ import type { SourceText } from '../text-file.ts';
 import { below, type PackageFiles } from './package-files.ts';
 import { readVersionStates, unlisted, versionKey, type VersionState } from './version-status.ts';
 
-type ContractKind = 'graphql' | 'manifest' | 'json-schema';
+type ContractKind = 'graphql' | 'manifest' | 'json-schema' | 'api' | 'append-only';
 
 /** A contract file. */
 export interface ContractFile {
   readonly kind: ContractKind;
   /** The path in the package, also for a file in `released/`: `versions/2026-11-01.graphql`. */
   readonly path: string;
-  /** The version of the file, in the form of `versionKey`. */
+  /**
+   * The version of the file, in the form of `versionKey`. An API report or an append-only file belongs to the package as a
+   * whole, even if its name is that of a version.
+   */
   readonly version: string;
   readonly read: () => SourceText;
 }
@@ -23,21 +26,30 @@ export interface Snapshot {
 }
 
 /** The file name endings of contracts and their kinds, by folder. */
-const layout: Readonly<Record<'versions' | 'json-schema', readonly (readonly [ending: string, kind: ContractKind])[]>> =
-  {
-    versions: [
-      ['.graphql', 'graphql'],
-      ['.manifest.json', 'manifest'],
-    ],
-    'json-schema': [['.json', 'json-schema']],
-  };
+const layout: Readonly<
+  Record<'versions' | 'json-schema' | 'api', readonly (readonly [ending: string, kind: ContractKind])[]>
+> = {
+  versions: [
+    ['.graphql', 'graphql'],
+    ['.manifest.json', 'manifest'],
+  ],
+  'json-schema': [['.json', 'json-schema']],
+  api: [['.api.json', 'api']],
+};
 
 /**
- * The contracts of a package: `versions/*.graphql`, `versions/*.manifest.json`, `json-schema/**\/*.json`. The file name
- * is the version, and the folders around the file are the family. Empty if the package has no contracts.
+ * The contracts of a package: `versions/*.graphql`, `versions/*.manifest.json`, `json-schema/**\/*.json`,
+ * `api/**\/*.api.json` and the append-only files. The file name is the version, and the folders around the file are the
+ * family. Empty if the package has no contracts.
+ *
+ * @param appendOnly paths of append-only files
  */
-export function snapshotOf(files: PackageFiles): Snapshot {
-  return snapshot([...contractsIn(files, 'versions'), ...contractsIn(files, 'json-schema')], files);
+export function snapshotOf(files: PackageFiles, appendOnly: Iterable<string>): Snapshot {
+  const folders = ['versions', 'json-schema', 'api'] as const;
+  return snapshot(
+    [...folders.flatMap((folder) => contractsIn(files, folder)), ...filesAmong(files, appendOnly)],
+    files,
+  );
 }
 
 /**
@@ -46,15 +58,33 @@ export function snapshotOf(files: PackageFiles): Snapshot {
  */
 export function releasedSnapshotOf(files: PackageFiles): Snapshot | null {
   const released = below(files, 'released');
-  const found = snapshotOf(released);
+  const appendOnly = releasedAppendOnly(files);
+  const found = snapshotOf(released, appendOnly);
   const bare = new Map(
-    [...released].filter(([path]) => !/^(?:versions\/|json-schema\/|versions\.json$|package\.json$)/.test(path)),
+    [...released].filter(
+      ([path]) =>
+        !/^(?:versions\/|json-schema\/|api\/|versions\.json$|package\.json$)/.test(path) && !appendOnly.includes(path),
+    ),
   );
   const manifestsAndSdl = contractsAmong(bare, 'versions');
   const taken = new Set(manifestsAndSdl.map(({ read }) => read));
   const schemas = contractsAmong(new Map([...bare].filter(([, read]) => !taken.has(read))), 'json-schema');
   const all = [...found.contracts.values(), ...manifestsAndSdl, ...schemas];
   return all.length === 0 ? null : snapshot(all, released);
+}
+
+/**
+ * The append-only files in `released/`: the JSON files at its top that are no contracts of another kind. They stay
+ * append-only if the setting no longer lists them.
+ */
+export function releasedAppendOnly(files: PackageFiles): string[] {
+  const released = below(files, 'released');
+  return [...released.keys()].filter(
+    (path) =>
+      /^[^/]+\.json$/.test(path) &&
+      !/^(?:versions|package)\.json$|\.manifest\.json$/.test(path) &&
+      !files.has(`json-schema/${path}`),
+  );
 }
 
 function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {
@@ -77,5 +107,12 @@ function contractsAmong(files: PackageFiles, folder: keyof typeof layout): Contr
     const steps = path.slice(0, -ending.length).split('/');
     const version = versionKey(steps.slice(0, -1).join('/'), steps.at(-1) ?? '');
     return [{ kind, path: `${folder}/${path}`, version, read }];
+  });
+}
+
+function filesAmong(files: PackageFiles, paths: Iterable<string>): ContractFile[] {
+  return [...new Set(paths)].flatMap((path) => {
+    const read = files.get(path);
+    return read === undefined ? [] : [{ kind: 'append-only' as const, path, version: path, read }];
   });
 }

@@ -100,6 +100,7 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'api',
       'corpus',
       'dist',
       'manifest.schema.json',

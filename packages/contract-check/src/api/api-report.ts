@@ -1,0 +1,71 @@
+import { InputError } from '../input-error.ts';
+import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
+import type { SourceText } from '../text-file.ts';
+
+/** A declaration of an entry point. */
+export interface ApiDeclaration {
+  /** The kind and the signature, without members. */
+  readonly signature: string;
+  readonly members: ReadonlyMap<string, ApiMember>;
+  readonly union: ReadonlySet<string>;
+  /** Whether callers pass values of this type. */
+  readonly isInput: boolean;
+}
+
+interface ApiMember {
+  readonly signature: string;
+  readonly optional: boolean;
+}
+
+/** The declarations by name. */
+export type ApiReport = ReadonlyMap<string, ApiDeclaration>;
+
+/**
+ * Reads an API report.
+ *
+ * @throws {InputError} when the file is not an API report.
+ */
+export function readApiReport(source: SourceText): ApiReport {
+  const document = parseJson(source);
+
+  function fail(pointer: string, expected: string): never {
+    // A missing member has no line, but the object around it has.
+    const line = document.lineOf(pointer) ?? document.lineOf(pointer.slice(0, pointer.lastIndexOf('/')));
+    throw new InputError(source.file, line, `${pointer || 'the report'} must be ${expected}`);
+  }
+
+  function object(value: unknown, pointer: string): JsonObject {
+    return isJsonObject(value) ? value : fail(pointer, 'an object');
+  }
+
+  function text(value: unknown, pointer: string): string {
+    return typeof value === 'string' ? value : fail(pointer, 'a string');
+  }
+
+  function readDeclaration(declaration: JsonObject, pointer: string): ApiDeclaration {
+    const kind = text(ownMember(declaration, 'kind'), childPointer(pointer, 'kind'));
+    const signature = text(ownMember(declaration, 'signature'), childPointer(pointer, 'signature'));
+    const members = object(ownMember(declaration, 'members') ?? {}, childPointer(pointer, 'members'));
+    const union = ownMember(declaration, 'union') ?? [];
+    return {
+      signature: `${kind} ${signature}`.trimEnd(),
+      members: new Map(
+        Object.entries(members).map(([path, member]) => [
+          path.replace(/\?$/, ''),
+          { signature: text(member, childPointer(`${pointer}/members`, path)), optional: path.endsWith('?') },
+        ]),
+      ),
+      union: new Set(Array.isArray(union) ? union.map(String) : fail(childPointer(pointer, 'union'), 'a list')),
+      isInput: ownMember(declaration, 'input') === true,
+    };
+  }
+
+  const declarations = object(ownMember(object(document.value, ''), 'declarations'), '/declarations');
+  return new Map(
+    Object.entries(declarations).map(([name, value]) => {
+      const pointer = childPointer('/declarations', name);
+      return [name, readDeclaration(object(value, pointer), pointer)];
+    }),
+  );
+}

@@ -1,0 +1,74 @@
+import { changeBy, report, type Change, type Report, type Rule } from '../change.ts';
+import { describeDifference } from '../describe-difference.ts';
+import type { SourceText } from '../text-file.ts';
+import { readApiReport, type ApiDeclaration } from './api-report.ts';
+import { apiRules } from './rules.ts';
+
+export interface ApiOptions {
+  /** The unions whose users handle types that they do not know. */
+  readonly openUnions?: readonly string[];
+}
+
+/** GraphQL Code Generator adds it to an enum whose clients must handle values that they do not know. */
+const futureValue = "'%future added value'";
+
+/**
+ * Compares two API reports of an entry point.
+ *
+ * @throws {InputError} when a report is invalid.
+ */
+export function compareApiReports(from: SourceText, to: SourceText, { openUnions = [] }: ApiOptions = {}): Report {
+  const [before, now] = [readApiReport(from), readApiReport(to)];
+  const changes: Change[] = [];
+  for (const name of new Set([...before.keys(), ...now.keys()])) {
+    const [old, next] = [before.get(name), now.get(name)];
+    if (old !== undefined && next !== undefined) changes.push(...compareDeclaration(name, old, next, openUnions));
+    else if (old === undefined) changes.push(changeBy(apiRules.declarationAdded, name, 'The declaration was added.'));
+    else changes.push(changeBy(apiRules.declarationRemoved, name, 'The declaration was removed.'));
+  }
+  return report(changes);
+}
+
+function compareDeclaration(
+  name: string,
+  from: ApiDeclaration,
+  to: ApiDeclaration,
+  openUnions: readonly string[],
+): Change[] {
+  const found: Change[] = [];
+  if (from.signature !== to.signature) {
+    const message = describeDifference('The declaration', from.signature, to.signature);
+    found.push(changeBy(apiRules.declarationChanged, name, message));
+  }
+  found.push(...compareMembers(name, from, to));
+  const isOpen = openUnions.includes(name) || (from.union.has(futureValue) && to.union.has(futureValue));
+  const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
+  // A declaration that becomes a union has changed as a whole.
+  if (from.union.size === 0 || to.union.size === 0) return found;
+  for (const type of to.union) if (!from.union.has(type)) found.push(changeBy(added, name, `${type} was added.`));
+  for (const type of from.union) {
+    if (!to.union.has(type)) found.push(changeBy(apiRules.unionMemberRemoved, name, `${type} was removed.`));
+  }
+  return found;
+}
+
+function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration): Change[] {
+  const isInput = from.isInput || to.isInput;
+  return [...new Set([...from.members.keys(), ...to.members.keys()])].flatMap((path) => {
+    const [old, now] = [from.members.get(path), to.members.get(path)];
+    const by = (rule: Rule, message: string): Change[] => [changeBy(rule, `${name}.${path}`, message)];
+    if (now === undefined) return by(apiRules.memberRemoved, 'The member was removed.');
+    if (old === undefined) {
+      // The members of a new object type do not count: the object itself is the added member.
+      const isNested = from.members.has(path.slice(0, path.lastIndexOf('.'))) || !path.includes('.');
+      if (!isNested) return [];
+      const isRequired = isInput && !now.optional;
+      return by(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.');
+    }
+    if (old.signature !== now.signature)
+      return by(apiRules.memberChanged, describeDifference('The member', old.signature, now.signature));
+    if (old.optional === now.optional) return [];
+    if (now.optional) return by(apiRules.memberChanged, 'The member became optional.');
+    return by(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.');
+  });
+}

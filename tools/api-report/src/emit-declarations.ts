@@ -1,0 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const tsc = join(import.meta.dirname, '../../../node_modules/.bin/tsc');
+
+/** Emits the declarations of a package as its build does. Returns the folder. */
+export function emitDeclarations(packageFolder: string, outDir: string): string {
+  const options = ['--customConditions', 'null', '--emitDeclarationOnly', '--outDir', outDir];
+  execFileSync(tsc, ['-p', join(packageFolder, 'tsconfig.json'), ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return outDir;
+}

@@ -1,0 +1,35 @@
+import ts from 'typescript-6';
+
+/**
+ * The names of the declarations whose values a caller passes: those that the parameters of functions and methods refer
+ * to, and all that these refer to.
+ */
+export function inputDeclarations(
+  declarations: ReadonlyMap<string, readonly ts.Declaration[]>,
+  nameOf: (identifier: ts.Identifier) => string | undefined,
+): Set<string> {
+  const inputs = new Set<string>();
+  const pending: string[] = [];
+
+  function reach(node: ts.Node): void {
+    const name = ts.isIdentifier(node) ? nameOf(node) : undefined;
+    if (name !== undefined && !inputs.has(name)) {
+      inputs.add(name);
+      pending.push(name);
+    }
+    ts.forEachChild(node, reach);
+  }
+
+  function findParameters(node: ts.Node): void {
+    if (ts.isParameter(node)) {
+      if (node.type !== undefined) reach(node.type);
+      return;
+    }
+    ts.forEachChild(node, findParameters);
+  }
+
+  for (const declared of declarations.values()) for (const each of declared) findParameters(each);
+  // Appended to during the loop.
+  for (const name of pending) for (const each of declarations.get(name) ?? []) ts.forEachChild(each, reach);
+  return inputs;
+}
