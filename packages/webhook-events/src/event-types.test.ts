@@ -41,6 +41,7 @@ describe('the registry', () => {
 test('publishes exactly these exports', () => {
   expect(manifest.publishConfig.exports).toEqual({
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './delivery-headers.json': './delivery-headers.json',
     './json-schema/*.json': './json-schema/*.json',
     './versions.json': './versions.json',
     // `<event type>/<date>`: the pattern also covers new types and versions.

@@ -14,7 +14,7 @@ let copy: string;
 
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'deedwire-contracts-'));
-  for (const name of ['lender-schema', 'partner-schema', 'webhook-events']) {
+  for (const name of ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing']) {
     const to = join(copy, 'packages', name);
     cpSync(join(packages, name, 'package.json'), join(to, 'package.json'));
     // Copies the last release only, because contract-check would also report unreleased changes.
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => rmSync(copy, { recursive: true }));
 
 async function check(): Promise<{ exitCode: number; text: string }> {
-  const run = promisify(execFile)(process.execPath, [cli, 'workspace', '--root', copy]);
+  const run = promisify(execFile)(process.execPath, [cli, 'workspace', '--root', copy, '--today', '2026-11-20']);
   return run.then(
     ({ stdout }) => ({ exitCode: 0, text: stdout }),
     (error: { code: number; stdout: string; stderr: string }) => ({
@@ -88,6 +88,28 @@ test.each([
     '  lender: Lender!\n',
     '  lender: Lender\n',
   ],
+  [
+    'a version that is retired with a backdated deprecation',
+    'partner-schema/versions.json',
+    /"status": "current",\s*"deprecatedOn": null,\s*"sunsetOn": null/,
+    '"status": "retired", "deprecatedOn": "2025-01-01", "sunsetOn": "2026-01-01"',
+  ],
+  [
+    'a sunset without the promised 12 months',
+    'partner-schema/versions.json',
+    /"status": "current",\s*"deprecatedOn": null,\s*"sunsetOn": null/,
+    '"status": "deprecated", "deprecatedOn": "2026-11-20", "sunsetOn": "2027-11-19"',
+  ],
+  [
+    'a renamed delivery header',
+    'webhook-events/delivery-headers.json',
+    'X-Service-Webhook-Attempt',
+    'X-Service-Attempt',
+  ],
+  ['a renamed error code of the library', 'webhook-signing/error-codes.json', 'TIMESTAMP_TOO_OLD', 'TIMESTAMP_EXPIRED'],
+  ['a changed test vector', 'webhook-signing/test-vectors.json', '"toleranceSeconds": 0', '"toleranceSeconds": 1'],
+  ['a renamed exported function', 'webhook-signing/api/web.api.json', '"verifyWebhook"', '"checkWebhook"'],
+  ['a closed enum in the types', 'lender-schema/api/2026-11-01.api.json', /"'%future added value'",\s*/, ''],
 ])('contract-check rejects %s', async (_, file, from, to) => {
   const path = join(copy, 'packages', file);
   const text = readFileSync(path, 'utf8');
