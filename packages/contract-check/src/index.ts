@@ -11,6 +11,7 @@ export type { Direction } from './json-schema/direction.ts';
 export { compareManifests, type ManifestOptions } from './manifest/compare-manifests.ts';
 export type { Limit, Manifest, ManifestError, RequestHeader, ResponseHeader } from './manifest/manifest.ts';
 export { readManifest } from './manifest/read-manifest.ts';
+export type { ExceptionStatus, ReportedException } from './workspace/apply-exceptions.ts';
 export {
   checkWorkspace,
   type PackageReport,
@@ -18,4 +19,5 @@ export {
   type WorkspaceOptions,
   type WorkspaceReport,
 } from './workspace/check-workspace.ts';
+export type { ContractException } from './workspace/exceptions.ts';
 export type { ContractChange } from './workspace/compare-snapshots.ts';

@@ -1,16 +1,39 @@
+import type { ExceptionStatus, ReportedException } from '../workspace/apply-exceptions.ts';
 import type { PackageReport, WorkspaceReport } from '../workspace/check-workspace.ts';
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
+import { exceptionsFile } from '../workspace/exceptions.ts';
 import { renderChanges, renderRemedy } from './render-report.ts';
 
-/** Renders the text format: every package with its changes, its problems and their remedies. */
-export function renderWorkspace({ packages }: WorkspaceReport): string {
+/** Renders the text format: every package with its changes, its problems and their remedies, then the exceptions. */
+export function renderWorkspace({ packages, exceptions }: WorkspaceReport): string {
   const failed = packages.filter(({ problems }) => problems.length > 0).map(({ name }) => name);
+  if (exceptions.some(({ status }) => status === 'expired')) failed.push(exceptionsFile);
   const summary =
     failed.length === 0
       ? 'Passed: every change is declared, and no released version is broken.'
       : `Failed: ${failed.join(', ')}`;
-  return [...packages.flatMap(renderPackage), summary].join('\n');
+  return [...packages.flatMap(renderPackage), ...renderExceptions(exceptions), summary].join('\n');
 }
+
+function renderExceptions(exceptions: readonly ReportedException[]): string[] {
+  if (exceptions.length === 0) return [];
+  return [
+    `Exceptions in ${exceptionsFile}:`,
+    '',
+    ...exceptions.flatMap(({ status, package: name, file, rule, coordinate, reason, expiresOn, approvedBy }) => [
+      `  ${status.padEnd(7)}  ${name} ${file} ${coordinate} (${rule})`,
+      `           ${reason}`,
+      `           Approved by ${approvedBy}. ${expiryText[status](expiresOn)}`,
+      '',
+    ]),
+  ];
+}
+
+const expiryText: Readonly<Record<ExceptionStatus, (day: string) => string>> = {
+  applied: (day) => `It holds until ${day}.`,
+  unused: (day) => `No change needs it. It holds until ${day}. Remove it once the change is released.`,
+  expired: (day) => `It expired after ${day}. Remove it, or have it approved again.`,
+};
 
 function renderPackage(report: PackageReport): string[] {
   const lines = [heading(report)];

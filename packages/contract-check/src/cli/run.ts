@@ -60,7 +60,9 @@ function checkAll({
   format,
 }: Extract<Invocation, { readonly command: 'workspace' }>): RunResult {
   const report = checkWorkspace({ root, baselines, ...(today === null ? {} : { today }) });
-  const failed = report.packages.some(({ problems }) => problems.length > 0);
+  const failed =
+    report.packages.some(({ problems }) => problems.length > 0) ||
+    report.exceptions.some(({ status }) => status === 'expired');
   return printed(failed ? 1 : 0, format === 'json' ? toJson(report) : renderWorkspace(report));
 }
 

@@ -3,11 +3,13 @@ import { largestVerdict } from '../change.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, describeTooSmallBump, keepReleased } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
+import { applyExceptions, reportExceptions, type ReportedException } from './apply-exceptions.ts';
 import { baselines, type Baseline } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
 import { compareSnapshots, type ContractChange } from './compare-snapshots.ts';
 import { findContractPackages, type ContractPackage } from './contract-package.ts';
 import { dayOf } from './days.ts';
+import { readExceptions } from './exceptions.ts';
 import { bumpBetween } from './version-bump.ts';
 
 export interface WorkspaceOptions {
@@ -50,6 +52,8 @@ export interface WorkspaceReport {
   /** All changes of all packages. */
   readonly changes: readonly (ContractChange & { readonly package: string })[];
   readonly packages: readonly PackageReport[];
+  /** Every exception of the workspace. An expired one fails the check, even if no change needs it. */
+  readonly exceptions: readonly ReportedException[];
 }
 
 /**
@@ -69,25 +73,35 @@ export function checkWorkspace(options: WorkspaceOptions): WorkspaceReport {
   const baselineOf = baselines(options.baselines ?? []);
   const declared = readDeclaredBumps(options.root);
   const today = options.today ?? dayOf(new Date());
+  const exceptions = readExceptions(
+    options.root,
+    found.map(({ name }) => name),
+  );
+  const compared = new Map<string, ContractChange[]>();
   const packages = found.map((each) => {
     const path = relative(options.root, each.location).replaceAll('\\', '/');
-    return { path, ...checkPackage(each, baselineOf(each), declared.get(each.name) ?? 'none', today) };
+    const baseline = baselineOf(each);
+    const all = baseline === null ? [] : compareSnapshots(baseline.snapshot, each.snapshot, each.settings, today);
+    compared.set(each.name, all);
+    const own = exceptions.filter((exception) => exception.package === each.name);
+    const changes = applyExceptions(all, own, today);
+    return { path, ...packageReport(each, baseline, changes, declared.get(each.name) ?? 'none') };
   });
   return {
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
     changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
     packages,
+    exceptions: reportExceptions(exceptions, compared, today),
   };
 }
 
-function checkPackage(
-  { name, version, snapshot, settings }: ContractPackage,
+function packageReport(
+  { name, version }: ContractPackage,
   baseline: Baseline | null,
+  found: readonly ContractChange[],
   pending: Verdict,
-  today: string,
 ): Omit<PackageReport, 'path'> {
   if (baseline === null) return { name, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
-  const found = compareSnapshots(baseline.snapshot, snapshot, settings, today);
   // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);

@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { run } from '../cli/run.ts';
+import { checkWorkspace } from './check-workspace.ts';
+
+const exception = {
+  package: 'api',
+  file: 'versions/2026-06-01.graphql',
+  rule: 'fieldRemoved',
+  coordinate: 'Query.secret',
+  reason: 'The field shows the secrets of other ledgers.',
+  expiresOn: '2027-01-31',
+  approvedBy: 'Ada Example',
+};
+const secret = 'type Query { name: String secret: String }';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'contract-exceptions-'));
+  write('packages/api/package.json', '{ "name": "api", "version": "1.0.0" }');
+  write('packages/api/released/versions/2026-06-01.graphql', secret);
+  write('packages/api/versions/2026-06-01.graphql', 'type Query { name: String }');
+  declare('major');
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+function declare(bump: string): void {
+  write('.changeset/a.md', `---\n"api": ${bump}\n---\n`);
+}
+
+function except(...entries: object[]): void {
+  write('contract-exceptions.json', JSON.stringify({ exceptions: entries }, null, 2));
+}
+
+function check(today = '2027-01-01') {
+  const { packages, exceptions } = checkWorkspace({ root, today });
+  const { exitCode, stdout, stderr } = run(['workspace', '--root', root, '--today', today]);
+  const codes = packages.flatMap(({ problems }) => problems.map(({ code }) => code));
+  return { codes, statuses: exceptions.map(({ status }) => status), exitCode, stdout, stderr };
+}
+
+test('an exception allows a released break with a major bump, and is reported', () => {
+  expect(check()).toMatchObject({ codes: ['released-version-broken'], exitCode: 1 });
+  except(exception);
+  const { stdout, ...result } = check();
+  expect(result).toMatchObject({ codes: [], statuses: ['applied'], exitCode: 0 });
+  expect(stdout).toContain(`Exceptions in contract-exceptions.json:
+
+  applied  api versions/2026-06-01.graphql Query.secret (fieldRemoved)
+           The field shows the secrets of other ledgers.
+           Approved by Ada Example. It holds until 2027-01-31.
+`);
+  declare('minor');
+  expect(check()).toMatchObject({ codes: ['bump-too-small'], exitCode: 1 });
+});
+
+test('an exception can state the bump that a change needs', () => {
+  except({ ...exception, verdict: 'patch' });
+  declare('patch');
+  expect(check()).toMatchObject({ codes: [], exitCode: 0 });
+});
+
+test('an exception covers only its rule, coordinate and file', () => {
+  for (const other of [{ rule: 'fieldAdded' }, { coordinate: 'Query.name' }, { file: 'versions/2027-06-01.graphql' }]) {
+    except({ ...exception, ...other });
+    expect(check()).toMatchObject({ codes: ['released-version-broken'], statuses: ['unused'] });
+  }
+});
+
+test('an expired exception fails, whether or not a change needs it', () => {
+  except(exception);
+  expect(check('2027-01-31')).toMatchObject({ statuses: ['applied'], exitCode: 0 });
+  expect(check('2027-02-01')).toMatchObject({ codes: ['released-version-broken'], statuses: ['expired'], exitCode: 1 });
+  write('packages/api/versions/2026-06-01.graphql', secret);
+  const { stdout, ...result } = check('2027-02-01');
+  expect(result).toMatchObject({ codes: [], statuses: ['expired'], exitCode: 1 });
+  expect(stdout).toContain('It expired after 2027-01-31.');
+  expect(stdout).toContain('Failed: contract-exceptions.json');
+});
+
+test('an exception that no change needs is reported', () => {
+  write('packages/api/versions/2026-06-01.graphql', secret);
+  except(exception);
+  expect(check()).toMatchObject({ codes: [], statuses: ['unused'], exitCode: 0 });
+});
+
+test.each([
+  ['reason', { reason: ' ' }, ':8: /exceptions/0/reason must be a text'],
+  ['approver', { approvedBy: undefined }, '/exceptions/0/approvedBy must be a text'],
+  ['expiry', { expiresOn: 'never' }, '/exceptions/0/expiresOn must be YYYY-MM-DD'],
+  ['rule', { rule: 'anything' }, '/exceptions/0/rule must be a rule'],
+  ['package', { package: 'other' }, '/exceptions/0/package must be a contract package: api'],
+  ['verdict', { verdict: 'small' }, '/exceptions/0/verdict must be none, patch, minor or major'],
+])('rejects an exception with an invalid %s', (_, changed, message) => {
+  except({ ...exception, ...changed });
+  const { exitCode, stderr } = run(['workspace', '--root', root]);
+  expect(stderr).toContain(message);
+  expect(exitCode).toBe(2);
+});

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiRules } from '../api/rules.ts';
+import { appendOnlyRules } from '../append-only/rules.ts';
+import { graphqlRules } from '../graphql/rules.ts';
+import { InputError } from '../input-error.ts';
+import { jsonSchemaRules } from '../json-schema/rules.ts';
+import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
+import { manifestRules } from '../manifest/rules.ts';
+import { readSourceText, type SourceText } from '../text-file.ts';
+import { isVerdict, type Verdict } from '../verdict.ts';
+import { isDay } from './days.ts';
+import { workspaceRules } from './rules.ts';
+
+/** A change that someone approved although the rules refuse it or demand a larger bump. */
+export interface ContractException {
+  readonly package: string;
+  /** Path in the package, as in the report of the change. */
+  readonly file: string;
+  readonly rule: string;
+  readonly coordinate: string;
+  /** The bump that the change needs. Null for the verdict of the rule. */
+  readonly verdict: Verdict | null;
+  readonly reason: string;
+  /** The last day on which the exception holds, `YYYY-MM-DD` in UTC. */
+  readonly expiresOn: string;
+  readonly approvedBy: string;
+}
+
+export const exceptionsFile = 'contract-exceptions.json';
+
+const rules: ReadonlySet<string> = new Set(
+  [apiRules, appendOnlyRules, graphqlRules, jsonSchemaRules, manifestRules, workspaceRules].flatMap((table) =>
+    Object.keys(table),
+  ),
+);
+
+/**
+ * Reads the exceptions of a workspace. Empty if it has no exceptions file.
+ *
+ * @throws {InputError} when the file is invalid, or names an unknown rule or package.
+ */
+export function readExceptions(root: string, packages: readonly string[]): ContractException[] {
+  const file = join(root, exceptionsFile);
+  return existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];
+}
+
+function parseExceptions(source: SourceText, packages: readonly string[]): ContractException[] {
+  const document = parseJson(source);
+
+  function fail(pointer: string, problem: string): never {
+    // A missing member has no line, but the object around it has.
+    const line = document.lineOf(pointer) ?? document.lineOf(pointer.slice(0, pointer.lastIndexOf('/')));
+    throw new InputError(source.file, line, `${pointer || 'the file'} ${problem}`);
+  }
+
+  function readException(entry: JsonObject, pointer: string): ContractException {
+    const text = (name: string): string => {
+      const value = ownMember(entry, name);
+      const isText = typeof value === 'string' && value.trim() !== '';
+      return isText ? value : fail(childPointer(pointer, name), 'must be a text that is not empty');
+    };
+    const verdict = ownMember(entry, 'verdict') ?? null;
+    if (verdict !== null && !isVerdict(verdict))
+      fail(childPointer(pointer, 'verdict'), 'must be none, patch, minor or major');
+    const exception = {
+      package: text('package'),
+      file: text('file'),
+      rule: text('rule'),
+      coordinate: text('coordinate'),
+      verdict,
+      reason: text('reason'),
+      expiresOn: text('expiresOn'),
+      approvedBy: text('approvedBy'),
+    };
+    if (!isDay(exception.expiresOn)) fail(childPointer(pointer, 'expiresOn'), 'must be YYYY-MM-DD');
+    if (!rules.has(exception.rule)) fail(childPointer(pointer, 'rule'), 'must be a rule that a report names');
+    if (!packages.includes(exception.package))
+      fail(childPointer(pointer, 'package'), `must be a contract package: ${packages.join(', ')}`);
+    return exception;
+  }
+
+  const list = isJsonObject(document.value) ? ownMember(document.value, 'exceptions') : undefined;
+  if (!Array.isArray(list)) return fail('/exceptions', 'must be a list');
+  return list.map((entry, index) => {
+    const pointer = childPointer('/exceptions', index);
+    return isJsonObject(entry) ? readException(entry, pointer) : fail(pointer, 'must be an object');
+  });
+}
