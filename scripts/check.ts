@@ -3,6 +3,7 @@ import {
   checkContracts,
   checkGeneratedFiles,
   checkPhrases,
+  checkServedSchemas,
   run,
   workspaceRoot,
   type CommandResult,
@@ -47,6 +48,11 @@ const steps: Step[] = [
     name: 'contracts',
     remedy: 'see the output of `contract-check`, which compares each contract with its last release',
     check: () => checkContracts(),
+  },
+  {
+    name: 'served schemas',
+    remedy: 'change the schema in apps/*-api/src, or revert the change of the SDL',
+    check: checkServedSchemas,
   },
   {
     name: 'layering',

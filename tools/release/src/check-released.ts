@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { CommandResult } from '@deedwire/checks';
 import { findBaselineCommit } from './baseline-commit.ts';
-import { appendOnlyOf, isContractFile, releasedFilesOf } from './contract-files.ts';
+import { appendOnlyOf, releasedFilesOf } from './contract-files.ts';
+import { below, contractsAt, treeAt, type Blobs } from './contracts-at.ts';
 import { git, isRepository, reachableTags } from './git.ts';
 import { readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
 
@@ -11,9 +12,6 @@ export interface ReleasedOptions {
   /** Whether a clone without the necessary history fails the check. Otherwise it is a warning. */
   readonly historyRequired: boolean;
 }
-
-/** Path in the package → blob id. */
-type Blobs = ReadonlyMap<string, string>;
 
 /**
  * Compares `released/` of each package with the contracts in the commit of its last release: only a release may change it,
@@ -108,29 +106,8 @@ function kindOf(file: string): string {
   return file.split('/', 1)[0] ?? '';
 }
 
-async function contractsAt(root: string, commit: string, path: string, appendOnly: readonly string[]): Promise<Blobs> {
-  return below(await treeAt(root, commit, path), path, (file) => isContractFile(file, appendOnly));
-}
-
 async function releasedAt(root: string, commit: string, path: string): Promise<Blobs> {
   return below(await treeAt(root, commit, `${path}/released`), `${path}/released`, () => true);
-}
-
-function below(tree: Blobs, folder: string, belongs: (file: string) => boolean): Blobs {
-  const files = [...tree].map(([file, blob]) => [file.slice(folder.length + 1), blob] as const);
-  const contracts = files.filter(([file]) => belongs(file));
-  // `versions.json` alone is no contract.
-  return new Map(contracts.some(([file]) => file !== 'versions.json') ? contracts : []);
-}
-
-async function treeAt(root: string, commit: string, path: string): Promise<Blobs> {
-  const listed = await git(root, 'ls-tree', '-rz', commit, '--', path);
-  return new Map(
-    listed.split('\0').flatMap((line): [string, string][] => {
-      const [, blob, file] = /^\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return blob === undefined || file === undefined ? [] : [[file, blob]];
-    }),
-  );
 }
 
 /** Released file → blob id of the file in the working tree. */

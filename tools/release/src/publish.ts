@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
+import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwire/checks';
 import { differsFromReleased } from './contract-files.ts';
 import { allTags, dayOfCommit, git } from './git.ts';
 import { planRelease, tagOf, type ReleasePlan } from './plan.ts';
 import type { Published, Registry } from './registry.ts';
 import { ReleaseError } from './release-error.ts';
+import { findUnserved } from './served-by.ts';
 import { lint, pack, type Tarball } from './tarball.ts';
 import { pendingChangesets, readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
 
@@ -33,6 +34,7 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
   const plan = planRelease(packages, { published: versions, tags: await allTags(workspaceRoot) });
   if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
   rejectUnreleasable(plan, provenance);
+  await rejectUnserved(plan, packages);
 
   const folder = await mkdtemp(join(tmpdir(), 'release-'));
   try {
@@ -83,6 +85,18 @@ function rejectUnreleasable(plan: ReleasePlan, provenance: boolean): void {
     const names = unnamed.map(({ name }) => name).join(', ');
     throw new ReleaseError(
       `Provenance needs \`repository\` in the package.json of ${names}: the registry compares it.`,
+    );
+  }
+}
+
+/** An app must serve what a contract promises, and must be released with it. */
+async function rejectUnserved(plan: ReleasePlan, packages: readonly WorkspacePackage[]): Promise<void> {
+  const served = await checkServedSchemas();
+  if (!served.succeeded) throw new ReleaseError(`The apps do not serve their contracts:\n${served.output.trim()}`);
+  const unserved = await findUnserved(workspaceRoot, plan, packages);
+  if (unserved.length > 0) {
+    throw new ReleaseError(
+      `No released app serves the contract of ${unserved.join(', ')}. Add a changeset for the app that serves it.`,
     );
   }
 }

@@ -261,6 +261,19 @@ test('the minimum lifetime of a package applies to its sunsets', () => {
   expect(codes()).toEqual(['released-version-broken']);
 });
 
+test('the package that serves a contract is bumped with it', () => {
+  const root = workspace();
+  edit(root, `${api}/package.json`, '"1.0.0"', '"1.0.0", "contractCheck": { "servedBy": ["@books/ledger-server"] }');
+  const codes = () => checkWorkspace({ root }).packages[0]?.problems.map(({ code }) => code);
+  expect(codes()).toEqual([]);
+  edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
+  expect(codes()).toEqual(['server-not-bumped']);
+  expect(run(['workspace', '--root', root]).stdout).toContain('pnpm changeset add --minor @books/ledger-server');
+  write(root, { '.changeset/b.md': '---\n"@books/ledger-server": patch\n---\n' });
+  expect(codes()).toEqual([]);
+});
+
 describe('API reports and append-only files', () => {
   const report = '{ "declarations": { "post": { "kind": "function", "signature": "(id: string): void" } } }';
   const codes = '{ "errors": ["MISSING", "TOO_OLD"] }';

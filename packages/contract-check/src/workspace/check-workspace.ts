@@ -38,9 +38,10 @@ export interface PackageReport {
 /**
  * A reason why the check of a package fails. `released-version-broken`: a change breaks a released version, which no
  * bump allows. `bump-too-small`: the declared bump is smaller than the bump that the other changes need.
+ * `server-not-bumped`: no changeset releases the package that serves the changed contract.
  */
 export interface Problem {
-  readonly code: 'released-version-broken' | 'bump-too-small';
+  readonly code: 'released-version-broken' | 'bump-too-small' | 'server-not-bumped';
   readonly message: string;
   /** How to fix the problem. The lines after the first are commands. */
   readonly remedy: string;
@@ -85,7 +86,7 @@ export function checkWorkspace(options: WorkspaceOptions): WorkspaceReport {
     compared.set(each.name, all);
     const own = exceptions.filter((exception) => exception.package === each.name);
     const changes = applyExceptions(all, own, today);
-    return { path, ...packageReport(each, baseline, changes, declared.get(each.name) ?? 'none') };
+    return { path, ...packageReport(each, baseline, changes, declared) };
   });
   return {
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
@@ -96,17 +97,37 @@ export function checkWorkspace(options: WorkspaceOptions): WorkspaceReport {
 }
 
 function packageReport(
-  { name, version }: ContractPackage,
+  { name, version, settings }: ContractPackage,
   baseline: Baseline | null,
   found: readonly ContractChange[],
-  pending: Verdict,
+  pendingBumps: ReadonlyMap<string, Verdict>,
 ): Omit<PackageReport, 'path'> {
+  const pending = pendingBumps.get(name) ?? 'none';
   if (baseline === null) return { name, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
   // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);
   const declared = largerVerdict(pending, bumpBetween(baseline.version, version));
-  return { name, baseline: baseline.name, verdict, declared, changes, problems: problemsOf(name, changes, declared) };
+  // Compared with a published package, the pending changesets are already released.
+  const servers = baseline.version === null ? settings.servedBy : [];
+  const problems = [...problemsOf(name, changes, declared), ...serverProblems(servers, changes, pendingBumps)];
+  return { name, baseline: baseline.name, verdict, declared, changes, problems };
+}
+
+function serverProblems(
+  servers: readonly string[],
+  changes: readonly ContractChange[],
+  pending: ReadonlyMap<string, Verdict>,
+): Problem[] {
+  const served = largestVerdict(changes.filter(({ file }) => !file.startsWith('api/')));
+  if (served === 'none') return [];
+  return servers
+    .filter((server) => (pending.get(server) ?? 'none') === 'none')
+    .map((server) => ({
+      code: 'server-not-bumped',
+      message: `${server} serves this contract, but no bump of it is declared.`,
+      remedy: declareBump(server, served),
+    }));
 }
 
 function problemsOf(name: string, changes: readonly ContractChange[], declared: Verdict): Problem[] {

@@ -31,6 +31,8 @@ export interface PackageSettings {
   readonly appendOnly: readonly string[];
   /** Names of exported TypeScript unions whose users handle types that they do not know. */
   readonly openUnions: readonly string[];
+  /** The packages that serve the contract and are released with it. */
+  readonly servedBy: readonly string[];
 }
 
 /**
@@ -113,6 +115,7 @@ function readSettings(file: string, value: unknown): PackageSettings {
     minimumLifetimeMonths: isCount(months) ? months : fail('/minimumLifetimeMonths', 'a whole number of months'),
     appendOnly: texts('appendOnly'),
     openUnions: texts('openUnions'),
+    servedBy: texts('servedBy'),
   };
 }
 

@@ -79,6 +79,18 @@ function addField(sdl: string): string {
   return sdl.replace(/^type Lender \{\n/m, '$&  "Motto of the lender."\n  motto: String\n');
 }
 
+/** Adds the field to both versions and to the schema that the app serves. */
+async function addServedField(): Promise<void> {
+  await workspace.edit(lenderSdl, addField);
+  await workspace.edit(lenderSdl.replace('2026-11-01', '2027-02-01'), addField);
+  await workspace.edit('apps/lender-api/src/schema/lender.ts', (text) =>
+    text.replace(
+      "name: t.exposeString('name'),",
+      '$&\n      motto: t.string({ nullable: true, resolve: () => null }),',
+    ),
+  );
+}
+
 function renameField(sdl: string): string {
   return sdl.replace(/(^type Lender \{[^}]*?)\bname: String!/m, '$1title: String!');
 }
@@ -143,12 +155,13 @@ describe('first release', () => {
 
   test('checkReleased finds a file in released/ that differs from the release tag', async () => {
     const path = 'packages/partner-schema/released/versions/2026-11-01.graphql';
-    const check = `console.log(await (await import('./tools/release/src/released-at-tag.ts')).checkReleased())`;
+    const options = `{ root: ${JSON.stringify(workspace.folder)}, historyRequired: true }`;
+    const check = `console.log(await (await import('./tools/release/src/check-released.ts')).checkReleased(${options}))`;
     const evaluate = () => workspace.pnpm('exec', 'node', '--input-type=module', '--eval', check);
     expect(await evaluate()).toContain('succeeded: true');
     await workspace.edit(path, (text) => `${text}\n`);
     expect(await evaluate()).toMatch(
-      /succeeded: false[^]*released\/versions\/2026-11-01\.graphql differs from the tree of @deedwire/,
+      /succeeded: false[^]*released\/versions\/2026-11-01\.graphql differs from the last release, @deedwire/,
     );
     await workspace.git('checkout', '--quiet', '--', path);
   });
@@ -187,12 +200,20 @@ describe('second release', () => {
   });
 
   test('`pnpm release` publishes lender-schema and webhook-events, which changed, and no other package', async () => {
-    await workspace.edit(lenderSdl, addField);
+    await addServedField();
     await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
     await workspace.writeChangeset('motto', 'minor', '@deedwire/lender-schema');
+    await expect(cutVersions()).rejects.toThrow(
+      '@deedwire/lender-api serves this contract, but no bump of it is declared.',
+    );
+    await workspace.writeChangeset('served-motto', 'minor', '@deedwire/lender-api');
     await workspace.writeChangeset('wording', 'patch', '@deedwire/webhook-events');
     await workspace.commitAll('Add a motto');
     second = await cutVersions();
+    await workspace.edit('apps/lender-api/src/schema/lender.ts', (text) => text.replace('motto:', 'slogan:'));
+    await workspace.commitAll('Serve another field');
+    await expect(release()).rejects.toThrow('served instead of the contract: Lender.motto: The field was removed.');
+    await workspace.git('reset', '--quiet', '--hard', 'HEAD~1');
     expect(linesOf(await release(), 'published')).toEqual(
       ['@deedwire/lender-schema', '@deedwire/webhook-events'].map((name) => `published ${name}@${second.get(name)}`),
     );
