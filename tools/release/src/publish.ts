@@ -34,12 +34,12 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
   const plan = planRelease(packages, { published: versions, tags: await allTags(workspaceRoot) });
   if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
   rejectUnreleasable(plan, provenance);
-  await rejectUnserved(plan, packages);
 
   const folder = await mkdtemp(join(tmpdir(), 'release-'));
   try {
     const tarballs = await makeTarballs(plan.publish, folder);
     await checkAgainstPublished(plan.publish, published, registry, join(folder, 'published'));
+    await rejectUnserved(plan, packages);
     const left = new Set(plan.tag);
     for (const { of, file } of tarballs) {
       if (!dryRun) await registry.publish(file, { provenance });

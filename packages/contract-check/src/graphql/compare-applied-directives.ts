@@ -70,10 +70,24 @@ function rulesFor(
   if (name === 'oneOf') return [from.length === 0 ? graphqlRules.oneOfAdded : graphqlRules.oneOfRemoved];
   if (name === 'specifiedBy')
     return [from.length === 0 ? graphqlRules.specifiedByAdded : graphqlRules.specifiedByChanged];
+  if (name === 'semanticNonNull') return semanticNonNullRules(from, to);
   // Several applications of one directive cannot be matched with each other.
   if (from.length > 1 || to.length > 1) return [graphqlRules.directiveUndecided];
   const effects = effectsOf(name, from[0] ?? new Map<string, string>(), to[0] ?? new Map<string, string>());
   return new Set(effects.flatMap((effect) => rulesOfEffect(effect, position)));
+}
+
+/** The rules for the levels of lists at which a field is null only if there is an error. */
+function semanticNonNullRules(from: readonly Application[], to: readonly Application[]): Rule[] {
+  const [before, now] = [levelsOf(from), levelsOf(to)];
+  return [
+    ...([...now].every((level) => before.has(level)) ? [] : [graphqlRules.semanticNonNullAdded]),
+    ...([...before].every((level) => now.has(level)) ? [] : [graphqlRules.semanticNonNullRemoved]),
+  ];
+}
+
+function levelsOf(applications: readonly Application[]): Set<string> {
+  return new Set(applications.flatMap((each) => (each.get('levels') ?? '[0]').match(/\d+/g) ?? []));
 }
 
 function effectsOf(directive: string, from: Application, to: Application): Effect[] {

@@ -23,7 +23,9 @@ const allCases: SingleCase[] = JSON.parse(readFileSync(new URL('../../corpus/gra
 /** The cases that can be combined in one schema: neither about the whole schema nor about a directive known by name. */
 const cases = allCases.filter(
   ({ from, to, closedOutputs, directives }) =>
-    !/schema|Mutation|Subscription|@cost/.test(from + to) && closedOutputs === undefined && directives === undefined,
+    !/schema|Mutation|Subscription|@cost|@semanticNonNull/.test(from + to) &&
+    closedOutputs === undefined &&
+    directives === undefined,
 );
 
 function compare(from: string, to: string): Report {

@@ -160,6 +160,16 @@ export const graphqlRules = named({
     verdict: 'major',
     why: 'Operations that omit it may get another result, because SDL does not show which value the server used before.',
   },
+  semanticNonNullAdded: {
+    what: '`@semanticNonNull` is added to an output field, or covers more levels',
+    verdict: 'minor',
+    why: 'Clients that handle null still work, but the stronger guarantee cannot be withdrawn later.',
+  },
+  semanticNonNullRemoved: {
+    what: '`@semanticNonNull` is removed from an output field, or covers fewer levels',
+    verdict: 'major',
+    why: 'A client that relies on a value without an error may receive null.',
+  },
   defaultChanged: {
     what: 'a default changes',
     verdict: 'major',

@@ -45,7 +45,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
       return;
     }
     const outer = [...(around.get(open.branches) ?? []), open.branches];
-    const branches = simplified(open.branches);
+    const branches = simplified(open);
     exclusive ||= open.exclusive && branches.length > 1;
     for (const branch of branches) {
       const inner = conjunctionOf(document, branch).choices.map((choice) => choice.branches);
@@ -79,15 +79,15 @@ const simplifiedBranches = new WeakMap<Branches, (readonly Schema[])[]>();
 
 /**
  * Removes the branches that allow only null. Merges branches that are all bare types into one `type`, and branches that
- * are all lists of values into one `enum`.
+ * are all lists of values into one `enum`, unless a `oneOf` rejects the values of several branches.
  */
-function simplified(branches: Branches): readonly (readonly Schema[])[] {
+function simplified({ branches, exclusive }: Choice): readonly (readonly Schema[])[] {
   // Schemas are compared by identity, so the same list must return the same schemas.
   const known = simplifiedBranches.get(branches);
   if (known !== undefined) return known;
   const proper = branches.map(schemas).filter((branch) => !branch.some(isOnlyNull));
   const single = joined(proper, isBareType, 'type', typeNamesOf) ?? joined(proper, isBareValues, 'enum', valuesOf);
-  const result = single === null ? proper : [[single]];
+  const result = single === null || (exclusive && overlapping(single)) ? proper : [[single]];
   simplifiedBranches.set(branches, result);
   return result;
 }
@@ -103,6 +103,13 @@ function joined(
   const documentation = all.map(documentationOf).filter((text) => text !== '{}');
   const single = { [keyword]: all.flatMap(read) };
   return documentation.length === 0 ? single : { ...single, description: documentation.toSorted().join(' ') };
+}
+
+/** Whether a joined `type` or `enum` repeats a value, which a `oneOf` rejects. */
+function overlapping(single: Schema): boolean {
+  const types = listMember(single, 'type').map((type) => (type === 'integer' ? 'number' : type));
+  const values = listMember(single, 'enum');
+  return [types, values].some((list) => new Set(list.map(canonicalJson)).size < list.length);
 }
 
 function documentationOf(schema: Schema): string {

@@ -15,11 +15,25 @@ export function compareAnnotations(
   compareFlag('deprecated', from, to, (set) =>
     comparison.found(set ? 'deprecated' : 'deprecationRevoked', path, `deprecated is now ${set}.`),
   );
-  for (const keyword of ['readOnly', 'writeOnly']) {
+  const access = [
+    ['readOnly', 'readOnlySet'],
+    ['writeOnly', 'accessRestricted'],
+  ] as const;
+  for (const [keyword, restricting] of access) {
     compareFlag(keyword, from, to, (set) =>
-      comparison.found(set ? 'accessRestricted' : 'accessOpened', path, `${keyword} is now ${set}.`),
+      comparison.found(set ? restricting : 'accessOpened', path, `${keyword} is now ${set}.`),
     );
   }
+  const [discriminator, newDiscriminator] = [
+    show(keywordValues(from, 'discriminator')),
+    show(keywordValues(to, 'discriminator')),
+  ];
+  if (discriminator !== newDiscriminator)
+    comparison.found(
+      'discriminatorChanged',
+      path,
+      describeDifference('discriminator', discriminator, newDiscriminator),
+    );
   const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
   for (const keyword of keywords) {
     const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];

@@ -33,13 +33,17 @@ interface Contains {
 }
 
 function containsOf(all: readonly Schema[]): Contains[] {
-  return all
-    .filter((schema) => Object.hasOwn(schema, 'contains'))
-    .map((schema) => ({
-      schemas: schemas(schema['contains']),
-      least: Number(ownMember(schema, 'minContains') ?? 1),
-      most: Number(ownMember(schema, 'maxContains') ?? Number.POSITIVE_INFINITY),
-    }));
+  return (
+    all
+      .filter((schema) => Object.hasOwn(schema, 'contains'))
+      .map((schema) => ({
+        schemas: schemas(schema['contains']),
+        least: Number(ownMember(schema, 'minContains') ?? 1),
+        most: Number(ownMember(schema, 'maxContains') ?? Number.POSITIVE_INFINITY),
+      }))
+      // Any number of items is no condition.
+      .filter(({ least, most }) => least > 0 || most < Number.POSITIVE_INFINITY)
+  );
 }
 
 function range({ least, most }: Contains): string {

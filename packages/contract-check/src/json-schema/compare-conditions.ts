@@ -1,6 +1,6 @@
 import { ownMember } from '../json/json-value.ts';
 import type { Comparison } from './comparison.ts';
-import { schemas, type Schema } from './schema-document.ts';
+import { never, schemas, type Schema } from './schema-document.ts';
 
 /** Compares `not` and `if`. Both invert the schemas inside, so a change inside is reported as a replaced condition. */
 export function compareConditions(
@@ -24,7 +24,9 @@ function compareNegations(comparison: Comparison, path: string, from: readonly S
 }
 
 function negationsOf(all: readonly Schema[]): (readonly Schema[])[] {
-  return all.filter((schema) => Object.hasOwn(schema, 'not')).map((schema) => schemas(schema['not']));
+  const negations = all.filter((schema) => Object.hasOwn(schema, 'not')).map((schema) => schemas(schema['not']));
+  // `not: false` rejects no value.
+  return negations.filter((negated) => !negated.includes(never));
 }
 
 interface Branching {
@@ -40,7 +42,8 @@ function branchingsOf(all: readonly Schema[]): Branching[] {
       condition: schemas(schema['if']),
       met: schemas(ownMember(schema, 'then')),
       unmet: schemas(ownMember(schema, 'else')),
-    }));
+    }))
+    .filter(({ met, unmet }) => met.length > 0 || unmet.length > 0);
 }
 
 function compareBranches(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {

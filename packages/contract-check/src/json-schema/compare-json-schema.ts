@@ -6,6 +6,7 @@ import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { comparePlace } from './compare-place.ts';
 import { changeInDirection, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
+import { meansTheSame } from './dialects.ts';
 import { jsonSchemaRules } from './rules.ts';
 import { readSchemaDocument, type Schema, type SchemaDocument } from './schema-document.ts';
 
@@ -30,9 +31,14 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
 }
 
 function compareIdentities(from: SchemaDocument, to: SchemaDocument, found: Comparison['found']): void {
+  const [old, next] = [from.root[0], to.root[0]];
   for (const keyword of ['$schema', '$id']) {
-    const [before = null, now = null] = [from, to].map(({ root }) => identityOf(root[0], keyword));
-    if (before !== now) found('identityChanged', '$', describeDifference(keyword, before, now));
+    const [before = null, now = null] = [old, next].map((root) => identityOf(root, keyword));
+    if (before === now) continue;
+    const equivalent =
+      keyword === '$schema' &&
+      [old, next].every((root) => meansTheSame(root ?? true, old?.['$schema'], next?.['$schema']));
+    found(equivalent ? 'dialectChanged' : 'identityChanged', '$', describeDifference(keyword, before, now));
   }
 }
 

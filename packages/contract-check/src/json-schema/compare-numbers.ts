@@ -20,16 +20,27 @@ export function compareNumbers(
 
 function compareMultiples(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [keywordValues(from, 'multipleOf'), keywordValues(to, 'multipleOf')];
-  const removed = onlyIn(before, now).map(Number);
-  const added = onlyIn(now, before).map(Number);
+  // Integers are the multiples of 1, in both notations.
+  const [multiplesBefore, multiplesNow] = [withoutOne(before, from), withoutOne(now, to)];
+  const removed = onlyIn(multiplesBefore, multiplesNow).map(Number);
+  const added = onlyIn(multiplesNow, multiplesBefore).map(Number);
+  const [known, kept] = [withOne(before, from), withOne(now, to)];
   const message = describeDifference('multipleOf', show(before), show(now));
   // A multiple of 10 is also a multiple of 5: replacing 5 by 10 tightens the bound and does not loosen it.
-  if (added.some((divisor) => ![...before].some((old) => isMultiple(Number(old), divisor)))) {
+  if (added.some((divisor) => ![...known].some((old) => isMultiple(Number(old), divisor)))) {
     comparison.found('boundTightened', path, message);
   }
-  if (removed.some((divisor) => ![...now].some((next) => isMultiple(Number(next), divisor)))) {
+  if (removed.some((divisor) => ![...kept].some((next) => isMultiple(Number(next), divisor)))) {
     comparison.found('boundLoosened', path, message);
   }
+}
+
+function withoutOne(multiples: ReadonlySet<string>, all: readonly Schema[]): Set<string> {
+  return new Set([...multiples].filter((each) => each !== '1' || !isInteger(all)));
+}
+
+function withOne(multiples: ReadonlySet<string>, all: readonly Schema[]): Set<string> {
+  return new Set(isInteger(all) ? [...multiples, '1'] : multiples);
 }
 
 /** Also for decimals: 0.3 is a multiple of 0.1, although `0.3 % 0.1` is not 0. */

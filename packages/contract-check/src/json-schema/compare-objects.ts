@@ -53,7 +53,7 @@ function compareProperties(comparison: Comparison, path: string, from: readonly 
 function compareForbidden(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
   const [before, now] = [forbiddenProperties(from), forbiddenProperties(to)];
   for (const name of onlyIn(now, before)) {
-    if (propertySchemas(from, name).length > 0 || declaredProperties(from).has(name)) continue;
+    if (propertySchemas(from, name).includes(never) || declaredProperties(from).has(name)) continue;
     comparison.found('propertyForbidden', propertyPath(path, name), 'The property is now forbidden.');
   }
   for (const name of onlyIn(before, now)) {
@@ -97,16 +97,18 @@ function comparePatterned(comparison: Comparison, path: string, from: readonly S
     const before = patternsBefore.get(pattern) ?? otherPropertySchemas(from);
     const now = patternsNow.get(pattern) ?? otherPropertySchemas(to);
     const place = { path: `${path}[/${pattern}/]`, from: before, to: now, nullCompared: false };
-    if (!patternsBefore.has(pattern)) {
+    const isSame = comparison.areSame(before, now);
+    if (!patternsBefore.has(pattern) && !isSame) {
       const rule = before.includes(never) ? 'propertyAddedClosed' : 'conditionAdded';
       comparison.found(rule, place.path, 'The name pattern was added.');
-    } else if (!patternsNow.has(pattern)) {
+    } else if (!patternsNow.has(pattern) && !isSame) {
       const rule = now.includes(never) ? 'propertyRemoved' : 'conditionRemoved';
       comparison.found(rule, place.path, 'The name pattern was removed.');
     }
-    if (before.length > 0 && now.length > 0 && !before.includes(never) && !now.includes(never)) {
-      comparison.compareLater(place);
-    }
+    const inBoth = patternsBefore.has(pattern) && patternsNow.has(pattern);
+    // An empty list allows every value. For an added or removed pattern, the rule above covers that and `false`.
+    const comparable = before.length > 0 && now.length > 0 && !before.includes(never) && !now.includes(never);
+    if (inBoth || comparable) comparison.compareLater(place);
   }
 }
 
@@ -120,6 +122,7 @@ function compareDependentSchemas(
   for (const name of new Set([...before.keys(), ...now.keys()])) {
     const [old, next] = [before.get(name), now.get(name)];
     const trigger = JSON.stringify(name);
+    if ((old ?? next)?.length === 0 && (old === undefined || next === undefined)) continue;
     if (old === undefined) comparison.found('conditionAdded', path, `A schema for objects with ${trigger} was added.`);
     else if (next === undefined)
       comparison.found('conditionRemoved', path, `A schema for objects with ${trigger} was removed.`);

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../json/json-value.ts';
 import { acceptsNull } from './accepts-null.ts';
 import { alternativesOf, type Alternative, type Alternatives } from './alternatives.ts';
 import { compareAlternative } from './compare-alternative.ts';
@@ -5,7 +6,7 @@ import { compareAnnotations } from './compare-annotations.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf } from './conjunction.ts';
 import { pairAlternatives } from './pairing.ts';
-import type { SchemaDocument } from './schema-document.ts';
+import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { areDisjoint } from './similarity.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
 
@@ -20,7 +21,7 @@ export function comparePlace(comparison: Comparison, place: Place): void {
   const before = alternativesOf(comparison.from, from);
   const now = alternativesOf(comparison.to, to);
   for (const type of instanceTypes) compareType(comparison, path, type, ofType(before, type), ofType(now, type));
-  compareExclusivity(comparison, path, before, now);
+  compareExclusivity(comparison, place, before, now);
   if (before.list.length === 0 && now.list.length === 0) {
     // Only null is valid, or no value. Only annotations remain to be compared.
     const [old, next] = [conjunctionOf(comparison.from, from), conjunctionOf(comparison.to, to)];
@@ -47,32 +48,77 @@ function compareType(
     { document: comparison.to, list: to },
   );
   for (const [before, now] of kept) compareAlternative(comparison, path, before, now);
-  for (const { schemas } of removed) {
-    comparison.found('variantRemoved', path, `An alternative of type ${type}${titleOf(schemas)} was removed.`);
+  for (const alternative of removed) {
+    comparison.found('variantRemoved', path, `An alternative of type ${type}${titleOf(alternative)} was removed.`);
   }
-  for (const { schemas } of added) {
-    comparison.found('variantAdded', path, `An alternative of type ${type}${titleOf(schemas)} was added.`);
+  for (const alternative of added) {
+    comparison.found('variantAdded', path, `An alternative of type ${type}${titleOf(alternative)} was added.`);
   }
 }
 
-function titleOf(schemas: Alternative['schemas']): string {
-  const title = schemas.map((schema) => schema['title']).find((text) => typeof text === 'string');
+function titleOf({ schemas: all }: Alternative): string {
+  const title = all.map((schema) => schema['title']).find((text) => typeof text === 'string');
   return title === undefined ? '' : ` (${JSON.stringify(title)})`;
 }
 
 /**
- * A `oneOf` rejects values that match several branches. If branches may overlap, an added branch can reject more
- * values.
+ * A `oneOf` rejects values that match several branches. If branches may overlap, a branch that is added or loosened can
+ * reject more values, and one that is removed or tightened fewer.
  */
-function compareExclusivity(comparison: Comparison, path: string, from: Alternatives, to: Alternatives): void {
-  const before = from.exclusive && overlaps(comparison.from, from);
-  const now = to.exclusive && overlaps(comparison.to, to);
-  if (now && (!before || to.list.length > from.list.length)) {
-    comparison.found('exclusive', path, 'Values that match several of the alternatives are now invalid.');
+function compareExclusivity(
+  comparison: Comparison,
+  { path, from, to }: Place,
+  before: Alternatives,
+  now: Alternatives,
+): void {
+  const overlapped = before.exclusive && overlaps(comparison.from, before);
+  const overlapping = now.exclusive && overlaps(comparison.to, now);
+  if (!overlapped && !overlapping) return;
+  if (overlapped && overlapping && sameBranches(comparison, from, to)) return;
+  if (overlapping) {
+    comparison.found('exclusive', path, 'Values that match several of the alternatives may now be invalid.');
   }
-  if (before && (!now || to.list.length < from.list.length)) {
-    comparison.found('notExclusive', path, 'Values that match several of the alternatives are now valid.');
+  if (overlapped) {
+    comparison.found('notExclusive', path, 'Values that match several of the alternatives may now be valid.');
   }
+}
+
+/** Whether the `oneOf` branches at a place allow the same values, in any order. */
+function sameBranches(comparison: Comparison, from: readonly Schema[], to: readonly Schema[]): boolean {
+  const rest = exclusiveBranches(comparison.to, to);
+  return (
+    exclusiveBranches(comparison.from, from).every((before) => {
+      const at = rest.findIndex(
+        (now) => now.length === before.length && sameInAnyOrder(before, now, (a, b) => comparison.areSame(a, b)),
+      );
+      return at !== -1 && rest.splice(at, 1).length === 1;
+    }) && rest.length === 0
+  );
+}
+
+function sameInAnyOrder<T>(from: readonly T[], to: readonly T[], areSame: (a: T, b: T) => boolean): boolean {
+  const rest = [...to];
+  return from.every((each) => {
+    const at = rest.findIndex((other) => areSame(each, other));
+    return at !== -1 && rest.splice(at, 1).length === 1;
+  });
+}
+
+/** The branches of every `oneOf` at a place, nested ones included. */
+function exclusiveBranches(document: SchemaDocument, start: readonly Schema[]): (readonly (readonly Schema[])[])[] {
+  const found: (readonly (readonly Schema[])[])[] = [];
+  const seen = new Set<readonly JsonValue[]>();
+  const pending = [start];
+  for (const all of pending) {
+    for (const { branches, exclusive } of conjunctionOf(document, all).choices) {
+      if (seen.has(branches)) continue;
+      seen.add(branches);
+      const proper = branches.map(schemas);
+      if (exclusive) found.push(proper);
+      pending.push(...proper);
+    }
+  }
+  return found;
 }
 
 function overlaps(document: SchemaDocument, { list }: Alternatives): boolean {

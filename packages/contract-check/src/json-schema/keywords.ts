@@ -109,6 +109,7 @@ const comparedKeywords = [
   'nullable',
   'contentEncoding',
   'contentMediaType',
+  'discriminator',
 ];
 
 const understood = new Set([

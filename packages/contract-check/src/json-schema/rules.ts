@@ -39,6 +39,10 @@ const identityChanged: Effect = {
   verdict: 'major',
   why: 'Validators interpret a schema by its `$schema`, and other schemas refer to it by its `$id`.',
 };
+const dialectChanged: Effect = {
+  verdict: 'minor',
+  why: 'The same values are valid, for validators that support the new draft.',
+};
 const documentation: Effect = { verdict: 'patch', why: 'Documentation only: the same values are valid.' };
 
 /** Fewer values are valid. */
@@ -175,8 +179,13 @@ export const jsonSchemaRules = named({
     consumer: deprecationRevoked,
   },
   accessRestricted: {
-    what: '`readOnly` or `writeOnly` is set',
+    what: '`writeOnly` is set',
     producer: { verdict: 'major', why: 'A `writeOnly` value is no longer sent to receivers.' },
+    consumer: { verdict: 'major', why: 'Senders may rely on reading the value that they sent.' },
+  },
+  readOnlySet: {
+    what: '`readOnly` is set',
+    producer: { verdict: 'minor', why: 'Receivers still get the value.' },
     consumer: { verdict: 'major', why: 'A sender of a `readOnly` value is rejected, or its value is ignored.' },
   },
   accessOpened: {
@@ -184,8 +193,18 @@ export const jsonSchemaRules = named({
     producer: accessOpened,
     consumer: accessOpened,
   },
+  discriminatorChanged: {
+    what: 'an OpenAPI `discriminator` is added, changed or removed',
+    producer: { verdict: 'major', why: 'Receivers choose the type of a value by the discriminator.' },
+    consumer: { verdict: 'major', why: 'The owner chooses the type of a value by the discriminator.' },
+  },
+  dialectChanged: {
+    what: 'the `$schema` of the root schema changes to a draft in which every keyword means the same',
+    producer: dialectChanged,
+    consumer: dialectChanged,
+  },
   identityChanged: {
-    what: 'the `$schema` or `$id` of the root schema changes',
+    what: 'the `$id` of the root schema changes, or its `$schema` to a draft in which a keyword means something else',
     producer: identityChanged,
     consumer: identityChanged,
   },

@@ -52,9 +52,10 @@ export function typesOf(all: readonly Schema[]): InstanceType[] {
   );
 }
 
-/** Whether `type` allows integers but no fractions. */
+/** Whether `type` or `multipleOf` allow integers but no fractions. */
 export function isInteger(all: readonly Schema[]): boolean {
   return all.some((schema) => {
+    if (Number.isInteger(ownMember(schema, 'multipleOf'))) return true;
     const allowed = typeKeyword(schema);
     return allowed !== null && allowed.includes('integer') && !allowed.includes('number');
   });

@@ -110,6 +110,7 @@ describe('first release', () => {
     expect(await workspace.git('ls-files', ...written.map((path) => `packages/lender-schema/${path}`))).toBe(
       [
         'CHANGELOG.md',
+        'released/api/2026-11-01.api.json',
         'released/versions.json',
         'released/versions/2026-11-01.graphql',
         'released/versions/2026-11-01.manifest.json',
