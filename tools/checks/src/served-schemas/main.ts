@@ -4,7 +4,7 @@ import { partnerInterface } from '@deedwire/partner-api/partner-interface';
 import { sdl as partnerSdl } from '@deedwire/partner-schema';
 import { servedDifferences } from './differences.ts';
 
-// A process of its own, because the scripts run without the condition that resolves our packages to their sources.
+// A separate process, because the scripts run without the condition that resolves our packages to their sources.
 const interfaces = [
   { name: lenderInterface.name, ...lenderInterface.contract, sdl: lenderSdl },
   { name: partnerInterface.name, ...partnerInterface.contract, sdl: partnerSdl },
