@@ -34,12 +34,15 @@ class RecordingDatabase implements Database {
 }
 
 /**
- * Runs the first statement of a function in a transaction that is rolled back, and summarizes its plan. The plan is the one
- * that sessions cache, which does not depend on the values.
+ * Runs the first statement of a function in a transaction that is rolled back, and summarizes its plan.
+ *
+ * @param planning `generic`: the plan that sessions cache, which does not depend on the values; `custom`: that of the first
+ * executions
  */
 export async function explain(
   connection: Connection,
   run: (database: Database) => Promise<unknown>,
+  planning: 'generic' | 'custom' = 'generic',
 ): Promise<PlanSummary> {
   const recorder = new RecordingDatabase();
   await run(recorder).catch(() => {});
@@ -47,7 +50,7 @@ export async function explain(
   if (call === undefined) throw new Error('The function ran no statement.');
   await connection.run('begin');
   try {
-    await connection.run(`set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan`);
+    await connection.run(`set local enable_seqscan = off; set local plan_cache_mode = force_${planning}_plan`);
     await connection.run(`prepare explained as ${call.statement.text}`);
     const values = call.values.map(toLiteral).join(', ');
     const [row = {}] = await connection.run(`explain (analyze, buffers, format json) execute explained (${values})`);

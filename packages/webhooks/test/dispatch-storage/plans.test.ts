@@ -114,6 +114,21 @@ describe('with a lane that has 100,000 pending deliveries', () => {
     expect(payloads.buffers).toBeLessThan(256 * 6);
   });
 
+  test.each(['generic', 'custom'] as const)(
+    'a lane that has grown since it was analyzed is read alike (%s)',
+    async (plan) => {
+      const lane = await world.addLane();
+      await world.addDeliveries(lane, 20_000);
+      const pending = await explain(
+        world.admin,
+        (database) => selectPendingDeliveries(database, lane, laneStart, [], 257),
+        plan,
+      );
+      expect(pending.rowsMax).toBe(257);
+      expect(pending.buffers).toBeLessThan(100);
+    },
+  );
+
   test('a refill of another lane reads only its deliveries', async () => {
     const [delivery] = batch;
     const lane = delivery?.subscriptionId ?? dominant;

@@ -5,13 +5,17 @@ import { pgArray } from '../../pg-array.ts';
 
 // One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse rounds
 // large numbers. Expired deliveries no longer have a payload; retention deletes them.
+// PostgreSQL plans the first executions for their values. It does not know the value of a subselect, so it expects the limit to
+// cut most rows off, and reads in the order of the index. Otherwise it would read and sort all rows of a lane that it takes for
+// a short one.
 // webhook_pending_delivery_due.
 const selectPendingStatement: Statement = {
   name: 'select-pending-deliveries',
   text: `
-    select date_part('epoch', clock_timestamp()) * 1000 as now_ms, coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
-      round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
-      round(date_part('epoch', due_at) * 1000), body_bytes) order by due_at, sequence), '[]') as deliveries
+    select date_part('epoch', clock_timestamp()) * 1000 as now_ms,
+      coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
+        round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
+        round(date_part('epoch', due_at) * 1000), body_bytes) order by due_at, sequence), '[]') as deliveries
     from (
       select *
       from webhook_pending_delivery
@@ -19,7 +23,7 @@ const selectPendingStatement: Statement = {
         and delivery_id <> all($4::bigint[])
         and delivery_id >= (select expired_before from webhook_retention)
       order by due_at, sequence
-      limit $5
+      limit (select $5::int)
     ) first_deliveries`,
 };
 
