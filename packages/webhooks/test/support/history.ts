@@ -14,7 +14,7 @@ export async function createPastPartitions(connection: Connection, days: number)
     begin
       foreach parent in array array['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] loop
         for day in select (now() at time zone 'UTC')::date - n from generate_series(2, ${days}) n loop
-          execute format('create table %I partition of %I for values from (%s) to (%s)', parent || to_char(day, '_YYYYMMDD'),
+          execute format('create table if not exists %I partition of %I for values from (%s) to (%s)', parent || to_char(day, '_YYYYMMDD'),
             parent, (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
         end loop;
       end loop;
