@@ -107,8 +107,8 @@ export function createStore(options: StoreOptions): Store {
     onError: (error) => options.onNotifyError?.(error),
   });
 
-  const inTransaction = <Result>(begin: string, work: (transaction: Transaction) => Promise<Result>) =>
-    runTransaction(pool, notifier, begin, work, options.slowStatement);
+  const inTransaction = <Result>(start: string, work: (transaction: Transaction) => Promise<Result>) =>
+    runTransaction(pool, notifier, start, work, options.slowStatement);
 
   return {
     query: (statement, values) =>
