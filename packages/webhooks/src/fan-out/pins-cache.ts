@@ -13,7 +13,8 @@ interface CachedPins {
   readonly generation: number;
 }
 
-const accountsMax = 20_000;
+/** How many subscriptions are cached, and accounts without any. Bounds the memory. */
+const sizeMax = 50_000;
 
 /** The subscriptions of accounts. What was read before a change of the account is not used. */
 export class PinsCache {
@@ -24,6 +25,7 @@ export class PinsCache {
   #removals = 0;
   #readsInProgress = 0;
   #generation = 0;
+  #size = 0;
 
   constructor(options: PinsCacheOptions) {
     this.#options = options;
@@ -52,20 +54,20 @@ export class PinsCache {
 
   /** A subscription of the account changed. */
   drop(account: AccountId): void {
-    this.#cached.delete(account);
+    this.#remove(account);
     if (this.#readsInProgress > 0) this.#epochs.set(account, (this.#epochs.get(account) ?? 0) + 1);
   }
 
   /** This worker no longer owns the shard, so it does not hear of changes. */
   dropShard(shard: Shard): void {
     this.#removals += 1;
-    for (const account of this.#cached.keys()) if (shardOf(account) === shard) this.#cached.delete(account);
+    for (const account of this.#cached.keys()) if (shardOf(account) === shard) this.#remove(account);
   }
 
   /** To be called at regular intervals: pins that are `generationsMax` intervals old are read again. */
   age(): void {
     this.#generation += 1;
-    for (const [account, cached] of this.#cached) if (this.#isOld(cached)) this.#cached.delete(account);
+    for (const [account, cached] of this.#cached) if (this.#isOld(cached)) this.#remove(account);
   }
 
   async #read(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, AccountPins>> {
@@ -75,10 +77,9 @@ export class PinsCache {
     this.#readsInProgress += 1;
     try {
       const pins = await this.#options.read(accounts);
-      if (this.#cached.size + accounts.length > accountsMax) this.#cached.clear();
       for (const [index, account] of accounts.entries()) {
         if (this.#epochs.get(account) !== epochs[index] || this.#removals !== removals) continue;
-        this.#cached.set(account, { pins: pins.get(account) ?? null, generation });
+        this.#add(account, { pins: pins.get(account) ?? null, generation });
       }
       return pins;
     } finally {
@@ -87,7 +88,28 @@ export class PinsCache {
     }
   }
 
+  #add(account: AccountId, cached: CachedPins): void {
+    this.#remove(account);
+    if (this.#size >= sizeMax) {
+      this.#cached.clear();
+      this.#size = 0;
+    }
+    this.#cached.set(account, cached);
+    this.#size += sizeOf(cached);
+  }
+
+  #remove(account: AccountId): void {
+    const cached = this.#cached.get(account);
+    if (cached === undefined) return;
+    this.#cached.delete(account);
+    this.#size -= sizeOf(cached);
+  }
+
   #isOld({ generation }: CachedPins): boolean {
     return this.#generation - generation >= this.#options.generationsMax;
   }
+}
+
+function sizeOf({ pins }: CachedPins): number {
+  return pins?.subscriptions.length ?? 1;
 }

@@ -17,7 +17,10 @@ import { type Turn, Turns } from './turns.ts';
 const tickMs = 5;
 
 /** How many accounts have changes applied at the same time. */
-const changesMax = 8;
+const changesMax = 4;
+
+/** The pins of how many accounts one statement reads when blocked entries are examined. */
+const examinedTogether = 200;
 
 interface Progress {
   readonly accounts: readonly QueuedAccount[];
@@ -75,7 +78,7 @@ export class QueueFanOut implements FanOut {
     this.#changes = new ChangeApplier({
       known,
       onSubscriptionChanged,
-      examine: (account) => this.#examine(account),
+      examine: (account) => this.#examine([account]),
       pause,
       onFenced,
       onEvent,
@@ -180,18 +183,22 @@ export class QueueFanOut implements FanOut {
     this.#progress.add(progress);
   }
 
-  /** Moves the blocked entries of the account that can be fanned out to the others. */
-  async #examine(account: QueuedAccount): Promise<void> {
-    if (account.blocked.size === 0) return;
+  /** Moves the blocked entries that can be fanned out to the others. */
+  async #examine(accounts: readonly QueuedAccount[]): Promise<void> {
     const { render, onEvent } = this.#options;
+    const blocked = accounts.filter((account) => account.blocked.size > 0);
+    if (blocked.length === 0) return;
     try {
-      const pins = (await this.#pins.get([account.id])).get(account.id);
-      const count = this.#known.unblock(account, (reason) => mayGoOn(reason, pins, render));
-      if (count > 0) onEvent({ kind: 'entries-unblocked', account: account.id, count });
+      const pins = await this.#pins.get(blocked.map(({ id }) => id));
+      for (const account of blocked) {
+        const ofAccount = pins.get(account.id);
+        const count = this.#known.unblock(account, (reason) => mayGoOn(reason, ofAccount, render));
+        if (count > 0) onEvent({ kind: 'entries-unblocked', account: account.id, count });
+        this.#turns.place(account);
+      }
     } catch (error) {
       onEvent({ kind: 'fan-out-unavailable', call: 'change', error });
     }
-    this.#turns.place(account);
   }
 
   #forgetShard(shard: Shard): void {
@@ -241,7 +248,9 @@ export class QueueFanOut implements FanOut {
 
   async #examineAll(): Promise<void> {
     const blocked = [...this.#known.accounts].filter((account) => account.blocked.size > 0);
-    for (const account of blocked) await this.#examine(account);
+    for (let start = 0; start < blocked.length && !this.#isStopped; start += examinedTogether) {
+      await this.#examine(blocked.slice(start, start + examinedTogether));
+    }
     this.#pump();
   }
 

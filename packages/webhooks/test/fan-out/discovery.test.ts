@@ -171,12 +171,12 @@ test('while all rounds of an account with 100,000 events wait, the event of anot
     },
   });
   const fanOut = world.start({ store, limits: { knownEntries: 2_000 } });
+  closeAfterTest(async () => release.resolve());
   await vi.waitFor(() => expect(held).not.toEqual([]), waits);
   await world.store.transaction((transaction) => seedEvents(transaction, quiet, 1));
   fanOut.wake([shardOf(quiet.id)]);
   await vi.waitFor(() => expect(world.offered.map(({ accountId }) => accountId)).toEqual([quiet.id]), waits);
   expect(held).toHaveLength(1);
-  release.resolve();
 });
 
 test('a backlog that does not fit into memory is fanned out in order', async () => {
@@ -209,6 +209,7 @@ test('a shard that was removed is left alone, and what was in progress is writte
     },
   });
   const fanOut = world.start({ store });
+  closeAfterTest(async () => release.resolve());
   await writing.promise;
   let isRemoved = false;
   const removing = fanOut.removeShard(shardOf(account.id)).then(() => (isRemoved = true));
