@@ -94,25 +94,28 @@ create table account (
   organization_id bigint not null references organization,
   name text not null,
   created_at timestamptz(3) not null default now(),
-  -- Rows that belong to an account repeat its interface for row-level security. This constraint lets a foreign key keep
-  -- both equal.
+  -- Rows that belong to an account, and their children, repeat its interface for row-level security. Every foreign key
+  -- between such tables contains the interface, so that no role can attach a row to a record of the other interface.
   unique (id, interface)
 );
 
 create table team_member (
   id bigint primary key default new_record_id(),
-  account_id bigint not null references account,
+  account_id bigint not null,
+  interface interface_name not null default 'lender' check (interface = 'lender'),
   first_name text not null,
   last_name text not null,
   email text not null,
-  created_at timestamptz(3) not null default now()
+  created_at timestamptz(3) not null default now(),
+  foreign key (account_id, interface) references account (id, interface)
 );
 create index team_member_by_account on team_member (account_id, id);
 create unique index team_member_email on team_member (account_id, lower(email));
 
 create table referral (
   id bigint primary key default new_record_id(),
-  account_id bigint not null references account,
+  account_id bigint not null,
+  interface interface_name not null default 'partner' check (interface = 'partner'),
   status text not null default 'OPEN' check (status in ('OPEN', 'CONVERTED', 'DECLINED')),
   client_name text not null,
   client_email text,
@@ -121,11 +124,13 @@ create table referral (
   created_at timestamptz(3) not null default now(),
   closed_at timestamptz(3),
   decline_reason text,
+  foreign key (account_id, interface) references account (id, interface),
   check ((status = 'OPEN') = (closed_at is null))
 );
 create index referral_by_account on referral (account_id, id);
 create index referral_by_account_and_status on referral (account_id, status, id);
 
+-- A matter belongs to a referral, so it can only belong to a partner.
 create table matter (
   id bigint primary key default new_record_id(),
   referral_id bigint not null unique references referral,
@@ -143,13 +148,15 @@ create table api_client (
   -- release.
   schema_version text not null,
   created_at timestamptz(3) not null default now(),
-  foreign key (account_id, interface) references account (id, interface)
+  foreign key (account_id, interface) references account (id, interface),
+  -- For the foreign key of api_key.
+  unique (id, interface)
 );
 create index api_client_by_account on api_client (account_id, id);
 
 create table api_key (
   key_id text primary key,
-  api_client_id bigint not null references api_client,
+  api_client_id bigint not null,
   interface interface_name not null,
   -- SHA-256 of the complete key.
   key_hash bytea not null check (length(key_hash) = 32),
@@ -157,7 +164,8 @@ create table api_key (
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
   -- Updated at most once a minute.
-  last_used_at timestamptz(3)
+  last_used_at timestamptz(3),
+  foreign key (api_client_id, interface) references api_client (id, interface)
 );
 create index api_key_by_client on api_key (api_client_id, created_at);
 
@@ -181,19 +189,25 @@ create table idempotency_key (
 );
 
 alter table account enable row level security;
+alter table team_member enable row level security;
+alter table referral enable row level security;
 alter table api_client enable row level security;
 alter table api_key enable row level security;
 alter table idempotency_key enable row level security;
 
 create policy lender_api on account to lender_api using (interface = 'lender');
+create policy lender_api on team_member to lender_api using (interface = 'lender');
 create policy lender_api on api_client to lender_api using (interface = 'lender');
 create policy lender_api on api_key to lender_api using (interface = 'lender');
 create policy lender_api on idempotency_key to lender_api using (interface = 'lender');
 create policy partner_api on account to partner_api using (interface = 'partner');
+create policy partner_api on referral to partner_api using (interface = 'partner');
 create policy partner_api on api_client to partner_api using (interface = 'partner');
 create policy partner_api on api_key to partner_api using (interface = 'partner');
 create policy partner_api on idempotency_key to partner_api using (interface = 'partner');
 create policy operator on account to operator using (true);
+create policy operator on team_member to operator using (true);
+create policy operator on referral to operator using (true);
 create policy operator on api_client to operator using (true);
 create policy operator on api_key to operator using (true);
 

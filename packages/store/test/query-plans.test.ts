@@ -90,7 +90,9 @@ const indexes = (nodes: readonly PlanNode[]): string[] => nodes.flatMap((node) =
 describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   test('finds an API key by its id', async () => {
     const nodes = await explain(mode, (db) => selectApiKey(db, 'k77'));
-    expect(indexes(nodes)).toEqual(expect.arrayContaining(['api_key_pkey', 'api_client_pkey']));
+    expect(indexes(nodes)).toContain('api_key_pkey');
+    expect(scanned(nodes)).toEqual([]);
+    expect(rowsRead(nodes, 'api_client')).toBe(1);
   });
 
   // A page far down a list must cost as much as the first page.

@@ -1,0 +1,196 @@
+import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
+import { Client, DatabaseError } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMigratedDatabase } from './support/database.ts';
+import { interfaceNames, rowFixtures, type InterfaceName, type RowFixture } from './support/row-fixtures.ts';
+
+const roles = ['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const;
+const operations = ['select', 'insert', 'update', 'delete'] as const;
+type Operation = (typeof operations)[number];
+
+/** The interface whose rows a role may use. Null: the rows of both. */
+const interfaceOfRole: Partial<Record<DatabaseRole, InterfaceName>> = { lender_api: 'lender', partner_api: 'partner' };
+
+/** Tables whose foreign keys do not contain the interface yet. */
+const withoutCompositeKey = [
+  'webhook_attempt',
+  'webhook_delivery',
+  'webhook_lane',
+  'webhook_payload',
+  'webhook_pending_delivery',
+  'webhook_subscription_event_type',
+];
+
+interface Column {
+  name: string;
+  /** The database computes its value. */
+  generated: boolean;
+}
+
+interface Table {
+  name: string;
+  columns: Column[];
+}
+
+let database: TestDatabase;
+let superuser: Client;
+let tables: Table[];
+
+/** The tables of the schema, from the catalog. A partition is covered by its table. */
+const selectTables = `
+  select c.relname as name,
+    json_agg(
+      json_build_object('name', a.attname, 'generated', a.attidentity <> '' or a.attgenerated <> '') order by a.attnum
+    ) as columns
+  from pg_class c
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  group by c.relname
+  order by c.relname`;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = new Client({ connectionString: database.databaseUrl });
+  await superuser.connect();
+  ({ rows: tables } = await superuser.query<Table>(selectTables));
+  for (const interfaceName of interfaceNames) await fillTables(interfaceName);
+});
+
+afterAll(async () => {
+  await superuser.end();
+  await database.drop();
+});
+
+async function fillTables(interfaceName: InterfaceName): Promise<void> {
+  for (const { rowsOf, insert } of rowFixtures.values()) {
+    if (insert !== null && rowsOf.includes(interfaceName)) await superuser.query(insert, [interfaceName]);
+  }
+}
+
+const fixtureOf = ({ name }: Table): RowFixture => {
+  const fixture = rowFixtures.get(name);
+  if (fixture === undefined) throw new Error(`No fixture for the table ${name}: add it to support/row-fixtures.ts.`);
+  return fixture;
+};
+
+const hasInterface = ({ columns }: Table): boolean => columns.some(({ name }) => name === 'interface');
+const otherThan = (name: InterfaceName): InterfaceName => (name === 'lender' ? 'partner' : 'lender');
+
+/** The columns that a role may use in an operation. A column that the database computes can neither be inserted nor updated. */
+async function permittedColumns(role: DatabaseRole, table: Table, operation: Operation): Promise<string[]> {
+  if (operation === 'delete') {
+    const { rows } = await superuser.query(`select where has_table_privilege($1, $2, 'delete')`, [role, table.name]);
+    return rows.map(() => '*');
+  }
+  const usable = table.columns.filter(({ generated }) => operation === 'select' || !generated);
+  const { rows } = await superuser.query<{ name: string }>(
+    'select name from unnest($3::text[]) name where has_column_privilege($1, $2, name, $4)',
+    [role, table.name, usable.map(({ name }) => name), operation],
+  );
+  return rows.map(({ name }) => name);
+}
+
+function statementFor(table: Table, operation: Operation, permitted: readonly string[]): string {
+  // Without a permitted column, any column shows that the operation is denied.
+  const columns = permitted.length > 0 ? permitted : [table.columns[0]?.name ?? ''];
+  switch (operation) {
+    case 'select':
+      return `select ${columns.join(', ')} from ${table.name}`;
+    case 'insert':
+      return `insert into ${table.name} (${columns.join(', ')}) select ${columns.join(', ')} from only_row`;
+    case 'update':
+      return `update ${table.name} set ${columns.map((column) => `${column} = ${column}`).join(', ')}`;
+    case 'delete':
+      return `delete from ${table.name}`;
+  }
+}
+
+/** SQLSTATE: insufficient privilege (also row-level security), foreign key violation, check violation. */
+const refusals = new Set(['42501', '23503', '23514']);
+
+/**
+ * Runs a statement as a role while the table contains only the rows of one interface, and undoes it. The temporary table
+ * `only_row` contains the same rows. Returns whether the statement read or changed a row.
+ */
+async function reachesRow(
+  role: DatabaseRole,
+  table: Table,
+  rowsOf: InterfaceName,
+  statement: string,
+  prepare = '',
+): Promise<boolean> {
+  try {
+    // As a replica, the superuser removes rows without regard to foreign keys.
+    await superuser.query(`
+      begin;
+      set local session_replication_role = replica;
+      delete from ${table.name} where ${hasInterface(table) ? `interface <> '${rowsOf}'` : 'false'};
+      create temporary table only_row on commit drop as select * from ${table.name};
+      grant select on only_row to public;
+      ${prepare};
+      set local session_replication_role = origin;
+      set local role ${role}`);
+    const { rowCount } = await superuser.query(statement);
+    return (rowCount ?? 0) > 0;
+  } catch (error) {
+    if (error instanceof DatabaseError && refusals.has(error.code ?? '')) return false;
+    throw new Error(`${role}, rows of ${rowsOf}: ${statement}`, { cause: error });
+  } finally {
+    await superuser.query('rollback');
+  }
+}
+
+test('knows every table, and has rows of each interface in it', async () => {
+  for (const table of tables) {
+    const rowsOf = hasInterface(table) ? `select interface::text as name from ${table.name} order by interface` : null;
+    if (rowsOf === null) continue;
+    const { rows } = await superuser.query<{ name: string }>(rowsOf);
+    expect({ [table.name]: rows.map(({ name }) => name) }).toEqual({ [table.name]: fixtureOf(table).rowsOf });
+  }
+  expect([...rowFixtures.keys()].toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+});
+
+test.each(roles)('%s reads and changes only rows that it may', async (role) => {
+  const results: string[] = [];
+  const expected: string[] = [];
+  for (const table of tables) {
+    const { rowsOf, isChild, neverFor = [] } = fixtureOf(table);
+    const isShared = !isChild && !hasInterface(table);
+    for (const operation of operations) {
+      const permitted = await permittedColumns(role, table, operation);
+      const statement = statementFor(table, operation, permitted);
+      // A row that is inserted must not exist yet.
+      const prepare = operation === 'insert' ? `delete from ${table.name}` : '';
+      for (const interfaceName of rowsOf) {
+        const attempt = `${operation} ${table.name} of ${interfaceName}`;
+        if (await reachesRow(role, table, interfaceName, statement, prepare)) results.push(attempt);
+        const isOwn = isShared || (interfaceOfRole[role] ?? interfaceName) === interfaceName;
+        const isNever = neverFor.includes(`${role} ${operation}`);
+        if (permitted.length > 0 && isOwn && !isNever) expected.push(attempt);
+      }
+    }
+  }
+  expect(results).toEqual(expected);
+  expect(results.length).toBeGreaterThan(0);
+});
+
+test('no role attaches a row to a record of the other interface', async () => {
+  const accepted: string[] = [];
+  for (const role of roles) {
+    for (const table of tables.filter((candidate) => hasInterface(candidate) && fixtureOf(candidate).isChild)) {
+      for (const interfaceName of fixtureOf(table).rowsOf) {
+        const label = `interface = '${otherThan(interfaceName)}'`;
+        const insert = statementFor(table, 'insert', await permittedColumns(role, table, 'insert'));
+        const prepare = `delete from ${table.name}; update only_row set ${label}`;
+        if (await reachesRow(role, table, interfaceName, insert, prepare))
+          accepted.push(`${role} insert ${table.name}`);
+        const update = `update ${table.name} set ${label}`;
+        if (await reachesRow(role, table, interfaceName, update)) accepted.push(`${role} update ${table.name}`);
+      }
+    }
+  }
+  const isKnown = (attempt: string): boolean => withoutCompositeKey.some((name) => attempt.endsWith(` ${name}`));
+  expect(accepted.filter((attempt) => !isKnown(attempt))).toEqual([]);
+  // Remove a table from the list as soon as its foreign keys contain the interface.
+  expect(withoutCompositeKey.filter((name) => !accepted.some((attempt) => attempt.endsWith(` ${name}`)))).toEqual([]);
+});

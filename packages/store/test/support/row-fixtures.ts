@@ -1,0 +1,147 @@
+export type InterfaceName = 'lender' | 'partner';
+
+export const interfaceNames: readonly InterfaceName[] = ['lender', 'partner'];
+
+export interface RowFixture {
+  /** The interfaces that have rows in the table. A table without a column `interface` has them as a whole. */
+  rowsOf: readonly InterfaceName[];
+  /** Inserts one row of the interface $1. Null if the migrations insert one. */
+  insert: string | null;
+  /** Whether the rows belong to a record of an interface. */
+  isChild: boolean;
+  /** What a policy refuses although the role has the right: `<role> <operation>`. */
+  neverFor?: readonly string[];
+}
+
+const both = interfaceNames;
+
+function child(rowsOf: readonly InterfaceName[], insert: string): RowFixture {
+  return { rowsOf, insert, isChild: true };
+}
+
+// Every insert names its parent with the interface of $1: each table contains one row of each interface.
+const account = `(select id from account where interface = $1::interface_name)`;
+const apiClient = `(select id from api_client where interface = $1::interface_name)`;
+const subscription = `(select id from webhook_subscription where interface = $1::interface_name)`;
+const event = `(select id from outbox_event where interface = $1::interface_name)`;
+const delivery = `(select id from webhook_delivery where interface = $1::interface_name)`;
+
+/** One row for each table of the schema. Parents come before their children. */
+export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
+  ['schema_migration', { rowsOf: ['lender'], insert: null, isChild: false }],
+  ['installation', { rowsOf: ['lender'], insert: null, isChild: false }],
+  [
+    'organization',
+    { rowsOf: ['lender'], insert: `insert into organization (name) select $1::interface_name::text`, isChild: false },
+  ],
+  [
+    'account',
+    {
+      rowsOf: both,
+      insert: `insert into account (interface, organization_id, name) values ($1, (select id from organization), 'Account')`,
+      isChild: false,
+    },
+  ],
+  [
+    'team_member',
+    child(
+      ['lender'],
+      `insert into team_member (account_id, interface, first_name, last_name, email) values (${account}, $1, 'A', 'B', 'a@b.test')`,
+    ),
+  ],
+  [
+    'referral',
+    child(['partner'], `insert into referral (account_id, interface, client_name) values (${account}, $1, 'Client')`),
+  ],
+  [
+    'matter',
+    child(
+      ['partner'],
+      `insert into matter (referral_id, reference) select id, 'M-1' from referral where interface = $1::interface_name`,
+    ),
+  ],
+  [
+    'api_client',
+    child(
+      both,
+      `insert into api_client (account_id, interface, client_id, schema_version) values (${account}, $1, $1::interface_name::text, '2026-11-01')`,
+    ),
+  ],
+  [
+    'api_key',
+    child(
+      both,
+      `insert into api_key (key_id, api_client_id, interface, key_hash)
+       values ($1::interface_name::text, ${apiClient}, $1, decode(repeat('00', 32), 'hex'))`,
+    ),
+  ],
+  [
+    'idempotency_key',
+    child(
+      both,
+      `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+       values (${account}, $1, 'm', 'k', '', gen_random_uuid(), now())`,
+    ),
+  ],
+  [
+    'webhook_subscription',
+    child(
+      both,
+      `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
+       values (${account}, $1, 'https://a.test/', '')`,
+    ),
+  ],
+  [
+    'webhook_subscription_event_type',
+    child(
+      both,
+      `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+       values (${subscription}, $1, 'referral.created', '2026-11-01')`,
+    ),
+  ],
+  [
+    'webhook_handshake_count',
+    child(
+      both,
+      `insert into webhook_handshake_count (account_id, interface, minute, handshakes) values (${account}, $1, now(), 1)`,
+    ),
+  ],
+  ['webhook_lane', child(both, `insert into webhook_lane (subscription_id, interface) values (${subscription}, $1)`)],
+  [
+    'outbox_event',
+    child(
+      both,
+      `insert into outbox_event (account_id, interface, event_type, snapshot) values (${account}, $1, 'referral.created', '{}')`,
+    ),
+  ],
+  [
+    'webhook_payload',
+    child(
+      both,
+      `insert into webhook_payload (event_id, event_version, interface, body) values (${event}, '2026-11-01', $1, '')`,
+    ),
+  ],
+  [
+    'webhook_delivery',
+    child(
+      both,
+      `insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_version, sequence)
+       values (${subscription}, ${account}, $1, ${event}, '2026-11-01', 1)`,
+    ),
+  ],
+  [
+    'webhook_pending_delivery',
+    child(
+      both,
+      `insert into webhook_pending_delivery (delivery_id, subscription_id, interface, sequence, due_at)
+       values (${delivery}, ${subscription}, $1, 1, now())`,
+    ),
+  ],
+  [
+    'webhook_attempt',
+    child(
+      both,
+      `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms) values (${delivery}, 1, $1, now(), 1)`,
+    ),
+  ],
+]);
