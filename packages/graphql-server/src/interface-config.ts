@@ -1,4 +1,4 @@
-import { appConfig, urlVariable } from '@deedwire/service-runtime';
+import { appConfig, trustedProxiesVariable, urlVariable } from '@deedwire/service-runtime';
 import type { z } from 'zod';
 
 /** The environment variables of the app of an interface. */
@@ -8,6 +8,8 @@ export const interfaceConfig = (defaults: { port: number }) =>
     DOCUMENTATION_URL: urlVariable('https', 'http')
       .transform((url) => url.replace(/\/$/, ''))
       .default('https://deedwire.example/docs'),
+    /** Whose `Forwarded` and `X-Forwarded-For` headers count, for example the addresses of load balancers. */
+    TRUSTED_PROXIES: trustedProxiesVariable(),
   });
 
 export type InterfaceConfig = z.output<ReturnType<typeof interfaceConfig>>;

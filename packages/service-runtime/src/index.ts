@@ -1,4 +1,5 @@
 export { appConfig, appVariables } from './app-config.ts';
+export { addressBlock, type AddressedRequest, clientAddress } from './client-address.ts';
 export { ConfigError, readConfig } from './config.ts';
 export { urlVariable, wholeNumberVariable } from './config-variables.ts';
 export { databaseLog, type DatabaseLog } from './database-log.ts';
@@ -10,3 +11,4 @@ export { runtimeConfig } from './runtime-config.ts';
 export type { RuntimeConfig } from './runtime-config.ts';
 export { startService } from './service.ts';
 export type { RunningService, ServiceOptions, ServiceState } from './service.ts';
+export { noTrustedProxies, type TrustedProxies, trustedProxiesVariable } from './trusted-proxies.ts';

@@ -2,7 +2,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { startInterfaceService, type InterfaceConfig, type ServedContract } from '@deedwire/graphql-server';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { partnerInterface } from '@deedwire/partner-api/partner-interface';
-import { createLogger, type RunningService } from '@deedwire/service-runtime';
+import { createLogger, noTrustedProxies, type RunningService } from '@deedwire/service-runtime';
 import type { WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
@@ -52,6 +52,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         HOST: '127.0.0.1',
         DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
         DOCUMENTATION_URL: 'https://docs.example',
+        TRUSTED_PROXIES: noTrustedProxies,
         ...config,
       },
     });

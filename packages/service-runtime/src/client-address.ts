@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP, SocketAddress } from 'node:net';
+import type { TrustedProxies } from './trusted-proxies.ts';
+
+/** Used once the connection is closed, because Node then no longer knows its address. */
+const unknown = 'unknown';
+
+export interface AddressedRequest {
+  headers: Partial<Pick<IncomingMessage['headers'], 'forwarded' | 'x-forwarded-for'>>;
+  socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
+}
+
+/**
+ * Returns the address of the client: the peer of the connection, or, if that is a trusted proxy, the last address in
+ * `Forwarded` or `X-Forwarded-For` that is not a trusted proxy itself. Headers of other peers are ignored, because any
+ * client can send them.
+ *
+ * A proxy maintains one of the two headers and may pass on the other one as the client sent it. If both are present and
+ * disagree, neither can be believed, and the result is the address of the proxy.
+ */
+export function clientAddress({ socket, headers }: AddressedRequest, proxies: TrustedProxies): string {
+  const peer = readAddress(socket.remoteAddress) ?? unknown;
+  if (!proxies.includes(peer)) return peer;
+  const candidates = [forwardedHops(headers.forwarded), listedHops(headers['x-forwarded-for'])]
+    .filter((hops) => hops.length > 0)
+    .map((hops) => firstUntrusted(peer, hops, proxies));
+  const [found = peer, other = found] = candidates;
+  return found === other ? found : peer;
+}
+
+/**
+ * The key under which limits per address count: an IPv4 address, or the /64 of an IPv6 address, because a client usually
+ * controls all addresses of its /64.
+ */
+export function addressBlock(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  // A tail of at most 4 groups lies outside of the first 64 bits, which "::" fills with zeros.
+  const omitted = tail === undefined ? [] : Array.from({ length: 8 - first.length - last.length }, () => '0');
+  return `${[...first, ...omitted, ...last].slice(0, 4).join(':')}::/64`;
+}
+
+/** Each proxy appends the address that it saw, so the hops are read from the end. */
+function firstUntrusted(peer: string, hops: readonly (string | undefined)[], proxies: TrustedProxies): string {
+  let known = peer;
+  for (const hop of hops.toReversed()) {
+    const address = readAddress(hop);
+    if (address === undefined) return known; // `unknown`, an obfuscated name or garbage: what came before cannot be known
+    known = address;
+    if (!proxies.includes(address)) break;
+  }
+  return known;
+}
+
+/** The `for` parameters of RFC 7239. An element without one is an unknown hop. */
+function forwardedHops(header: string | undefined): (string | undefined)[] {
+  return split(header).map((element) => /(?:^|;)\s*for\s*=\s*("[^"]*"|[^;\s]+)\s*(?:;|$)/i.exec(element)?.[1]);
+}
+
+function listedHops(header: string | string[] | undefined): string[] {
+  return split(Array.isArray(header) ? header.join(',') : header);
+}
+
+function split(header: string | undefined): string[] {
+  return header === undefined ? [] : header.split(',').map((element) => element.trim());
+}
+
+/** Reads an address with or without quotes, brackets and port. Returns its canonical form, IPv4 for an IPv4-mapped one. */
+function readAddress(text = ''): string | undefined {
+  const bare = text.replace(/^"(.*)"$/, '$1').replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1');
+  const address = /^\d+\.\d+\.\d+\.\d+:\d{1,5}$/.test(bare) ? bare.slice(0, bare.indexOf(':')) : bare;
+  if (isIP(address) === 0) return undefined;
+  if (isIP(address) === 4) return address;
+  const canonical = new SocketAddress({ address: address.split('%')[0] ?? '', family: 'ipv6' }).address;
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(canonical)?.[1] ?? canonical;
+}
