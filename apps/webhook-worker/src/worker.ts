@@ -1,7 +1,13 @@
 import { hostname } from 'node:os';
 import { secretAssociatedData } from '@deedwire/domain';
 import { databaseLog, type Logger } from '@deedwire/service-runtime';
-import { createSecretKeyRing, createStore, SecretUnreadableError } from '@deedwire/store';
+import {
+  backgroundTimeouts,
+  createSecretKeyRing,
+  createStore,
+  SecretUnreadableError,
+  type DatabaseTimeouts,
+} from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { armFailpoint, createWebhookEngine } from '@deedwire/webhooks';
@@ -22,7 +28,7 @@ const watchIntervalMs = 30_000;
 const connections = 16;
 
 // A row that another transaction holds is repeated alone after this time.
-const lockTimeoutMs = 1_000;
+const timeouts: DatabaseTimeouts = { ...backgroundTimeouts, lockMs: 1_000 };
 
 const monotonicMs = (): number => performance.now();
 
@@ -50,7 +56,7 @@ export interface Worker {
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
   const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, GID_NAMESPACE: gidNamespace } = config;
   const storeLog = databaseLog(logger, config);
-  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, lockTimeoutMs, ...storeLog };
+  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, timeouts, ...storeLog };
   const store = createStore({ ...storeOptions, applicationName: appName, maxConnections: connections });
   const renewalStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 2 });
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });

@@ -85,6 +85,7 @@ export async function withIdempotencyKey<Payload, Result>(
   }
 
   let isSaved = false;
+  let isUnavailable = false;
   try {
     const result = await work(async (transaction, { payload, secretCiphertext }) => {
       const encoded = codec.encode(payload);
@@ -95,9 +96,12 @@ export async function withIdempotencyKey<Payload, Result>(
     return { kind: 'done', result };
   } catch (error) {
     isSaved = false;
+    isUnavailable = error instanceof StoreUnavailableError;
     throw error;
   } finally {
-    if (!isSaved) await releaseKey(context.store, ref, claimId);
+    const released = isSaved ? undefined : releaseKey(context.store, ref, claimId);
+    // The response must not wait for a database that does not respond.
+    if (!isUnavailable) await released;
   }
 }
 

@@ -1,4 +1,4 @@
-import { appConfig, trustedProxiesVariable, urlVariable } from '@deedwire/service-runtime';
+import { appConfig, trustedProxiesVariable, urlVariable, wholeNumberVariable } from '@deedwire/service-runtime';
 import type { z } from 'zod';
 
 /** The environment variables of the app of an interface. */
@@ -8,6 +8,8 @@ export const interfaceConfig = (defaults: { port: number }) =>
     DOCUMENTATION_URL: urlVariable('https', 'http')
       .transform((url) => url.replace(/\/$/, ''))
       .default('https://deedwire.example/docs'),
+    /** How long a request waits for the database, in milliseconds, until its response is 503. */
+    DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
     /** Whose `Forwarded` and `X-Forwarded-For` headers count, for example the addresses of load balancers. */
     TRUSTED_PROXIES: trustedProxiesVariable(),
   });

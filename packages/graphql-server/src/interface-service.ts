@@ -1,7 +1,7 @@
 import { findApiKey, recordApiKeyUse, systemRandom, type WebhookActionContext } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
 import { createLogger, databaseLog, type RunningService, startService } from '@deedwire/service-runtime';
-import { createSecretKeyRing, createStore, describeDatabaseProblems } from '@deedwire/store';
+import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
 import { documentationAt } from './documentation.ts';
@@ -34,6 +34,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     databaseUrl: config.DATABASE_URL,
     directUrl: config.DATABASE_DIRECT_URL,
     applicationName: `deedwire-${name}`,
+    timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
     ...databaseLog(logger, config),
   });
   const sender = createWebhookSender({

@@ -56,11 +56,18 @@ export class CellMismatchError extends Error {
   }
 }
 
+/** A statement waited too long for a lock. It can succeed later. */
+export class LockTimeoutError extends StoreUnavailableError {}
+
+// SQLSTATE lock_not_available: lock_timeout has passed.
+const lockNotAvailable = '55P03';
+
 // SQLSTATE classes (PostgreSQL manual, appendix A): 08 connection exception, 28 invalid authorization (while a password is
 // being changed), 3D invalid database (while it is being restored), 53 insufficient resources (connections, disk, memory),
-// 57P0x shutdown, 58 system error. 25006 is a write on a standby after a failover, 25P03 and 25P04 are transactions that the
-// server ended, 40001 and 40P01 are conflicts that a retry resolves.
-const unavailableStates = /^(?:08|28|3D|53|57P0|58|25006|25P03|25P04|40001|40P01)/;
+// 55P03 a lock that was not released in time, 57014 a statement that the server cancelled, 57P0x shutdown, 58 system error.
+// 25006 is a write on a standby after a failover, 25P03 and 25P04 are transactions that the server ended, 40001 and 40P01 are
+// conflicts that a retry resolves.
+const unavailableStates = /^(?:08|28|3D|53|55P03|57014|57P0|58|25006|25P03|25P04|40001|40P01)/;
 
 // An insert finds no partition for the row: the clock of the server is far ahead or behind, or no worker has created
 // partitions for weeks. SQLSTATE 23514 alone is a check constraint.
@@ -95,5 +102,6 @@ export function isUnavailable(error: unknown): boolean {
 
 /** `StoreUnavailableError` if the error means that the database is unavailable, otherwise the error itself. */
 export function toStoreError(error: unknown): unknown {
+  if (error instanceof DatabaseError && error.code === lockNotAvailable) return new LockTimeoutError(error);
   return isUnavailable(error) ? new StoreUnavailableError(error) : error;
 }

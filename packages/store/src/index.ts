@@ -1,5 +1,11 @@
 export { describeDatabaseProblems } from './describe-database-problems.ts';
-export { CellMismatchError, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
+export {
+  CellMismatchError,
+  LockTimeoutError,
+  MigrationChangedError,
+  MigrationMissingError,
+  StoreUnavailableError,
+} from './errors.ts';
 export { migrate } from './migrate.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
@@ -16,3 +22,4 @@ export {
   type StoreOptions,
   type Transaction,
 } from './store.ts';
+export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';

@@ -6,6 +6,7 @@ import { beginInIndexOrder, type Planning } from './planning.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginWith, preferIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
+import { backgroundTimeouts, responseTimeoutMs, timeoutSettings, type DatabaseTimeouts } from './timeouts.ts';
 
 /** A statement with the name under which each connection prepares it once. */
 export interface Statement {
@@ -47,7 +48,10 @@ export interface Store extends Database {
 
 export interface StoreOptions {
   databaseUrl: string;
-  /** Where `databaseUrl` is a transaction pooler: a direct connection, for notifications. Defaults to `databaseUrl`. */
+  /**
+   * Where `databaseUrl` is a transaction pooler: a direct connection, for notifications. Defaults to `databaseUrl`, which
+   * then must not be a pooler.
+   */
   directUrl?: string | undefined;
   /** Shown by `pg_stat_activity`. */
   applicationName: string;
@@ -58,8 +62,8 @@ export interface StoreOptions {
    * transaction pooler it applies inside transactions only.
    */
   prefersIndexes?: boolean;
-  /** How long a statement waits for a lock. Behind a transaction pooler it applies inside transactions only. */
-  lockTimeoutMs?: number;
+  /** Defaults to `backgroundTimeouts`. */
+  timeouts?: DatabaseTimeouts;
   /** Called when an idle connection breaks. The pool replaces it. */
   onError?: (error: Error) => void;
   /** Called when a notification could not be sent. No work is lost: workers also poll. */
@@ -70,29 +74,22 @@ export interface StoreOptions {
 
 const defaultMaxConnections = 10;
 
-// A half-open connection never responds. A statement that takes this long fails, and its connection is closed.
-const queryTimeoutMs = 10_000;
-
-// Reports an exhausted pool, or a server that accepts no connection, before the client's own timeout.
-const connectTimeoutMs = 3_000;
-
-// The locks of a process that is stopped or unreachable must not outlive its leases, so the server ends its transaction.
-const transactionSettings: SessionSettings = { idle_in_transaction_session_timeout: '10s' };
-
 /** Opens a pool of connections. It connects at the first statement. */
 export function createStore(options: StoreOptions): Store {
+  const { timeouts = backgroundTimeouts } = options;
   const settings: SessionSettings = {
+    ...timeoutSettings(timeouts),
     ...(options.prefersIndexes === true && preferIndexes),
-    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
   };
-  const isPooled = options.directUrl !== undefined && options.directUrl !== options.databaseUrl;
-  const begin = beginWith({ ...transactionSettings, ...(isPooled && settings) });
+  const isPooled = options.directUrl !== undefined;
+  // A transaction pooler rejects settings at connection, so behind one each transaction sets them.
+  const begin = beginWith(isPooled ? settings : {});
   const pool = new Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.maxConnections ?? defaultMaxConnections,
-    query_timeout: queryTimeoutMs,
-    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: responseTimeoutMs(timeouts),
+    connectionTimeoutMillis: timeouts.connectMs,
     ...(!isPooled && { options: startupOptions(settings) }),
     ...keepAliveOptions,
   });

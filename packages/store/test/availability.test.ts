@@ -1,7 +1,7 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { connect, eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, StoreUnavailableError, type Store } from '../src/index.ts';
+import { createStore, requestTimeouts, StoreUnavailableError, type Store } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
 
@@ -152,7 +152,7 @@ test('throws the error of an invalid statement unchanged, and rolls back', async
   });
 });
 
-test('reports StoreUnavailableError for conflicts that a retry resolves, and not for others', async () => {
+test('reports StoreUnavailableError for failures that a retry can resolve, and not for others', async () => {
   await withStore(async (store) => {
     const raise = (state: string) => store.query({ name: `raise-${state}`, text: `select raise('${state}')` }, []);
     await store.query(
@@ -163,23 +163,75 @@ test('reports StoreUnavailableError for conflicts that a retry resolves, and not
       },
       [],
     );
-    for (const state of ['40001', '40P01', '53100', '53200', '57P01', '25006', '25P03', '25P04']) {
+    for (const state of ['40001', '40P01', '53100', '53200', '55P03', '57014', '57P01', '25006', '25P03', '25P04']) {
       await expect(raise(state)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', cause: { code: state } });
     }
-    for (const state of ['23505', '42501', '22P02', '57014', 'XX000']) {
+    for (const state of ['23505', '42501', '22P02', 'XX000']) {
       await expect(raise(state)).rejects.toMatchObject({ code: state });
     }
   });
 });
 
-test('lets the server end an idle transaction, so that no lock outlives its process', async () => {
-  const timeout = { name: 'timeout', text: `select current_setting('idle_in_transaction_session_timeout') as value` };
-  await withStore(async (store) => {
-    await store.transaction(async (transaction) => {
-      expect(await transaction.query(timeout, [])).toEqual([{ value: '10s' }]);
-    });
-    expect(await store.query(timeout, [])).toEqual([{ value: '0' }]);
-  }, 1);
+const settings = {
+  name: 'settings',
+  text: `
+    select name, setting
+    from pg_settings
+    where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')
+    order by name`,
+};
+const configured = [
+  { name: 'idle_in_transaction_session_timeout', setting: '10000' },
+  { name: 'lock_timeout', setting: '1000' },
+  { name: 'statement_timeout', setting: '1250' },
+];
+
+test('the server limits statements, locks and idle transactions of each connection', async () => {
+  const store = createStore({
+    databaseUrl: server.url,
+    applicationName: 'test',
+    timeouts: requestTimeouts(2_500),
+  });
+  expect(await store.query(settings, [])).toEqual(configured);
+  await store.transaction(async (transaction) => {
+    expect(await transaction.query(settings, [])).toEqual(configured);
+  });
+  await store.close();
+});
+
+test('behind a transaction pooler, each transaction sets the limits', async () => {
+  const store = createStore({
+    databaseUrl: server.url,
+    directUrl: server.url,
+    applicationName: 'test',
+    maxConnections: 1,
+    timeouts: requestTimeouts(2_500),
+  });
+  await store.transaction(async (transaction) => {
+    expect(await transaction.query(settings, [])).toEqual(configured);
+  });
+  expect(await store.query(settings, [])).toEqual(configured.map(({ name }) => ({ name, setting: '0' })));
+  await store.close();
+});
+
+test('reports StoreUnavailableError for a statement and a lock that take too long, and keeps the connection', async () => {
+  const holder = await connect(server.url);
+  await holder.run('create table held ()');
+  await holder.run('begin; lock table held');
+  const timeouts = { connectMs: 20_000, statementMs: 20_000, lockMs: 50, idleInTransactionMs: 20_000 };
+  const options = { databaseUrl: server.url, applicationName: 'test', maxConnections: 1 };
+  const impatient = createStore({ ...options, timeouts });
+  const session = { name: 'session', text: 'select pg_backend_pid() as pid' };
+  const before = await impatient.query(session, []);
+  const selectHeld = { name: 'held', text: 'select from held' };
+  await expect(impatient.query(selectHeld, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '55P03' });
+  expect(await impatient.query(session, [])).toEqual(before);
+  await holder.close();
+  await impatient.close();
+
+  const hasty = createStore({ ...options, timeouts: { ...timeouts, statementMs: 500 } });
+  await expect(hasty.query(selectSleep, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '57014' });
+  await hasty.close();
 });
 
 test('a listener and a notifier reconnect after a restart', async () => {

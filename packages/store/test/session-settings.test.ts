@@ -1,6 +1,6 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createStore, type Database, onlyRow, type Store } from '../src/index.ts';
+import { backgroundTimeouts, createStore, type Database, onlyRow, type Store } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
 let database: TestDatabase;
@@ -12,7 +12,7 @@ const openStore = (directUrl?: string): Store => {
     directUrl,
     applicationName: 'test',
     prefersIndexes: true,
-    lockTimeoutMs: 1_234,
+    timeouts: { ...backgroundTimeouts, lockMs: 1_234 },
   });
   stores.push(store);
   return store;

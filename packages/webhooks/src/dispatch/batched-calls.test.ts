@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@deedwire/store';
+import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../test/dispatch/virtual-clock.ts';
 import { FencedOutError } from '../workers/fenced-out-error.ts';
@@ -93,7 +93,7 @@ describe('a refused batch', () => {
 });
 
 describe('a locked batch', () => {
-  const lockError = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+  const lockError = new LockTimeoutError(new Error('canceling statement due to lock timeout'));
 
   test('is split until the locked item stands alone, which is repeated without delaying the others', async () => {
     let isLocked = true;

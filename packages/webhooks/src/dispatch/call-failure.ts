@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@deedwire/store';
+import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { FencedOutError } from '../workers/fenced-out-error.ts';
 
 /**
@@ -11,11 +11,8 @@ import { FencedOutError } from '../workers/fenced-out-error.ts';
  */
 export type CallFailure = 'unavailable' | 'locked' | 'fenced-out' | 'refused';
 
-// SQLSTATE lock_not_available: lock_timeout has passed.
-const lockNotAvailable = '55P03';
-
 export function callFailure(error: unknown): CallFailure {
+  if (error instanceof LockTimeoutError) return 'locked';
   if (error instanceof StoreUnavailableError) return 'unavailable';
-  if (error instanceof FencedOutError) return 'fenced-out';
-  return error instanceof Error && 'code' in error && error.code === lockNotAvailable ? 'locked' : 'refused';
+  return error instanceof FencedOutError ? 'fenced-out' : 'refused';
 }

@@ -11,13 +11,13 @@ import type { PendingDelivery } from './pending-delivery.ts';
  * Every function throws
  *
  * - `StoreUnavailableError` when a later call with the same input can succeed,
- * - an error with the SQLSTATE 55P03 when another transaction holds a lock on a row of the input,
+ * - `LockTimeoutError` when another transaction holds a lock on a row of the input,
  * - `FencedOutError` when this worker was declared dead, so that it may write nothing more.
  *
  * Any other error means that storage refuses the input.
  */
 export interface DispatchStorage {
-  /** Reads the first deliveries of a lane, whether due or not, in the order of due time and sequence. */
+  /** Reads the first deliveries of a lane in the order of due time and sequence. May leave out those that are due later than now. */
   refill(lane: SubscriptionId, options: RefillOptions): Promise<Refill>;
   /** Reads targets. A subscription that is paused or deleted is missing from the result. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;

@@ -1,4 +1,4 @@
-import { StoreUnavailableError, type Store } from '@deedwire/store';
+import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
 import type { LaneId } from '../dispatch/lane-registry.ts';
 import type { PendingDelivery } from '../dispatch/pending-delivery.ts';
 import { failpoint } from '../failpoint.ts';
@@ -18,7 +18,7 @@ import type { Renderer } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
 import { byTurns, entriesOf, firstDeliveries, splitTurns } from './split-turns.ts';
 import type { Turn } from './turns.ts';
-import { isLocked, isStaleRound, writeRound } from './write-round.ts';
+import { isStaleRound, writeRound } from './write-round.ts';
 
 export interface RoundRunnerOptions {
   store: Store;
@@ -157,7 +157,8 @@ export class RoundRunner {
     if (error instanceof FencedOutError) {
       this.#restore(turns);
       if (turns.some(({ account }) => !account.isRemoved)) onFenced();
-    } else if (error instanceof StoreUnavailableError) {
+    } else if (error instanceof LockTimeoutError) this.#locked(turns, parts);
+    else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
       if (writing === null) this.#restore(turns);
       else this.#forget(turns, writing);
@@ -166,8 +167,7 @@ export class RoundRunner {
       onEvent({ kind: 'fan-out-stale', entries: writing.done.length });
       this.#forget(turns, writing);
       this.#pause(turns);
-    } else if (isLocked(error)) this.#locked(turns, parts);
-    else this.#refused(turns, error, parts);
+    } else this.#refused(turns, error, parts);
   }
 
   #locked(turns: readonly Turn[], parts: (readonly Turn[])[]): void {

@@ -134,11 +134,6 @@ export function isStaleRound(error: unknown): boolean {
   return sqlState(error) === '22012';
 }
 
-/** A row was locked for longer than the lock timeout of the session. */
-export function isLocked(error: unknown): boolean {
-  return sqlState(error) === '55P03';
-}
-
 function sqlState(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,4 +1,4 @@
-import { StoreUnavailableError, type Store, type StoreOptions } from '@deedwire/store';
+import { backgroundTimeouts, StoreUnavailableError, type Store, type StoreOptions } from '@deedwire/store';
 import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
@@ -94,7 +94,9 @@ describe('a batch of which one result cannot be recorded', () => {
 
   test('is recorded without the result whose row is locked, which follows once the lock is released', async () => {
     const { lane, deliveries } = await world.seedLane<number>(8);
-    const store = openStore(await world.database.urlFor('webhook_worker'), { lockTimeoutMs: 100 });
+    const store = openStore(await world.database.urlFor('webhook_worker'), {
+      timeouts: { ...backgroundTimeouts, lockMs: 100 },
+    });
     const outcomes = settleInBatches(world.storageOf(() => world.workerId, store));
     const locked = deliveries[5]?.deliveryId;
     const holder = await connect(world.database.databaseUrl);
@@ -117,7 +119,9 @@ describe('a batch of which one result cannot be recorded', () => {
   test('is recorded without the pause of a subscription that an API has locked', async () => {
     const { lane: other, deliveries: others } = await world.seedLane(1);
     const { lane, deliveries } = await world.seedLane(1);
-    const store = openStore(await world.database.urlFor('webhook_worker'), { lockTimeoutMs: 100 });
+    const store = openStore(await world.database.urlFor('webhook_worker'), {
+      timeouts: { ...backgroundTimeouts, lockMs: 100 },
+    });
     const outcomes = settleInBatches(world.storageOf(() => world.workerId, store));
     const holder = await connect(world.database.databaseUrl);
     await holder.run('begin');

@@ -51,6 +51,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         ...common,
         HOST: '127.0.0.1',
         DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
+        DATABASE_TIMEOUT_MS: 20_000,
         DOCUMENTATION_URL: 'https://docs.example',
         TRUSTED_PROXIES: noTrustedProxies,
         ...config,

@@ -28,6 +28,8 @@ export async function startTestSystem(
   const referrals = await ensureOpenReferrals(operator, accounts.partner.id);
   const system = await startSystem({
     ...systemOptions,
+    // On a busy machine any statement can be slow.
+    env: { DATABASE_TIMEOUT_MS: '20000', ...systemOptions.env },
     databaseUrls: {
       'lender-api': await database.urlFor('lender_api'),
       'partner-api': await database.urlFor('partner_api'),

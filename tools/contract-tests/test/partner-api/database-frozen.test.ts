@@ -1,0 +1,43 @@
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
+import { eventually, postGraphql } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let server: Awaited<ReturnType<typeof startPostgres>>;
+let harness: Harness;
+
+beforeAll(async () => {
+  // Not the server of the run, because the test freezes it.
+  server = await startPostgres();
+  harness = await createHarness(server);
+});
+afterAll(() => harness.close());
+
+// The service allows 2.5 s for the database. The rest is for a busy machine; a TCP connection would wait for minutes.
+const boundMs = 8_000;
+
+test('returns 503 while the database accepts connections but does not respond, and recovers', async () => {
+  const service = await harness.startPartnerApi({ DATABASE_TIMEOUT_MS: 2_500 });
+  await service.whenReady;
+  const send = async (query: string) => {
+    const startedMs = performance.now();
+    const url = `${service.url}/partners/graphql`;
+    const { status, body } = await postGraphql(url, harness.accounts.partner.credential, { query });
+    return { status, code: body.errors?.[0]?.extensions.code, inTime: performance.now() - startedMs < boundMs };
+  };
+  const read = '{ partner { name } }';
+  const refer =
+    'mutation { createReferral(input: { clientName: "Client", idempotencyKey: "frozen" }) { userErrors { code } } }';
+  expect(await send(read)).toMatchObject({ status: 200 });
+
+  const thaw = await freezeServer(server.url);
+  try {
+    // More requests than the pool has connections.
+    const results = await Promise.all([...Array.from({ length: 20 }, () => send(read)), send(refer)]);
+    expect(results).toEqual(Array(21).fill({ status: 503, code: 'SERVICE_UNAVAILABLE', inTime: true }));
+    expect(await send(refer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', inTime: true });
+  } finally {
+    thaw();
+  }
+  await eventually(async () => expect(await send(read)).toMatchObject({ status: 200 }), 60_000);
+});
