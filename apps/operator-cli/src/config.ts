@@ -7,6 +7,8 @@ const schema = z.object({
   DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
   /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
   DEEDWIRE_HOME: z.string().optional(),
+  /** The name in the audit log. Defaults to the user of the operating system. */
+  OPERATOR_NAME: z.string().min(1).max(200).optional(),
   GID_NAMESPACE: appVariables.GID_NAMESPACE,
   SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
 });

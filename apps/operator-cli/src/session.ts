@@ -1,4 +1,6 @@
-import { systemRandom, type ActionContext } from '@deedwire/actions';
+import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { systemRandom, type OperatorContext } from '@deedwire/actions';
 import { createStore, migrate } from '@deedwire/store';
 import { readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
@@ -6,7 +8,7 @@ import { findDatabaseUrl } from './database-url.ts';
 const applicationName = 'deedwire-operator';
 
 /** Runs one action and closes the connections. */
-export async function withContext<Result>(work: (context: ActionContext) => Promise<Result>): Promise<Result> {
+export async function withContext<Result>(work: (context: OperatorContext) => Promise<Result>): Promise<Result> {
   const config = readOperatorConfig();
   const databaseUrl = findDatabaseUrl(config);
   const store = createStore({
@@ -23,9 +25,24 @@ export async function withContext<Result>(work: (context: ActionContext) => Prom
     },
   });
   try {
-    return await work({ store, gidNamespace: config.GID_NAMESPACE, now: () => new Date(), random: systemRandom });
+    return await work({
+      store,
+      gidNamespace: config.GID_NAMESPACE,
+      now: () => new Date(),
+      random: systemRandom,
+      operator: { name: config.OPERATOR_NAME ?? userName(), host: hostname(), requestId: randomUUID() },
+    });
   } finally {
     await store.close();
+  }
+}
+
+/** A container can run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown';
   }
 }
 

@@ -4,6 +4,8 @@ import { z } from 'zod';
 const schema = appConfig({ port: 4003 }).safeExtend({
   /** How often to poll for work whose notification was lost. 0 disables polling. */
   POLL_INTERVAL_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
+  /** How long to keep entries of the audit log. */
+  AUDIT_RETENTION_DAYS: wholeNumberVariable({ min: 90, max: 3_650 }).default(400),
   /** The maximum number of concurrent requests to callback URLs. */
   WORKER_CONCURRENCY: wholeNumberVariable({ min: 16, max: 10_000 }).default(2_000),
   /** How long a worker owns its accounts without renewing its lease. Another one takes over after that. */

@@ -14,6 +14,7 @@ import { armFailpoint, createWebhookEngine } from '@deedwire/webhooks';
 import type { Registry } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
+import { createHousekeeping } from './housekeeping.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createRenderer } from './rendering/renderer.ts';
@@ -22,7 +23,7 @@ import { retiredEventVersions } from './retired-event-versions.ts';
 import { createSend } from './send.ts';
 
 const appName = 'deedwire-webhook-worker';
-// How often to check for changes without a notification: retired versions and the clock.
+// How often to check for changes without a notification: retired versions, expired records and the clock.
 const watchIntervalMs = 30_000;
 // Fan-out writes and reads at the same time, four calls settle, four refill, and some read single lanes.
 const connections = 16;
@@ -98,6 +99,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   const watches = [
     createLoop('clock', logger, clock.read),
     createLoop('retirement', logger, () => engine.pauseRetired()),
+    createHousekeeping({ store, logger, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
   ];
 
   let intake: { stop(): Promise<void> } | null = null;

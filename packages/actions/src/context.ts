@@ -20,10 +20,27 @@ export interface WebhookActionContext extends ActionContext {
   secretKeys: SecretKeyRing;
 }
 
+/** The person who runs an operator's command, for the audit log. */
+export interface Operator {
+  name: string;
+  /** The machine that runs the command. */
+  host: string;
+  /** Identifies the run of the command. */
+  requestId: string;
+}
+
+/** The dependencies of every use case of an operator. */
+export interface OperatorContext extends ActionContext {
+  operator: Operator;
+}
+
 /** The authenticated account that a use case runs for. */
 export interface Caller {
   interfaceName: InterfaceName;
   accountId: AccountId;
+  clientId: string;
+  /** The address that the request came from. Omitted outside of a request. */
+  address?: string;
   /** Logged with everything that results from the request. Omitted outside of a request. */
   requestId?: string;
 }

@@ -22,8 +22,14 @@ export interface SavedResult<Payload> {
   secretCiphertext: Buffer | null;
 }
 
+/** A result to save. */
+export interface NewResult<Payload> extends SavedResult<Payload> {
+  /** The id of the created record, if it can be deleted: its deletion erases the saved result. */
+  recordId: string | null;
+}
+
 /** Saves the result in the transaction of the mutation. */
-export type SaveResult<Payload> = (transaction: Transaction, result: SavedResult<Payload>) => Promise<void>;
+export type SaveResult<Payload> = (transaction: Transaction, result: NewResult<Payload>) => Promise<void>;
 
 export type IdempotencyResult<Payload, Result> =
   | { kind: 'done'; result: Result }
@@ -74,6 +80,11 @@ export async function withIdempotencyKey<Payload, Result>(
   });
   if (!claimed) {
     const known = await selectIdempotencyKey(context.store, ref);
+    if (known?.recordDeleted === true) {
+      const message =
+        'This idempotency key was used before, and the record that it created was deleted. Use another key.';
+      return rejected('IDEMPOTENCY_KEY_REUSED', message);
+    }
     if (known !== null && !known.inputHash.equals(inputHash)) {
       return rejected('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
     }
@@ -87,9 +98,9 @@ export async function withIdempotencyKey<Payload, Result>(
   let isSaved = false;
   let isUnavailable = false;
   try {
-    const result = await work(async (transaction, { payload, secretCiphertext }) => {
+    const result = await work(async (transaction, { payload, ...saved }) => {
       const encoded = codec.encode(payload);
-      isSaved = await completeIdempotencyKey(transaction, ref, { claimId, payload: encoded, secretCiphertext });
+      isSaved = await completeIdempotencyKey(transaction, ref, { claimId, payload: encoded, ...saved });
       // Another request holds the key now. Roll back, so that only that request makes the change.
       if (!isSaved) throw new StoreUnavailableError(new Error('Another request took over the idempotency key.'));
     });

@@ -1,13 +1,16 @@
 import { parseApiKey } from '@deedwire/auth';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
+  expireCredential,
   findApiKey,
   issueCredential,
   listCredentials,
   recordApiKeyUse,
   revokeCredential,
+  rotateCredential,
   type IssuedCredential,
 } from '../src/index.ts';
+import { expectRefused } from './support/operator.ts';
 import { createWorld, type Account, type World } from './support/world.ts';
 
 let world: World;
@@ -29,6 +32,8 @@ const issue = (account: Account = world.partner, clientId: string | null = null)
 const list = (account: Account = world.partner) =>
   listCredentials(world.operator, { interfaceName: account.interfaceName, accountId: account.gid });
 const keyIdOf = ({ apiKey }: IssuedCredential) => parseApiKey(apiKey)?.keyId ?? '';
+const rotate = (keyId: string, { overlapSeconds }: { overlapSeconds: number }) =>
+  rotateCredential(world.operator, { keyId, overlapSeconds, expiresAt: null });
 const revoke = (keyId: string) => revokeCredential(world.operator, { keyId });
 
 test('finds a key only on the interface that it was issued for', async () => {
@@ -91,6 +96,66 @@ test('rejects a client of another account, and an account that does not exist', 
   await expect(issue({ ...world.partner, gid: 'gid://service/Partner/999999' })).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });
+});
+
+test('finds a key with its expiry, and rejects an expiry that is not in the future', async () => {
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  const account = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
+  const keyId = keyIdOf(await issueCredential(world.operator, { ...account, expiresAt }));
+  expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({ expiresAt });
+  await expectRefused(issueCredential(world.operator, { ...account, expiresAt: new Date() }), 'INVALID');
+});
+
+test('rotates a key: another key of the client, and an expiry for the old one', async () => {
+  const first = await issue();
+  const started = Date.now();
+  const second = await rotate(keyIdOf(first), { overlapSeconds: 3_600 });
+  expect(second).toEqual({ ...first, apiKey: expect.not.stringMatching(first.apiKey) });
+  const [old, current] = await list();
+  expect(old?.expiresAt?.getTime()).toBeGreaterThanOrEqual(started + 3_600_000 - 1_000);
+  expect(current).toMatchObject({ keyId: keyIdOf(second), clientId: first.clientId, expiresAt: null });
+
+  // Without an overlap, the old key expires at once. An earlier expiry stays.
+  await rotate(keyIdOf(second), { overlapSeconds: 0 });
+  await expectRefused(
+    rotate(keyIdOf(second), { overlapSeconds: 0 }),
+    'CONFLICT',
+    `The key ${keyIdOf(second)} has expired.`,
+  );
+  await rotate(keyIdOf(first), { overlapSeconds: 7_200 });
+  expect((await list())[0]?.expiresAt).toEqual(old?.expiresAt);
+});
+
+test.each([-1, 2_592_001, 0.5])('rejects an overlap of %d seconds', async (overlapSeconds) => {
+  const keyId = keyIdOf(await issue());
+  await expectRefused(rotate(keyId, { overlapSeconds }), 'INVALID');
+  expect(await list()).toHaveLength(1);
+});
+
+test('a rotation counts as a live key, unless it has no overlap', async () => {
+  const first = await issue();
+  for (let count = 1; count < 5; count += 1) await issue(world.partner, first.clientId);
+  await expectRefused(rotate(keyIdOf(first), { overlapSeconds: 60 }), 'LIMIT_REACHED');
+  expect(await list()).toMatchObject(Array(5).fill({ expiresAt: null }));
+  await rotate(keyIdOf(first), { overlapSeconds: 0 });
+  await expectRefused(rotate('nobody', { overlapSeconds: 0 }), 'NOT_FOUND');
+});
+
+test('expires a key now or at a given time, once', async () => {
+  const keyId = keyIdOf(await issue());
+  const later = new Date(Date.now() + 86_400_000);
+  expect(await expireCredential(world.operator, { keyId, expiresAt: later })).toEqual({ keyId, expiresAt: later });
+  const { expiresAt } = await expireCredential(world.operator, { keyId, expiresAt: null });
+  expect(expiresAt.getTime()).toBeLessThan(later.getTime());
+  expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({ expiresAt });
+  await expectRefused(expireCredential(world.operator, { keyId, expiresAt: null }), 'CONFLICT');
+  await revoke(keyId);
+  await expectRefused(
+    expireCredential(world.operator, { keyId, expiresAt: later }),
+    'CONFLICT',
+    `The key ${keyId} is revoked.`,
+  );
+  await expectRefused(expireCredential(world.operator, { keyId, expiresAt: new Date(0) }), 'INVALID');
 });
 
 test('finds a revoked key with its time of revocation, which a second revocation keeps', async () => {

@@ -1,6 +1,12 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createReferral, createWebhookSubscription, listReferrals, listWebhookSubscriptions } from '../src/index.ts';
+import {
+  createReferral,
+  createWebhookSubscription,
+  deleteWebhookSubscription,
+  listReferrals,
+  listWebhookSubscriptions,
+} from '../src/index.ts';
 import { createWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -50,6 +56,33 @@ test('returns the same subscription, including its secret, for the same input, w
     'select payload::text || encode(secret_ciphertext, $$escape$$) as text from idempotency_key',
   );
   expect(JSON.stringify(stored)).not.toContain(first.webhookSecret);
+});
+
+test('erases the saved result and the secret when the subscription is deleted, and rejects the key', async () => {
+  const first = await subscribe();
+  const other = await subscribe({ idempotencyKey: 'other' });
+  await deleteWebhookSubscription(world.partnerApi, world.partner, { id: first.webhookSubscription?.id ?? '' });
+  expect(await subscribe()).toEqual({
+    webhookSubscription: null,
+    webhookSecret: null,
+    userErrors: [
+      {
+        code: 'IDEMPOTENCY_KEY_REUSED',
+        message: 'This idempotency key was used before, and the record that it created was deleted. Use another key.',
+        field: ['input', 'idempotencyKey'],
+      },
+    ],
+  });
+  // Not even after the claim of the first request has expired.
+  await world.sql(`update idempotency_key set claimed_until = now() - interval '1 hour'`);
+  expect(codes(await subscribe())).toEqual(['IDEMPOTENCY_KEY_REUSED']);
+  expect(
+    await world.sql(`select payload, secret_ciphertext, input_hash from idempotency_key where key = 'key'`),
+  ).toEqual([{ payload: null, secret_ciphertext: null, input_hash: Buffer.alloc(0) }]);
+  expect(await subscribe({ idempotencyKey: 'other' })).toEqual(other);
+  // After 24 hours the key is new.
+  await world.sql(`update idempotency_key set created_at = now() - interval '25 hours'`);
+  expect((await subscribe()).userErrors).toEqual([]);
 });
 
 test.each([{ clientName: 'Eve' }, { note: '' }, { externalReference: 'x' }, { clientEmail: 'ada@example.com' }])(

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthenticatedClient, type Authenticator, type InterfaceName, readCredentials } from '@deedwire/auth';
-import { type Logger, requestPath, type ServiceState } from '@deedwire/service-runtime';
+import {
+  clientAddress,
+  type Logger,
+  noTrustedProxies,
+  requestPath,
+  type ServiceState,
+  type TrustedProxies,
+} from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
@@ -43,11 +50,13 @@ export interface GraphqlHandlerOptions {
   versions: readonly InterfaceVersion[];
   authenticator: Authenticator;
   /** Creates the context of resolvers. Called once per operation. */
-  createContext: (request: { client: AuthenticatedClient; requestId: string }) => object;
+  createContext: (request: { client: AuthenticatedClient; requestId: string; address: string }) => object;
   logger: Logger;
   metrics: Registry;
   documentation: Documentation;
   now: () => Date;
+  /** Defaults to none. */
+  proxies?: TrustedProxies;
   limits?: RequestLimits;
 }
 
@@ -63,6 +72,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     documentation,
     logger,
     now,
+    proxies = noTrustedProxies,
     limits = requestLimits,
   } = options;
   const versions = options.versions.map((version) => ({
@@ -94,7 +104,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.versionHeaders = headers;
 
     const parameters = parseParameters(await readBody(request, limits));
-    const context = createContext({ client, requestId: exchange.requestId });
+    const context = createContext({ client, requestId: exchange.requestId, address: clientAddress(request, proxies) });
     return resultResponse(await engine.run(parameters, context), exchange);
   }
 

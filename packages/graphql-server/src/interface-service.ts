@@ -78,6 +78,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       metrics,
       documentation: documentationAt(config.DOCUMENTATION_URL),
       now,
+      proxies: config.TRUSTED_PROXIES,
     }),
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {

@@ -183,10 +183,39 @@ create table idempotency_key (
   payload jsonb,
   -- The encrypted secret in the payload. Null if the payload contains no secret.
   secret_ciphertext bytea,
+  -- The record that the request created. Null if no record of the mutation can be deleted.
+  record_id bigint,
+  -- The record was deleted. The row then keeps only the fact that the key was used.
+  record_deleted boolean not null default false,
   created_at timestamptz(3) not null default now(),
   primary key (account_id, mutation, key),
   foreign key (account_id, interface) references account (id, interface)
 );
+create index idempotency_key_by_age on idempotency_key (created_at);
+
+-- Deletes up to `batch` keys that are older than 24 hours, and returns their number. It runs with the rights of the owner, so
+-- that the worker needs no right to read them.
+create function delete_expired_idempotency_keys(batch int) returns bigint
+language sql
+security definer
+set search_path = public, pg_temp
+as $$
+  with expired as (
+    select account_id, mutation, key
+    from idempotency_key
+    where created_at < now() - interval '24 hours'
+    order by created_at
+    limit batch
+    for update skip locked
+  ), deleted as (
+    delete from idempotency_key k
+    using expired e
+    where k.account_id = e.account_id and k.mutation = e.mutation and k.key = e.key
+    returning 1
+  )
+  select count(*) from deleted
+$$;
+revoke execute on function delete_expired_idempotency_keys from public;
 
 alter table account enable row level security;
 alter table team_member enable row level security;
@@ -227,3 +256,5 @@ grant select, insert, update, delete on team_member to operator;
 -- Inserting a record draws its id.
 grant usage on sequence record_number to lender_api, partner_api, webhook_worker, operator;
 grant usage on sequence matter_number to operator;
+
+grant execute on function delete_expired_idempotency_keys to webhook_worker;

@@ -118,26 +118,92 @@ export async function countLiveApiKeys(database: Database, apiClientId: RecordId
 
 export async function insertApiKey(
   database: Database,
-  key: { keyId: string; apiClientId: RecordId<'ApiClient'>; interfaceName: InterfaceName; keyHash: Buffer },
+  key: {
+    keyId: string;
+    apiClientId: RecordId<'ApiClient'>;
+    interfaceName: InterfaceName;
+    keyHash: Buffer;
+    expiresAt: Date | null;
+  },
 ): Promise<void> {
   const statement = {
     name: 'insert-api-key',
-    text: 'insert into api_key (key_id, api_client_id, interface, key_hash) values ($1, $2, $3, $4)',
+    text: 'insert into api_key (key_id, api_client_id, interface, key_hash, expires_at) values ($1, $2, $3, $4, $5)',
   };
-  await database.query(statement, [key.keyId, key.apiClientId, key.interfaceName, key.keyHash]);
+  await database.query(statement, [key.keyId, key.apiClientId, key.interfaceName, key.keyHash, key.expiresAt]);
 }
 
-/** Revokes a key. A revoked key keeps its time of revocation. Returns null if the key does not exist. Served by api_key_pkey. */
-export async function revokeApiKey(database: Database, keyId: string): Promise<{ revokedAt: Date } | null> {
+export interface LockedApiKeyRow {
+  apiClientId: RecordId<'ApiClient'>;
+  clientId: string;
+  accountId: AccountId;
+  organizationId: RecordId<'Organization'>;
+  interfaceName: InterfaceName;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  /** Neither revoked nor expired. */
+  isLive: boolean;
+}
+
+/** Locks a key and its client until the transaction ends. Served by api_key_pkey. */
+export async function lockApiKey(database: Database, keyId: string): Promise<LockedApiKeyRow | null> {
+  const statement = {
+    name: 'lock-api-key',
+    text: `
+      select c.id as "apiClientId", c.client_id as "clientId", c.account_id as "accountId",
+        a.organization_id as "organizationId", c.interface as "interfaceName", k.expires_at as "expiresAt",
+        k.revoked_at as "revokedAt", k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) as "isLive"
+      from api_key k
+      join api_client c on c.id = k.api_client_id
+      join account a on a.id = c.account_id
+      where k.key_id = $1
+      for no key update of c, k`,
+  };
+  return firstRow(await database.query<LockedApiKeyRow>(statement, [keyId]));
+}
+
+/** Rejects a key from a time on. Served by api_key_pkey. */
+export async function updateApiKeyExpiry(database: Database, keyId: string, expiresAt: Date): Promise<void> {
+  const statement = {
+    name: 'update-api-key-expiry',
+    text: 'update api_key set expires_at = $2 where key_id = $1',
+  };
+  await database.query(statement, [keyId, expiresAt]);
+}
+
+/**
+ * Rejects a key after a number of seconds, or from its earlier expiry on. The column rounds to milliseconds; truncated, 0
+ * seconds are not in the future. Served by api_key_pkey.
+ *
+ * @returns the time from which the key is rejected
+ */
+export async function limitApiKeyLife(
+  database: Database,
+  keyId: string,
+  forSeconds: number,
+): Promise<{ expiresAt: Date }> {
+  const statement = {
+    name: 'limit-api-key-life',
+    text: `
+      update api_key
+      set expires_at = least(expires_at, date_trunc('milliseconds', now()) + make_interval(secs => $2))
+      where key_id = $1
+      returning expires_at as "expiresAt"`,
+  };
+  return onlyRow(await database.query<{ expiresAt: Date }>(statement, [keyId, forSeconds]));
+}
+
+/** Revokes a key. Served by api_key_pkey. */
+export async function revokeApiKey(database: Database, keyId: string): Promise<{ revokedAt: Date }> {
   const statement = {
     name: 'revoke-api-key',
     text: `
       update api_key
-      set revoked_at = coalesce(revoked_at, now())
+      set revoked_at = now()
       where key_id = $1
       returning revoked_at as "revokedAt"`,
   };
-  return firstRow(await database.query<{ revokedAt: Date }>(statement, [keyId]));
+  return onlyRow(await database.query<{ revokedAt: Date }>(statement, [keyId]));
 }
 
 /** Ignores a time before the recorded one. Served by api_key_pkey. */

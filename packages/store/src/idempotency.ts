@@ -10,9 +10,10 @@ export interface IdempotencyKeyRef {
 
 export interface IdempotencyKeyRow {
   inputHash: Buffer;
-  /** Null while the request is in progress. */
+  /** Null while the request is in progress, and once the record is deleted. */
   payload: object | null;
   secretCiphertext: Buffer | null;
+  recordDeleted: boolean;
 }
 
 /**
@@ -32,8 +33,9 @@ export async function claimIdempotencyKey(
       values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
       on conflict (account_id, mutation, key) do update
       set input_hash = excluded.input_hash, claim = excluded.claim, claimed_until = excluded.claimed_until,
-        payload = null, secret_ciphertext = null, created_at = now()
-      where k.created_at < now() - interval '24 hours' or (k.payload is null and k.claimed_until < now())
+        payload = null, secret_ciphertext = null, record_id = null, record_deleted = false, created_at = now()
+      where k.created_at < now() - interval '24 hours'
+        or (k.payload is null and not k.record_deleted and k.claimed_until < now())
       returning claim`,
   };
   const rows = await database.query(statement, [
@@ -56,7 +58,8 @@ export async function selectIdempotencyKey(
   const statement = {
     name: 'select-idempotency-key',
     text: `
-      select input_hash as "inputHash", payload, secret_ciphertext as "secretCiphertext"
+      select input_hash as "inputHash", payload, secret_ciphertext as "secretCiphertext",
+        record_deleted as "recordDeleted"
       from idempotency_key
       where account_id = $1 and mutation = $2 and key = $3`,
   };
@@ -71,13 +74,13 @@ export async function selectIdempotencyKey(
 export async function completeIdempotencyKey(
   database: Database,
   ref: IdempotencyKeyRef,
-  result: { claimId: string; payload: object; secretCiphertext: Buffer | null },
+  result: { claimId: string; payload: object; secretCiphertext: Buffer | null; recordId: string | null },
 ): Promise<boolean> {
   const statement = {
     name: 'complete-idempotency-key',
     text: `
       update idempotency_key
-      set payload = $5, secret_ciphertext = $6
+      set payload = $5, secret_ciphertext = $6, record_id = $7
       where account_id = $1 and mutation = $2 and key = $3 and claim = $4
       returning claim`,
   };
@@ -88,6 +91,7 @@ export async function completeIdempotencyKey(
     result.claimId,
     JSON.stringify(result.payload),
     result.secretCiphertext,
+    result.recordId,
   ]);
   return rows.length === 1;
 }
@@ -105,4 +109,22 @@ export async function releaseIdempotencyKey(
       where account_id = $1 and mutation = $2 and key = $3 and claim = $4 and payload is null`,
   };
   await database.query(statement, [ref.accountId, ref.mutation, ref.key, claimId]);
+}
+
+/**
+ * Erases what the keys of a deleted record contain. The keys stay used for 24 hours. Served by idempotency_key_pkey: the record
+ * ids of one account and mutation are read, those of the last 24 hours.
+ */
+export async function eraseIdempotencyKeysOfRecord(
+  database: Database,
+  record: { accountId: AccountId; mutation: string; recordId: string },
+): Promise<void> {
+  const statement = {
+    name: 'erase-idempotency-keys-of-record',
+    text: `
+      update idempotency_key
+      set payload = null, secret_ciphertext = null, input_hash = '', record_deleted = true
+      where account_id = $1 and mutation = $2 and record_id = $3`,
+  };
+  await database.query(statement, [record.accountId, record.mutation, record.recordId]);
 }

@@ -23,10 +23,7 @@ export const backgroundTimeouts: DatabaseTimeouts = {
   idleInTransactionMs: 10_000,
 };
 
-/**
- * How much longer than the server the client waits. The server then ends a slow statement and keeps the connection; only a
- * server that does not respond costs the connection.
- */
+/** How much longer than the server the client waits, so that usually the server ends a slow statement. */
 const responseGraceFactor = 1.2;
 
 /** For an app that must respond within `totalMs` while the database does not: 2/5 for a connection, 3/5 for a statement. */

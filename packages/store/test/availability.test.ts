@@ -214,18 +214,15 @@ test('behind a transaction pooler, each transaction sets the limits', async () =
   await store.close();
 });
 
-test('reports StoreUnavailableError for a statement and a lock that take too long, and keeps the connection', async () => {
+test('reports StoreUnavailableError for a statement and a lock that take too long', async () => {
   const holder = await connect(server.url);
   await holder.run('create table held ()');
   await holder.run('begin; lock table held');
   const timeouts = { connectMs: 20_000, statementMs: 20_000, lockMs: 50, idleInTransactionMs: 20_000 };
   const options = { databaseUrl: server.url, applicationName: 'test', maxConnections: 1 };
   const impatient = createStore({ ...options, timeouts });
-  const session = { name: 'session', text: 'select pg_backend_pid() as pid' };
-  const before = await impatient.query(session, []);
   const selectHeld = { name: 'held', text: 'select from held' };
   await expect(impatient.query(selectHeld, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '55P03' });
-  expect(await impatient.query(session, [])).toEqual(before);
   await holder.close();
   await impatient.close();
 

@@ -67,11 +67,11 @@ const mayImport: Record<string, readonly string[]> = {
  * its own work only: no API can fan out events, and the worker cannot read credentials or referrals.
  */
 const storeParts: Record<string, readonly string[]> = {
-  actions: ['.', 'accounts', 'credentials', 'idempotency', 'matters', 'referrals', 'team-members'],
+  actions: ['.', 'accounts', 'audit', 'credentials', 'idempotency', 'matters', 'referrals', 'team-members'],
   'graphql-server': ['.'],
   'operator-cli': ['.'],
   webhooks: ['.', 'time'],
-  'webhook-worker': ['.', 'listener', 'time'],
+  'webhook-worker': ['.', 'listener', 'retention', 'time'],
   bench: ['.', 'accounts', 'listener'],
   'dev-environment': ['.'],
 };

@@ -1,5 +1,4 @@
 /** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
-import { systemRandom } from '@deedwire/actions';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
@@ -10,7 +9,7 @@ import { createRequestRecorder } from './demo/request-recorder.ts';
 import { walk, type DemoWorld } from './demo/walk.ts';
 import { devConfig } from './dev-config.ts';
 import { startReceiver } from './receiver.ts';
-import { ensureOpenReferrals, seed } from './seed.ts';
+import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
 import { startSystem } from './start-system.ts';
 
 type Undo = () => Promise<void>;
@@ -27,7 +26,7 @@ async function build(started: Undo[]): Promise<DemoWorld> {
 
   const { accounts, referralId } = await step('Create organizations, accounts, credentials and referrals', async () => {
     const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
-    const context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom };
+    const context = seedContext(store, 'service');
     const seeded = await seed(context);
     const referrals = await ensureOpenReferrals(context, seeded.partner.id);
     await store.close();

@@ -1,6 +1,5 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
-import { systemRandom } from '@deedwire/actions';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
@@ -19,7 +18,7 @@ import { claimDatabase } from './own-database.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
 import { startReceiver } from './receiver.ts';
-import { ensureOpenReferrals, seed, withLiveCredentials } from './seed.ts';
+import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
 import { startSystem, type System } from './start-system.ts';
 import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
@@ -111,7 +110,7 @@ async function fill(
   state: DatabaseState,
 ): Promise<{ accounts: DevSeed; referrals: string[] }> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
-  const context = { store, gidNamespace: config.GID_NAMESPACE, now: () => new Date(), random: systemRandom };
+  const context = seedContext(store, config.GID_NAMESPACE);
   try {
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
     state.seed = accounts;

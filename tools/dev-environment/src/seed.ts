@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import {
   addTeamMember,
   createLender,
@@ -7,17 +9,25 @@ import {
   issueCredential,
   listCredentials,
   listReferralsOfPartner,
-  type ActionContext,
+  systemRandom,
+  type OperatorContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
+import type { Store } from '@deedwire/store';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 
 type InterfaceName = DevAccount['interfaceName'];
 
 const openReferrals = 25;
 
+/** The context of an operator who seeds a database. */
+export function seedContext(store: Store, gidNamespace: string): OperatorContext {
+  const operator = { name: 'seed', host: hostname(), requestId: randomUUID() };
+  return { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
+}
+
 /** Creates two organizations, each with a lender and a partner, and a credential for each of the four accounts. */
-export async function seed(context: ActionContext): Promise<DevSeed> {
+export async function seed(context: OperatorContext): Promise<DevSeed> {
   const harbour = await createOrganization(context, { name: 'Harbour Conveyancing' });
   const lender = await createLender(context, { organizationId: harbour.id, name: 'Northwind Building Society' });
   const people = [
@@ -41,13 +51,13 @@ export async function seed(context: ActionContext): Promise<DevSeed> {
   };
 }
 
-async function newAccount(context: ActionContext, interfaceName: InterfaceName, id: string): Promise<DevAccount> {
+async function newAccount(context: OperatorContext, interfaceName: InterfaceName, id: string): Promise<DevAccount> {
   const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
   return { interfaceName, id, credential };
 }
 
 /** Returns the accounts with valid credentials. A revoked or expired credential is replaced by a new one. */
-export async function withLiveCredentials(context: ActionContext, accounts: DevSeed): Promise<DevSeed> {
+export async function withLiveCredentials(context: OperatorContext, accounts: DevSeed): Promise<DevSeed> {
   return {
     lender: await withLiveCredential(context, accounts.lender),
     partner: await withLiveCredential(context, accounts.partner),
@@ -56,7 +66,7 @@ export async function withLiveCredentials(context: ActionContext, accounts: DevS
   };
 }
 
-async function withLiveCredential(context: ActionContext, account: DevAccount): Promise<DevAccount> {
+async function withLiveCredential(context: OperatorContext, account: DevAccount): Promise<DevAccount> {
   const { interfaceName, id, credential } = account;
   const keyId = parseApiKey(credential.apiKey)?.keyId;
   const now = new Date();
@@ -67,7 +77,7 @@ async function withLiveCredential(context: ActionContext, account: DevAccount): 
 }
 
 /** Creates referrals until the partner has 25 open ones. Returns the ids of the open ones, oldest first. */
-export async function ensureOpenReferrals(context: ActionContext, partnerId: string): Promise<string[]> {
+export async function ensureOpenReferrals(context: OperatorContext, partnerId: string): Promise<string[]> {
   const open = await listOpen(context, partnerId);
   for (let count = open.length; count < openReferrals; count += 1) {
     const number = String(count + 1).padStart(3, '0');
@@ -83,7 +93,7 @@ export async function ensureOpenReferrals(context: ActionContext, partnerId: str
   return open;
 }
 
-async function listOpen(context: ActionContext, partnerId: string): Promise<string[]> {
+async function listOpen(context: OperatorContext, partnerId: string): Promise<string[]> {
   const page = await listReferralsOfPartner(context, { partnerId, status: 'OPEN', first: 100 });
   return page.edges.map(({ node }) => node.id).toReversed();
 }

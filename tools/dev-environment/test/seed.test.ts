@@ -3,21 +3,20 @@ import {
   listCredentials,
   listReferralsOfPartner,
   revokeCredential,
-  systemRandom,
-  type ActionContext,
+  type OperatorContext,
 } from '@deedwire/actions';
 import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMigratedDatabase } from '../src/harness/database.ts';
-import { ensureOpenReferrals, seed, withLiveCredentials } from '../src/seed.ts';
+import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../src/seed.ts';
 
-let context: ActionContext;
+let context: OperatorContext;
 let cleanUp: () => Promise<void>;
 
 beforeAll(async () => {
   const database = await createMigratedDatabase();
   const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom };
+  context = seedContext(store, 'service');
   cleanUp = async () => {
     await store.close();
     await database.drop();

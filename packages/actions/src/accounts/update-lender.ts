@@ -1,8 +1,9 @@
 import { parseGid } from '@deedwire/domain';
 import { lockAccount, updateAccountName } from '@deedwire/store/accounts';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import { appendEvent } from '../append-event.ts';
 import { checkName } from '../check-name.ts';
-import type { ActionContext } from '../context.ts';
+import type { OperatorContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import type { Lender } from './account.ts';
 
@@ -11,7 +12,10 @@ import type { Lender } from './account.ts';
  *
  * @throws {RefusedError} `INVALID` if the name is blank or too long, `NOT_FOUND` if the lender does not exist
  */
-export async function updateLender(context: ActionContext, input: { lenderId: string; name: string }): Promise<Lender> {
+export async function updateLender(
+  context: OperatorContext,
+  input: { lenderId: string; name: string },
+): Promise<Lender> {
   checkName(input.name);
   const id = parseGid(context.gidNamespace, 'Lender', input.lenderId);
   await context.store.transaction(async (transaction) => {
@@ -20,6 +24,11 @@ export async function updateLender(context: ActionContext, input: { lenderId: st
     if (account.name === input.name) return;
     await updateAccountName(transaction, account.id, input.name);
     await appendEvent(transaction, account, 'lender.updated', { lender: { id: input.lenderId, name: input.name } });
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'lender.update',
+      subject: input.lenderId,
+      account,
+    });
   });
   return { id: input.lenderId, name: input.name };
 }

@@ -1,5 +1,6 @@
 import { lockApiClient, updateApiClientVersion } from '@deedwire/store/credentials';
-import type { ActionContext } from '../context.ts';
+import { appendAuditEntry } from '../append-audit-entry.ts';
+import type { OperatorContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { checkInterfaceVersion } from './interface-versions.ts';
 
@@ -9,7 +10,7 @@ import { checkInterfaceVersion } from './interface-versions.ts';
  * @throws {RefusedError} `NOT_FOUND` if the client does not exist, `INVALID` if the version is unknown or retired
  */
 export async function pinClient(
-  context: ActionContext,
+  context: OperatorContext,
   input: { clientId: string; schemaVersion: string },
 ): Promise<{ clientId: string; schemaVersion: string; previousSchemaVersion: string }> {
   const previousSchemaVersion = await context.store.transaction(async (transaction) => {
@@ -17,6 +18,12 @@ export async function pinClient(
     if (client === null) throw new RefusedError('NOT_FOUND', `The client ${input.clientId} does not exist.`);
     checkInterfaceVersion(client.interfaceName, input.schemaVersion, context.now());
     await updateApiClientVersion(transaction, client.id, input.schemaVersion);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'client.pin',
+      subject: input.clientId,
+      account: { id: client.accountId, interfaceName: client.interfaceName },
+      details: { schemaVersion: input.schemaVersion, previousSchemaVersion: client.schemaVersion },
+    });
     return client.schemaVersion;
   });
   return { ...input, previousSchemaVersion };

@@ -1,11 +1,14 @@
 import { generateApiKey } from '@deedwire/auth';
 import { formatGid, type AccountId, type InterfaceName, type RecordId } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import { countLiveApiKeys, insertApiClient, insertApiKey, lockApiClient } from '@deedwire/store/credentials';
+import { insertApiClient, insertApiKey, lockApiClient } from '@deedwire/store/credentials';
 import { findAccount } from '../accounts/find-account.ts';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import { checkInterfaceVersion, currentInterfaceVersion } from '../clients/interface-versions.ts';
-import type { ActionContext } from '../context.ts';
+import type { OperatorContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
+import { checkExpiry } from './check-expiry.ts';
+import { checkLiveKeys } from './check-live-keys.ts';
 
 /** The values of the three credential headers of a request. */
 export interface IssuedCredential {
@@ -15,21 +18,27 @@ export interface IssuedCredential {
   organizationId: string;
 }
 
-const liveKeysPerClient = 5;
-
 /**
  * Issues an API key.
  *
  * @param input.clientId the client of the account that gets another key. Null creates a new client.
  * @param input.schemaVersion the version that a new client is pinned to. Null or undefined pins the current version.
+ * @param input.expiresAt the time from which the key is rejected. Null or undefined: it does not expire.
  * @throws {RefusedError} `NOT_FOUND` if the account or the client does not exist; `LIMIT_REACHED` if the client has 5 live
- * keys; `INVALID` if the version is unknown or retired, or is given for an existing client
+ * keys; `INVALID` if the version is unknown or retired, or is given for an existing client, or if the expiry is not in the future
  */
 export async function issueCredential(
-  context: ActionContext,
-  input: { interfaceName: InterfaceName; accountId: string; clientId: string | null; schemaVersion?: string | null },
+  context: OperatorContext,
+  input: {
+    interfaceName: InterfaceName;
+    accountId: string;
+    clientId: string | null;
+    schemaVersion?: string | null;
+    expiresAt?: Date | null;
+  },
 ): Promise<IssuedCredential> {
-  const { interfaceName } = input;
+  const { interfaceName, expiresAt = null } = input;
+  checkExpiry(expiresAt, context.now());
   const account = await findAccount(context, interfaceName, input.accountId);
   const schemaVersion = chooseVersion(input, context.now());
   const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
@@ -39,7 +48,13 @@ export async function issueCredential(
       input.clientId === null
         ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
         : await lockClientForAnotherKey(transaction, account.id, input.clientId);
-    await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash });
+    await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash, expiresAt });
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'credential.issue',
+      subject: keyId,
+      account,
+      details: { clientId, expiresAt },
+    });
   });
   return {
     clientId,
@@ -74,8 +89,6 @@ async function lockClientForAnotherKey(
   if (client === null || client.accountId !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
   }
-  if ((await countLiveApiKeys(transaction, client.id)) >= liveKeysPerClient) {
-    throw new RefusedError('LIMIT_REACHED', `A client can have ${liveKeysPerClient} live keys. Revoke one first.`);
-  }
+  await checkLiveKeys(transaction, client.id);
   return client.id;
 }

@@ -1,5 +1,6 @@
-import { revokeApiKey } from '@deedwire/store/credentials';
-import type { ActionContext } from '../context.ts';
+import { lockApiKey, revokeApiKey } from '@deedwire/store/credentials';
+import { appendAuditEntry } from '../append-audit-entry.ts';
+import type { OperatorContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 
 /**
@@ -8,10 +9,21 @@ import { RefusedError } from '../errors.ts';
  * @throws {RefusedError} `NOT_FOUND` if the key does not exist
  */
 export async function revokeCredential(
-  context: ActionContext,
+  context: OperatorContext,
   input: { keyId: string },
 ): Promise<{ keyId: string; revokedAt: Date }> {
-  const row = await revokeApiKey(context.store, input.keyId);
-  if (row === null) throw new RefusedError('NOT_FOUND', `The key ${input.keyId} does not exist.`);
-  return { keyId: input.keyId, revokedAt: row.revokedAt };
+  const { keyId } = input;
+  return context.store.transaction(async (transaction) => {
+    const key = await lockApiKey(transaction, keyId);
+    if (key === null) throw new RefusedError('NOT_FOUND', `The key ${keyId} does not exist.`);
+    if (key.revokedAt !== null) return { keyId, revokedAt: key.revokedAt };
+    const { revokedAt } = await revokeApiKey(transaction, keyId);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'credential.revoke',
+      subject: keyId,
+      account: { id: key.accountId, interfaceName: key.interfaceName },
+      details: { clientId: key.clientId },
+    });
+    return { keyId, revokedAt };
+  });
 }

@@ -1,7 +1,8 @@
 import { formatGid } from '@deedwire/domain';
 import { insertOrganization } from '@deedwire/store/accounts';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import { checkName } from '../check-name.ts';
-import type { ActionContext } from '../context.ts';
+import type { OperatorContext } from '../context.ts';
 
 export interface Organization {
   id: string;
@@ -9,8 +10,16 @@ export interface Organization {
 }
 
 /** @throws {RefusedError} `INVALID` if the name is blank or too long */
-export async function createOrganization(context: ActionContext, input: { name: string }): Promise<Organization> {
+export async function createOrganization(context: OperatorContext, input: { name: string }): Promise<Organization> {
   checkName(input.name);
-  const row = await insertOrganization(context.store, input.name);
-  return { id: formatGid(context.gidNamespace, 'Organization', row.id), name: row.name };
+  return context.store.transaction(async (transaction) => {
+    const row = await insertOrganization(transaction, input.name);
+    const id = formatGid(context.gidNamespace, 'Organization', row.id);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'organization.create',
+      subject: id,
+      account: null,
+    });
+    return { id, name: row.name };
+  });
 }

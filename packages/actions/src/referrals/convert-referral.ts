@@ -1,8 +1,9 @@
 import { formatGid, formatMatterReference } from '@deedwire/domain';
 import { insertMatter, reserveMatterNumber } from '@deedwire/store/matters';
 import { closeReferral } from '@deedwire/store/referrals';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import { appendEvent } from '../append-event.ts';
-import type { ActionContext } from '../context.ts';
+import type { OperatorContext } from '../context.ts';
 import { lockOpenReferral } from './lock-open-referral.ts';
 
 /**
@@ -11,7 +12,7 @@ import { lockOpenReferral } from './lock-open-referral.ts';
  * @throws {RefusedError} `NOT_FOUND` if the referral does not exist, `CONFLICT` if it is closed
  */
 export async function convertReferral(
-  context: ActionContext,
+  context: OperatorContext,
   input: { referralId: string },
 ): Promise<{ referralId: string; matterId: string }> {
   const matterId = await context.store.transaction(async (transaction) => {
@@ -21,10 +22,17 @@ export async function convertReferral(
     const reference = formatMatterReference(number, openedAt);
     const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
     const matterGid = formatGid(context.gidNamespace, 'Matter', id);
-    await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.converted', {
+    const account = { id: referral.accountId, interfaceName: 'partner' } as const;
+    await appendEvent(transaction, account, 'referral.converted', {
       referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
       matter: { id: matterGid, reference, openedAt: openedAt.toISOString() },
       convertedAt: closedAt.toISOString(),
+    });
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'referral.convert',
+      subject: input.referralId,
+      account,
+      details: { matterId: matterGid },
     });
     return matterGid;
   });

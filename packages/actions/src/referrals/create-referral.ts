@@ -60,9 +60,9 @@ export async function createReferral(
         return { referral: null, userErrors };
       }
       const referral = await context.store.transaction(async (transaction) => {
-        const { accountId, requestId } = caller;
-        const created = await insertReferralWithEvent(transaction, context.gidNamespace, accountId, details, requestId);
-        await saveResult(transaction, { payload: created, secretCiphertext: null });
+        const { gidNamespace } = context;
+        const created = await insertReferralWithEvent(transaction, gidNamespace, caller, caller.accountId, details);
+        await saveResult(transaction, { payload: created, secretCiphertext: null, recordId: null });
         return created;
       });
       return { referral, userErrors: [] };

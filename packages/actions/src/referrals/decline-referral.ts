@@ -1,7 +1,8 @@
 import { isDeclineReason } from '@deedwire/domain';
 import { closeReferral } from '@deedwire/store/referrals';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import { appendEvent } from '../append-event.ts';
-import type { ActionContext } from '../context.ts';
+import type { OperatorContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { lockOpenReferral } from './lock-open-referral.ts';
 
@@ -13,7 +14,7 @@ import { lockOpenReferral } from './lock-open-referral.ts';
  * it is closed
  */
 export async function declineReferral(
-  context: ActionContext,
+  context: OperatorContext,
   input: { referralId: string; reason: string | null },
 ): Promise<{ referralId: string; declinedAt: Date }> {
   const { reason } = input;
@@ -23,10 +24,16 @@ export async function declineReferral(
   const declinedAt = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);
     const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
-    await appendEvent(transaction, { id: referral.accountId, interfaceName: 'partner' }, 'referral.declined', {
+    const account = { id: referral.accountId, interfaceName: 'partner' } as const;
+    await appendEvent(transaction, account, 'referral.declined', {
       referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
       declinedAt: closedAt.toISOString(),
       reason,
+    });
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'referral.decline',
+      subject: input.referralId,
+      account,
     });
     return closedAt;
   });

@@ -1,7 +1,8 @@
 import { parseGid, teamMembersMax, type TeamMemberDetails } from '@deedwire/domain';
 import { lockAccount } from '@deedwire/store/accounts';
 import { countTeamMembers, insertTeamMember } from '@deedwire/store/team-members';
-import type { ActionContext } from '../context.ts';
+import { appendAuditEntry } from '../append-audit-entry.ts';
+import type { OperatorContext } from '../context.ts';
 import { RefusedError } from '../errors.ts';
 import { appendTeamEvent } from './append-team-event.ts';
 import { checkTeamMemberDetails, checkTeamMemberEmail } from './check-team-member.ts';
@@ -14,7 +15,7 @@ import { toTeamMember, type TeamMember } from './team-member.ts';
  * member has the address, `LIMIT_REACHED` if the lender has 250 team members
  */
 export async function addTeamMember(
-  context: ActionContext,
+  context: OperatorContext,
   input: TeamMemberDetails & { lenderId: string },
 ): Promise<TeamMember> {
   checkTeamMemberDetails(input);
@@ -30,6 +31,11 @@ export async function addTeamMember(
     const row = await insertTeamMember(transaction, lender.id, input);
     const added = toTeamMember(context.gidNamespace, row);
     await appendTeamEvent(context, transaction, 'team_member.added', lender, added);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'member.add',
+      subject: added.id,
+      account: lender,
+    });
     return added;
   });
 }

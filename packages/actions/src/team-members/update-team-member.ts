@@ -1,5 +1,6 @@
 import { updateTeamMember as updateTeamMemberRow } from '@deedwire/store/team-members';
-import type { ActionContext } from '../context.ts';
+import { appendAuditEntry } from '../append-audit-entry.ts';
+import type { OperatorContext } from '../context.ts';
 import { appendTeamEvent } from './append-team-event.ts';
 import { checkTeamMemberDetails, checkTeamMemberEmail } from './check-team-member.ts';
 import { lockTeamMember } from './lock-team-member.ts';
@@ -13,7 +14,7 @@ import { toTeamMember, type TeamMember } from './team-member.ts';
  * team member has the address
  */
 export async function updateTeamMember(
-  context: ActionContext,
+  context: OperatorContext,
   input: { teamMemberId: string; firstName?: string; lastName?: string; email?: string },
 ): Promise<TeamMember> {
   return context.store.transaction(async (transaction) => {
@@ -30,6 +31,11 @@ export async function updateTeamMember(
     await checkTeamMemberEmail(transaction, lender, details.email, row);
     const updated = toTeamMember(context.gidNamespace, await updateTeamMemberRow(transaction, row.id, details));
     await appendTeamEvent(context, transaction, 'team_member.updated', lender, updated);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'member.update',
+      subject: updated.id,
+      account: lender,
+    });
     return updated;
   });
 }

@@ -9,6 +9,7 @@ import {
   reserveSubscriptionId,
   selectSubscription,
 } from '@deedwire/webhooks/subscriptions';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { withIdempotencyKey, type IdempotencyErrorCode, type SavedResult, type SaveResult } from '../idempotency.ts';
 import { inputError, type UserError } from '../user-error.ts';
@@ -39,6 +40,9 @@ export interface CreateWebhookSubscriptionResult {
   userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
 }
 
+/** The mutation whose idempotency keys a deletion erases. */
+export const createMutation = 'createWebhookSubscription';
+
 const subscriptionsPerAccount = 20;
 
 const limitReached: UserError<'LIMIT_REACHED'> = {
@@ -54,7 +58,7 @@ export async function createWebhookSubscription(
   input: CreateWebhookSubscriptionInput,
 ): Promise<CreateWebhookSubscriptionResult> {
   const request = {
-    mutation: 'createWebhookSubscription',
+    mutation: createMutation,
     key: input.idempotencyKey,
     input: {
       callbackUrl: input.callbackUrl,
@@ -122,7 +126,12 @@ async function verifyAndCreate(
     const row = await selectSubscription(transaction, caller.accountId, id);
     if (row === null) throw new Error(`The subscription ${id} does not exist after its insert.`);
     const webhookSubscription = toWebhookSubscription(context.gidNamespace, row);
-    await saveResult(transaction, { payload: webhookSubscription, secretCiphertext });
+    await appendAuditEntry(transaction, caller, {
+      action: 'webhook_subscription.create',
+      subject: webhookSubscription.id,
+      account: { id: caller.accountId, interfaceName: caller.interfaceName },
+    });
+    await saveResult(transaction, { payload: webhookSubscription, secretCiphertext, recordId: id });
     return { webhookSubscription, webhookSecret, userErrors: [] };
   });
 }

@@ -1,8 +1,11 @@
 import { parseGid } from '@deedwire/domain';
+import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { deleteEventTypePins, lockSubscription, markSubscriptionDeleted } from '@deedwire/webhooks/subscriptions';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import type { ActionContext, Caller } from '../context.ts';
 import type { UserError } from '../user-error.ts';
+import { createMutation } from './create-webhook-subscription.ts';
 import { subscriptionNotFound } from './subscription-not-found.ts';
 
 /** Either the identifier of the deleted subscription, or user errors. */
@@ -28,6 +31,12 @@ export async function deleteWebhookSubscription(
       await markSubscriptionDeleted(transaction, id);
       await deleteEventTypePins(transaction, id);
       const { accountId, interfaceName } = caller;
+      await eraseIdempotencyKeysOfRecord(transaction, { accountId, mutation: createMutation, recordId: id });
+      await appendAuditEntry(transaction, caller, {
+        action: 'webhook_subscription.delete',
+        subject: input.id,
+        account: { id: accountId, interfaceName },
+      });
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
       return true;
     }));

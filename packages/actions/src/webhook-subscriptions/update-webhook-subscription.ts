@@ -1,4 +1,4 @@
-import { parseGid, secretAssociatedData, type RecordId } from '@deedwire/domain';
+import { formatGid, parseGid, secretAssociatedData, type RecordId } from '@deedwire/domain';
 import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
@@ -11,6 +11,7 @@ import {
   type PausedReason,
   type SubscriptionRow,
 } from '@deedwire/webhooks/subscriptions';
+import { appendAuditEntry } from '../append-audit-entry.ts';
 import type { Caller, WebhookActionContext } from '../context.ts';
 import { inputError, type UserError } from '../user-error.ts';
 import { pinnableEventVersions } from '../webhook-event-types/event-versions.ts';
@@ -109,8 +110,14 @@ async function save(
         await resumeSubscription(transaction, id);
       }
     }
+    const { accountId, interfaceName } = caller;
+    await appendAuditEntry(transaction, caller, {
+      action: 'webhook_subscription.update',
+      subject: formatGid(context.gidNamespace, 'WebhookSubscription', id),
+      account: { id: accountId, interfaceName },
+      details: { callbackUrlChanged: change.callbackUrl !== null, eventTypesChanged: change.eventTypes !== null },
+    });
     if (change.callbackUrl !== null || change.eventTypes !== null) {
-      const { accountId, interfaceName } = caller;
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
     }
     return selectSubscription(transaction, caller.accountId, id);

@@ -12,6 +12,7 @@ import {
   systemRandom,
   type Caller,
   type CreateWebhookSubscriptionInput,
+  type OperatorContext,
   type WebhookActionContext,
   type WebhookSubscription,
 } from '../../src/index.ts';
@@ -26,7 +27,7 @@ export interface FakeSender extends WebhookSender {
   result: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }
 
-export interface Context extends WebhookActionContext {
+export interface Context extends WebhookActionContext, OperatorContext {
   sender: FakeSender;
   /** How many transactions were committed that notify the worker. */
   notified: number;
@@ -73,6 +74,7 @@ export async function createWorld(): Promise<World> {
       sender: createFakeSender(),
       callbackPolicy: 'public',
       secretKeys: createSecretKeyRing(keys),
+      operator: { name: 'ada', host: 'desk', requestId: 'run-1' },
       notified: 0,
     };
     return context;
@@ -88,9 +90,9 @@ export async function createWorld(): Promise<World> {
   const account = async (interfaceName: 'lender' | 'partner', name: string): Promise<Account> => {
     const create = interfaceName === 'lender' ? createLender : createPartner;
     const { id } = await create(operator, { organizationId: world.organizationId, name });
-    return { interfaceName, accountId: toRecordId(id.split('/').at(-1) ?? ''), gid: id };
+    return { interfaceName, accountId: toRecordId(id.split('/').at(-1) ?? ''), clientId: `${name}-client`, gid: id };
   };
-  const nobody: Account = { interfaceName: 'lender', accountId: toRecordId('1'), gid: '' };
+  const nobody: Account = { interfaceName: 'lender', accountId: toRecordId('1'), clientId: '', gid: '' };
 
   const world: World = {
     lenderApi,

@@ -20,10 +20,10 @@ export interface OperationContext {
 
 export function createOperationContext(
   actions: WebhookActionContext,
-  { client, requestId }: { client: AuthenticatedClient; requestId: string },
+  { client, ...request }: { client: AuthenticatedClient; requestId: string; address: string },
 ): OperationContext {
   return {
-    caller: toCaller(client, requestId),
+    caller: toCaller(client, request),
     actions,
     loaders: {
       webhookAttempts: new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {

@@ -144,4 +144,15 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
       `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms) values (${delivery}, 1, $1, now(), 1)`,
     ),
   ],
+  [
+    'audit_entry',
+    {
+      ...child(
+        both,
+        `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+         values ('CLIENT', 'client', 'referral.create', 'gid', ${account}, $1)`,
+      ),
+      neverFor: ['operator insert'],
+    },
+  ],
 ]);

@@ -1,9 +1,9 @@
-import { systemRandom, type WebhookActionContext } from '@deedwire/actions';
+import { systemRandom, type OperatorContext, type WebhookActionContext } from '@deedwire/actions';
 import type { DatabaseRole } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 
-export interface ClosableContext extends WebhookActionContext {
+export interface ClosableContext extends WebhookActionContext, OperatorContext {
   close(): Promise<void>;
 }
 
@@ -24,6 +24,7 @@ export function openActionContext(
     sender,
     callbackPolicy: 'development',
     secretKeys: createSecretKeyRing(secretKeys),
+    operator: { name: 'test', host: 'localhost', requestId: 'test' },
     async close() {
       await sender.close();
       await store.close();

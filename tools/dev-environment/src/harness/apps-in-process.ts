@@ -81,6 +81,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
           WORKER_CONCURRENCY: 256,
           WORKER_LEASE_MS: 15_000,
           WEBHOOK_RETENTION_DAYS: 30,
+          AUDIT_RETENTION_DAYS: 400,
           ...config,
         },
         logger: createLogger({ name: 'test', level: 'silent' }),

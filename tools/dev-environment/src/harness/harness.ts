@@ -6,6 +6,7 @@ import {
   listWebhookAttempts,
   listWebhookDeliveries,
   type Caller,
+  type OperatorContext,
   type WebhookActionContext,
   type WebhookAttempt,
   type WebhookDelivery,
@@ -28,7 +29,7 @@ export interface Harness extends AppsInProcess {
   database: TestDatabase;
   accounts: TestAccounts;
   /** The operator's context. */
-  operator: WebhookActionContext;
+  operator: WebhookActionContext & OperatorContext;
   /** The partner API's context. */
   partnerApi: WebhookActionContext;
   /** Runs a statement as a superuser. */
@@ -119,5 +120,6 @@ function withAccountIds({ lender, partner, otherLender, otherPartner }: DevSeed)
 }
 
 function withAccountId(account: DevAccount): TestAccount {
-  return { ...account, accountId: toRecordId(account.id.split('/').at(-1) ?? '') };
+  const { clientId } = account.credential;
+  return { ...account, clientId, accountId: toRecordId(account.id.split('/').at(-1) ?? '') };
 }

@@ -1,0 +1,155 @@
+import { parseApiKey } from '@deedwire/auth';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  addTeamMember,
+  convertReferral,
+  createReferral,
+  createReferralForPartner,
+  createWebhookSubscription,
+  declineReferral,
+  deleteWebhookSubscription,
+  expireCredential,
+  issueCredential,
+  listAuditEntries,
+  pinClient,
+  removeTeamMember,
+  revokeCredential,
+  rotateCredential,
+  updateLender,
+  updateTeamMember,
+  updateWebhookSubscription,
+} from '../src/index.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+
+beforeEach(async () => {
+  await world.reset();
+  await world.sql('truncate audit_entry');
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+const list = () => listAuditEntries(world.operator, { limit: 100 });
+/** The entries, oldest first: `<actor> <action> <account>`. */
+const changes = async () =>
+  (await list()).map(({ actor, action, accountId }) => `${actor} ${action} ${accountId}`).toReversed();
+const keyIdOf = ({ apiKey }: { apiKey: string }) => parseApiKey(apiKey)?.keyId ?? '';
+
+test('records every change by an operator', async () => {
+  const { operator, lender, partner } = world;
+  await world.reset();
+  await updateLender(operator, { lenderId: world.lender.gid, name: 'Renamed' });
+  const details = { firstName: 'Ada', lastName: 'Fairbank', email: 'ada@lender.test' };
+  const { id: teamMemberId } = await addTeamMember(operator, { lenderId: world.lender.gid, ...details });
+  await updateTeamMember(operator, { teamMemberId, lastName: 'Fairbanks' });
+  await removeTeamMember(operator, { teamMemberId });
+  const referral = {
+    partnerId: world.partner.gid,
+    clientName: 'C',
+    clientEmail: null,
+    externalReference: null,
+    note: null,
+  };
+  await convertReferral(operator, { referralId: (await createReferralForPartner(operator, referral)).id });
+  const { id: referralId } = await createReferralForPartner(operator, referral);
+  await declineReferral(operator, { referralId, reason: null });
+  const account = { interfaceName: 'lender', accountId: world.lender.gid, clientId: null } as const;
+  const issued = await issueCredential(operator, account);
+  await pinClient(operator, { clientId: issued.clientId, schemaVersion: '2027-02-01' });
+  const rotated = await rotateCredential(operator, { keyId: keyIdOf(issued), overlapSeconds: 60, expiresAt: null });
+  await expireCredential(operator, { keyId: keyIdOf(rotated), expiresAt: null });
+  await revokeCredential(operator, { keyId: keyIdOf(issued) });
+
+  expect(lender.gid).not.toBe(world.lender.gid);
+  expect(partner.gid).not.toBe(world.partner.gid);
+  const ofLender = (action: string) => `ada ${action} ${world.lender.gid}`;
+  const ofPartner = (action: string) => `ada ${action} ${world.partner.gid}`;
+  expect(await changes()).toEqual([
+    'ada organization.create null',
+    ofLender('lender.create'),
+    `ada lender.create ${world.otherLender.gid}`,
+    ofPartner('partner.create'),
+    `ada partner.create ${world.otherPartner.gid}`,
+    ...['lender.update', 'member.add', 'member.update', 'member.remove'].map(ofLender),
+    ...['referral.create', 'referral.convert', 'referral.create', 'referral.decline'].map(ofPartner),
+    ...['credential.issue', 'client.pin', 'credential.rotate', 'credential.expire', 'credential.revoke'].map(ofLender),
+  ]);
+});
+
+test('records every change by a client, with its address and request id', async () => {
+  const caller = { ...world.partner, clientId: 'portal', address: '203.0.113.7', requestId: 'request-1' };
+  await createReferral(world.partnerApi, caller, { clientName: 'Client' });
+  const { webhookSubscription } = await createWebhookSubscription(world.partnerApi, caller, {
+    callbackUrl: 'https://receiver.example/hook',
+    eventTypes: [{ type: 'referral.created' }],
+  });
+  const id = webhookSubscription?.id ?? '';
+  await updateWebhookSubscription(world.partnerApi, caller, { id, callbackUrl: 'https://receiver.example/other' });
+  await deleteWebhookSubscription(world.partnerApi, caller, { id });
+
+  expect(await changes()).toEqual(
+    [
+      'referral.create',
+      'webhook_subscription.create',
+      'webhook_subscription.update',
+      'webhook_subscription.delete',
+    ].map((action) => `portal ${action} ${caller.gid}`),
+  );
+  const [last] = await list();
+  expect(last).toEqual({
+    at: expect.any(Date),
+    actorType: 'CLIENT',
+    actor: 'portal',
+    login: expect.stringMatching(/_partner_api$/),
+    address: '203.0.113.7',
+    requestId: 'request-1',
+    action: 'webhook_subscription.delete',
+    subject: id,
+    accountId: caller.gid,
+    details: {},
+  });
+});
+
+test('records who ran the command, on which machine, and no secret', async () => {
+  const account = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  const issued = await issueCredential(world.operator, { ...account, expiresAt });
+  const [entry] = await list();
+  expect(entry).toEqual({
+    at: expect.any(Date),
+    actorType: 'OPERATOR',
+    actor: 'ada',
+    login: expect.stringMatching(/_operator$/),
+    address: 'desk',
+    requestId: 'run-1',
+    action: 'credential.issue',
+    subject: keyIdOf(issued),
+    accountId: world.partner.gid,
+    details: { clientId: issued.clientId, expiresAt: expiresAt.toISOString() },
+  });
+});
+
+test('records nothing when the change fails or changes nothing', async () => {
+  const name = 'Lender';
+  await updateLender(world.operator, { lenderId: world.lender.gid, name });
+  await expect(revokeCredential(world.operator, { keyId: 'nobody' })).rejects.toThrow('does not exist');
+  await createReferral(world.partnerApi, world.partner, { clientName: '' });
+  expect(await list()).toEqual([]);
+});
+
+test('a change without an audit entry is rolled back', async () => {
+  await world.sql('alter table audit_entry add constraint no_more check (false) not valid');
+  try {
+    await expect(createReferral(world.partnerApi, world.partner, { clientName: 'Client' })).rejects.toThrow('no_more');
+  } finally {
+    await world.sql('alter table audit_entry drop constraint no_more');
+  }
+  expect(await world.sql('select from referral')).toEqual([]);
+});

@@ -1,0 +1,22 @@
+import { onlyRow, type Database } from './store.ts';
+
+/** Deletes up to `batch` idempotency keys that are older than 24 hours. Returns their number. Served by idempotency_key_by_age. */
+export async function deleteExpiredIdempotencyKeys(database: Database, batch: number): Promise<number> {
+  const statement = {
+    name: 'delete-expired-idempotency-keys',
+    text: 'select delete_expired_idempotency_keys($1)::int as count',
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
+}
+
+/**
+ * Creates the partitions of the audit log for the next months, and drops those whose entries are all older than `keepDays`, at
+ * least 90. Does nothing while another session does the same.
+ */
+export async function maintainAuditLog(
+  database: Database,
+  keepDays: number,
+): Promise<{ created: string | null; dropped: string | null }[]> {
+  const statement = { name: 'maintain-audit-log', text: 'select created, dropped from maintain_audit_log($1)' };
+  return database.query(statement, [keepDays]);
+}
