@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { addAuditCommands } from './commands/audit.ts';
 import { addClientCommands } from './commands/client.ts';
 import { addCredentialCommands } from './commands/credential.ts';
 import { addDatabaseCommands } from './commands/database.ts';
@@ -27,6 +28,7 @@ addClientCommands(program);
 addCredentialCommands(program);
 addReferralCommands(program);
 addDeliveryCommands(program);
+addAuditCommands(program);
 addDatabaseCommands(program);
 
 try {

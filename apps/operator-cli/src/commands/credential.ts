@@ -1,8 +1,16 @@
-import { issueCredential, listCredentials, revokeCredential } from '@deedwire/actions';
+import {
+  expireCredential,
+  issueCredential,
+  listCredentials,
+  revokeCredential,
+  rotateCredential,
+  type IssuedCredential,
+} from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import { formatTable } from '../table.ts';
+import { parseDuration, parseTime } from '../time-options.ts';
 import { addVerb, interfaceOption, print, type OutputOptions } from '../verb.ts';
 
 interface AccountOptions extends OutputOptions {
@@ -18,22 +26,43 @@ export function addCredentialCommands(program: Command): void {
     .requiredOption('--account <gid>', 'the lender or partner')
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
     .option('--schema-version <date>', 'pin the new client to this version; defaults to the current version')
-    .action(async (options: AccountOptions & { client?: string; schemaVersion?: string }) => {
+    .option('--expires <date>', 'reject the key from this date (midnight UTC) or time on; defaults to never', parseTime)
+    .action(async (options: AccountOptions & { client?: string; schemaVersion?: string; expires?: Date }) => {
       const input = {
         interfaceName: options.interface,
         accountId: options.account,
         clientId: options.client ?? null,
         schemaVersion: options.schemaVersion ?? null,
+        expiresAt: options.expires ?? null,
       };
       const issued = await withContext((context) => issueCredential(context, input));
-      print(options, issued, ({ clientId, apiKey, organizationId }) =>
-        [
-          'Store the API key now. It cannot be shown again.',
-          `X-Service-Client-Id: ${clientId}`,
-          `X-Service-API-Key: ${apiKey}`,
-          `X-Service-Organization-Id: ${organizationId}`,
-        ].join('\n'),
+      print(options, issued, describeIssued);
+    });
+
+  addVerb(
+    noun,
+    'rotate <keyId>',
+    'issue another API key to the client of a key, and expire the old one after an overlap',
+  )
+    .option('--overlap <duration>', 'how long both keys are accepted, 0 to 30d', parseDuration, 86_400)
+    .option(
+      '--expires <date>',
+      'reject the new key from this date (midnight UTC) or time on; defaults to never',
+      parseTime,
+    )
+    .action(async (keyId: string, options: OutputOptions & { overlap: number; expires?: Date }) => {
+      const input = { keyId, overlapSeconds: options.overlap, expiresAt: options.expires ?? null };
+      const issued = await withContext((context) => rotateCredential(context, input));
+      print(options, issued, describeIssued);
+    });
+
+  addVerb(noun, 'expire <keyId>', 'expire an API key; every interface rejects it within a second')
+    .option('--at <date>', 'reject the key from this date (midnight UTC) or time on; defaults to now', parseTime)
+    .action(async (keyId: string, options: OutputOptions & { at?: Date }) => {
+      const expired = await withContext((context) =>
+        expireCredential(context, { keyId, expiresAt: options.at ?? null }),
       );
+      print(options, expired, ({ expiresAt }) => `The key ${keyId} is rejected from ${expiresAt.toISOString()}`);
     });
 
   addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
@@ -61,4 +90,13 @@ export function addCredentialCommands(program: Command): void {
       print(options, revoked, ({ revokedAt }) => `Revoked the key ${keyId} at ${revokedAt.toISOString()}`);
     },
   );
+}
+
+function describeIssued({ clientId, apiKey, organizationId }: IssuedCredential): string {
+  return [
+    'Store the API key now. It cannot be shown again.',
+    `X-Service-Client-Id: ${clientId}`,
+    `X-Service-API-Key: ${apiKey}`,
+    `X-Service-Organization-Id: ${organizationId}`,
+  ].join('\n');
 }
