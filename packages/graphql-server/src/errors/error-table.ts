@@ -31,6 +31,9 @@ export const errorTable = {
   OPERATION_TIMEOUT: row(503, 'The operation timed out. Its changes may have been applied.', retry),
   OPERATION_TOO_COMPLEX: row(400, 'The operation is too complex. Split it into several requests.'),
   PAYLOAD_TOO_LARGE: row(413, 'The body is too large.'),
+  RATE_LIMITED: row(429, 'Too many requests. Retry after the time in the Retry-After header.', {
+    headers: { 'Retry-After': '1' },
+  }),
   REQUEST_TIMEOUT: row(408, 'The body did not arrive in time. Send the request again.', {
     headers: { Connection: 'close' },
   }),
