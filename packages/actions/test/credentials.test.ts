@@ -136,7 +136,7 @@ test('a rotation counts as a live key, unless it has no overlap', async () => {
   const first = await issue();
   for (let count = 1; count < 5; count += 1) await issue(world.partner, first.clientId);
   await expectRefused(rotate(keyIdOf(first), { overlapSeconds: 60 }), 'LIMIT_REACHED');
-  expect(await list()).toMatchObject(Array(5).fill({ expiresAt: null }));
+  expect((await list()).map(({ expiresAt }) => expiresAt)).toEqual([null, null, null, null, null]);
   await rotate(keyIdOf(first), { overlapSeconds: 0 });
   await expectRefused(rotate('nobody', { overlapSeconds: 0 }), 'NOT_FOUND');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { generateApiKey } from './api-key.ts';
 import { type AuthenticatorOptions, createAuthenticator } from './authenticator.ts';
+import type { Credentials } from './credentials.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
 const generated = generateApiKey('lender');
@@ -16,13 +17,18 @@ const stored: StoredApiKey = {
   schemaVersion: '2026-11-01',
 };
 const credentials = { clientId: 'client-1', apiKey: generated.apiKey, organizationId: 'org-1' };
-const unauthenticated = { kind: 'unauthenticated' };
+const address = '203.0.113.7';
+
+const unknownKey = () => ({ ...credentials, apiKey: generateApiKey('lender').apiKey });
+const repeat = async (count: number, work: () => Promise<unknown>) => {
+  for (let index = 0; index < count; index += 1) await work();
+};
 
 function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number } = {}) {
   const clock = { ms: 0 };
   const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => (key?.keyId === keyId ? key : null));
   const recordUse = vi.fn<(keyId: string, at: Date) => void>();
-  const authenticator = createAuthenticator({
+  const created = createAuthenticator({
     interfaceName: 'lender',
     findApiKey,
     recordUse,
@@ -30,6 +36,14 @@ function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number 
     monotonicMs: () => clock.ms,
     ...options,
   });
+  const authenticator = {
+    authenticate: (presented: Credentials | null, from = address) => created.authenticate(presented, from),
+    /** The reason of the refusal. */
+    refusal: async (presented: Credentials | null, from = address) => {
+      const result = await created.authenticate(presented, from);
+      return result.kind === 'authenticated' ? 'none' : result.refusal.reason;
+    },
+  };
   return { authenticator, clock, findApiKey, recordUse };
 }
 
@@ -43,6 +57,7 @@ describe('valid credentials', () => {
         interfaceName: 'lender',
         schemaVersion: '2026-11-01',
       },
+      keyId: generated.keyId,
     });
   });
 
@@ -50,34 +65,144 @@ describe('valid credentials', () => {
     const { authenticator, clock } = setUp({ ...stored, expiresAt: new Date(Date.UTC(2026, 10, 1) + 500) });
     expect((await authenticator.authenticate(credentials)).kind).toBe('authenticated');
     clock.ms = 500; // still cached
-    expect(await authenticator.authenticate(credentials)).toEqual(unauthenticated);
+    expect(await authenticator.refusal(credentials)).toBe('expired');
   });
 });
 
 describe('invalid credentials', () => {
   const sameIdOtherSecret = { ...stored, keyHash: generateApiKey('lender').keyHash };
+  const refusedKeys: [string, StoredApiKey | null, Credentials][] = [
+    ['unknown', null, credentials],
+    ['wrong_key', sameIdOtherSecret, credentials],
+    ['wrong_client', stored, { ...credentials, clientId: 'client-2' }],
+    ['wrong_organization', stored, { ...credentials, organizationId: 'org-2' }],
+    ['revoked', { ...stored, revokedAt: new Date('2026-10-31') }, credentials],
+    ['revoked', { ...stored, revokedAt: new Date('2026-11-02') }, credentials],
+    ['expired', { ...stored, expiresAt: new Date('2026-11-01') }, credentials],
+    ['unknown', { ...stored, interfaceName: 'partner' }, credentials],
+  ];
+
+  test.each(refusedKeys)('are refused as %s, with the key and its client', async (reason, key, presented) => {
+    expect(await setUp(key).authenticator.authenticate(presented)).toEqual({
+      kind: 'unauthenticated',
+      refusal: { reason, keyId: generated.keyId, clientId: key?.clientId ?? null },
+    });
+  });
+
+  test.each(refusedKeys)('cost one lookup each time they are refused as %s', async (_, key, presented) => {
+    const { authenticator, findApiKey } = setUp(key);
+    for (let count = 1; count <= 3; count += 1) {
+      await authenticator.authenticate(presented);
+      expect(findApiKey).toHaveBeenCalledTimes(count);
+    }
+  });
+
+  test('cost one lookup also while a valid key with the same id is cached', async () => {
+    const { authenticator, findApiKey } = setUp();
+    await authenticator.authenticate(credentials);
+    for (const presented of [
+      { ...credentials, clientId: 'client-2' },
+      { ...credentials, organizationId: 'org-2' },
+    ]) {
+      findApiKey.mockClear();
+      await authenticator.authenticate(presented);
+      expect(findApiKey.mock.calls).toEqual([[generated.keyId, false]]);
+    }
+  });
+
   test.each([
-    ['no credentials', stored, null],
-    ['a malformed key', stored, { ...credentials, apiKey: 'key' }],
-    ['an unknown key id', null, credentials],
-    ['another secret', sameIdOtherSecret, credentials],
-    ['another client id', stored, { ...credentials, clientId: 'client-2' }],
-    ['another organization', stored, { ...credentials, organizationId: 'org-2' }],
-    ['a revoked key', { ...stored, revokedAt: new Date('2026-10-31') }, credentials],
-    ['a key with a revocation time in the future', { ...stored, revokedAt: new Date('2026-11-02') }, credentials],
-    ['a key stored for the other interface', { ...stored, interfaceName: 'partner' as const }, credentials],
-  ])('return the same unauthenticated result for %s', async (_, key, presented) => {
-    expect(await setUp(key).authenticator.authenticate(presented)).toEqual(unauthenticated);
+    ['missing', null],
+    ['malformed', { ...credentials, apiKey: 'key' }],
+  ])('are refused as %s without a lookup', async (reason, presented) => {
+    const { authenticator, findApiKey } = setUp();
+    expect(await authenticator.authenticate(presented)).toEqual({
+      kind: 'unauthenticated',
+      refusal: { reason, keyId: null, clientId: null },
+    });
+    expect(findApiKey).not.toHaveBeenCalled();
   });
 
   test('return wrong_interface for a key of the other interface, without a store lookup', async () => {
     const { authenticator, findApiKey } = setUp();
-    const { apiKey } = generateApiKey('partner');
-    expect(await authenticator.authenticate({ ...credentials, apiKey })).toEqual({ kind: 'wrong_interface' });
+    const { apiKey, keyId } = generateApiKey('partner');
+    expect(await authenticator.authenticate({ ...credentials, apiKey })).toEqual({
+      kind: 'wrong_interface',
+      refusal: { reason: 'wrong_interface', keyId, clientId: null },
+    });
     expect(findApiKey).not.toHaveBeenCalled();
-    expect(await authenticator.authenticate({ ...credentials, apiKey: `${apiKey.slice(0, -1)}!` })).toEqual(
-      unauthenticated,
-    );
+    expect(await authenticator.refusal({ ...credentials, apiKey: `${apiKey.slice(0, -1)}!` })).toBe('malformed');
+  });
+});
+
+describe('requests without a valid key', () => {
+  test.each([
+    ['unknown keys', unknownKey],
+    ['no credentials', () => null],
+    ['malformed keys', () => ({ ...credentials, apiKey: 'key' })],
+    ['keys of the other interface', () => ({ ...credentials, apiKey: generateApiKey('partner').apiKey })],
+  ])('are limited to 50 per second and address: %s', async (_, present) => {
+    const { authenticator, clock, findApiKey } = setUp();
+    await repeat(50, () => authenticator.authenticate(present()));
+    findApiKey.mockClear();
+    expect((await authenticator.authenticate(present())).kind).toBe('rate_limited');
+    expect(findApiKey).not.toHaveBeenCalled();
+    expect(await authenticator.refusal(present(), 'another address')).not.toBe('rate_limited');
+    clock.ms = 1_000;
+    expect(await authenticator.refusal(present())).not.toBe('rate_limited');
+  });
+
+  test('do not limit a client at the same address whose key is known', async () => {
+    const { authenticator, clock } = setUp();
+    await authenticator.authenticate(credentials);
+    await repeat(60, () => authenticator.authenticate(unknownKey()));
+    expect(await authenticator.refusal(unknownKey())).toBe('rate_limited');
+    expect(await authenticator.refusal(credentials)).toBe('none');
+    clock.ms = 900; // no longer cached
+    await repeat(60, () => authenticator.authenticate(unknownKey()));
+    expect(await authenticator.refusal(credentials)).toBe('none');
+  });
+
+  test('limit a new client at the same address only until a second has passed', async () => {
+    const { authenticator, clock } = setUp();
+    await repeat(60, () => authenticator.authenticate(unknownKey()));
+    expect(await authenticator.refusal(credentials)).toBe('rate_limited');
+    clock.ms = 1_000;
+    expect(await authenticator.refusal(credentials)).toBe('none');
+  });
+
+  test('valid requests and failed lookups do not count', async () => {
+    const { authenticator, clock, findApiKey } = setUp();
+    findApiKey.mockRejectedValue(new Error('unavailable'));
+    await repeat(60, () => expect(authenticator.authenticate(unknownKey())).rejects.toThrow('unavailable'));
+    findApiKey.mockResolvedValue(stored);
+    await repeat(60, async () => {
+      clock.ms += 1;
+      expect(await authenticator.refusal(credentials, 'x')).toBe('none');
+    });
+  });
+
+  test('do not delay the lookups of known keys', async () => {
+    const { authenticator, clock, findApiKey } = setUp();
+    await authenticator.authenticate(credentials);
+    expect(findApiKey).toHaveBeenLastCalledWith(generated.keyId, false);
+    clock.ms = 900;
+    // The connections for unproven keys are all taken, also by wrong credentials for this key.
+    findApiKey.mockImplementation((_keyId, isProven) => (isProven ? Promise.resolve(stored) : new Promise(() => {})));
+    void authenticator.authenticate({ ...credentials, clientId: 'client-2' });
+    expect(await authenticator.refusal(credentials)).toBe('none');
+    expect(findApiKey).toHaveBeenLastCalledWith(generated.keyId, true);
+  });
+
+  test('include those with a key that was revoked or has expired since it was last valid', async () => {
+    const { authenticator, clock, findApiKey } = setUp();
+    await authenticator.authenticate(credentials);
+    findApiKey.mockResolvedValue({ ...stored, revokedAt: new Date('2026-10-31') });
+    clock.ms = 900;
+    expect(await authenticator.refusal(credentials)).toBe('revoked');
+    expect(findApiKey).toHaveBeenLastCalledWith(generated.keyId, true);
+    await repeat(50, () => authenticator.authenticate(credentials));
+    expect(findApiKey).toHaveBeenLastCalledWith(generated.keyId, false);
+    expect(await authenticator.refusal(credentials)).toBe('rate_limited');
   });
 });
 
@@ -121,7 +246,7 @@ describe('the cache', () => {
     });
     const [first, second, third] = [...keys.values()];
     for (const key of [first, second, third, third, second, first]) {
-      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' });
+      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' }, address);
       expect(kind).toBe('authenticated');
     }
     expect(findApiKey).toHaveBeenCalledTimes(4); // the first key was evicted
@@ -137,11 +262,13 @@ describe('the cache', () => {
     expect(findApiKey).toHaveBeenCalledTimes(2);
 
     pending[1]?.({ ...stored, revokedAt: new Date() });
-    expect(await late).toEqual(unauthenticated);
+    expect((await late).kind).toBe('unauthenticated');
     pending[0]?.(stored); // started before the revocation
     expect((await Promise.all(early)).map(({ kind }) => kind)).toEqual(['authenticated', 'authenticated']);
-    expect(await authenticator.authenticate(credentials)).toEqual(unauthenticated);
-    expect(findApiKey).toHaveBeenCalledTimes(2);
+    const again = authenticator.authenticate(credentials);
+    expect(findApiKey).toHaveBeenCalledTimes(3); // the older result has not replaced the newer one
+    pending[2]?.({ ...stored, revokedAt: new Date() });
+    expect((await again).kind).toBe('unauthenticated');
   });
 
   test('authenticates only cached keys while the store is unavailable', async () => {

@@ -1,23 +1,41 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { hashApiKey, parseApiKey } from './api-key.ts';
+import { createAddressLimiter } from './address-limiter.ts';
+import { parseApiKey } from './api-key.ts';
 import type { Credentials } from './credentials.ts';
+import { findRefusal, hashCredentials, type KeyRefusal } from './find-refusal.ts';
 import type { InterfaceName } from './interface-name.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
 export type AuthenticatedClient = Pick<StoredApiKey, 'clientId' | 'accountId' | 'interfaceName' | 'schemaVersion'>;
 
+/** For the log and metrics. The response must not contain it. */
+export interface Refusal {
+  /** `missing`: the headers contain no well-formed credentials. `malformed`: the key has a wrong format or checksum. */
+  reason: KeyRefusal | 'missing' | 'malformed' | 'wrong_interface' | 'rate_limited';
+  /** The key id in the credentials. Null if they contain no well-formed key. */
+  keyId: string | null;
+  /** The client that the key belongs to. Null if the key was not found or not looked up. */
+  clientId: string | null;
+}
+
 export type AuthenticationResult =
-  | { kind: 'authenticated'; client: AuthenticatedClient }
+  | { kind: 'authenticated'; client: AuthenticatedClient; keyId: string }
   /** The credentials are missing, malformed, unknown, wrong, expired or revoked. The response must not say which. */
-  | { kind: 'unauthenticated' }
+  | { kind: 'unauthenticated'; refusal: Refusal }
   /** A well-formed key of the other interface. No store is read, so the result does not reveal if the key is valid. */
-  | { kind: 'wrong_interface' };
+  | { kind: 'wrong_interface'; refusal: Refusal }
+  /** The address has sent too many requests without a valid key. The credentials were not checked. */
+  | { kind: 'rate_limited'; refusal: Refusal };
 
 export interface AuthenticatorOptions {
   interfaceName: InterfaceName;
-  /** Returns null if the key does not exist. If it rejects, `authenticate` rejects with the same error. */
-  findApiKey: (keyId: string) => Promise<StoredApiKey | null>;
+  /**
+   * Returns null if the key does not exist. If it rejects, `authenticate` rejects with the same error.
+   *
+   * @param isProven the request contains a key that was valid when it was read last. All other lookups together must not
+   * be able to delay those of proven keys, because anyone can cause them.
+   */
+  findApiKey: (keyId: string, isProven: boolean) => Promise<StoredApiKey | null>;
   /** Called after a key is accepted, at most once a minute per key. Must not throw. */
   recordUse?: (keyId: string, at: Date) => void;
   now?: () => Date;
@@ -25,20 +43,21 @@ export interface AuthenticatorOptions {
   monotonicMs?: () => number;
   /** How long a key is cached. Defaults to 900, the maximum, so that a revocation takes effect within a second. */
   cacheMs?: number;
-  /** The maximum number of cached keys. Defaults to 10,000. */
+  /** The maximum number of cached keys and of limited addresses. Defaults to 10,000. */
   cacheSize?: number;
 }
 
 export interface Authenticator {
-  /** @param credentials null if the headers contain no well-formed credentials. */
-  authenticate(credentials: Credentials | null): Promise<AuthenticationResult>;
+  /**
+   * @param credentials null if the headers contain no well-formed credentials.
+   * @param address requests without a valid key are limited per address: 50 per second.
+   */
+  authenticate(credentials: Credentials | null, address: string): Promise<AuthenticationResult>;
 }
 
 const maxCacheMs = 900;
 const recordUseEveryMs = 60_000;
-
-/** Compared with when the key does not exist, so that an unknown key id takes the same steps as a wrong secret. */
-const noKey = { keyHash: Buffer.alloc(32), clientId: '', organizationId: '' };
+const requestsWithoutKeyPerSecond = 50;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { interfaceName, findApiKey, recordUse, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;
@@ -47,6 +66,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   if (cacheMs > maxCacheMs) throw new RangeError(`cacheMs is ${cacheMs}. The maximum is ${maxCacheMs}.`);
 
   const keys = createKeyCache({ find: findApiKey, monotonicMs, maxAgeMs: cacheMs, maxSize: cacheSize });
+  const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: cacheSize });
   const usedAtMs = new Map<string, number>();
 
   function noteUse(keyId: string): void {
@@ -63,41 +83,53 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     recordUse(keyId, now());
   }
 
+  function accept({ keyId, clientId, accountId, schemaVersion }: StoredApiKey): AuthenticationResult {
+    noteUse(keyId);
+    return { kind: 'authenticated', client: { clientId, accountId, interfaceName, schemaVersion }, keyId };
+  }
+
   return {
-    async authenticate(credentials) {
+    async authenticate(credentials, address) {
       const parsed = credentials && parseApiKey(credentials.apiKey);
-      if (!credentials || !parsed) return { kind: 'unauthenticated' };
-      if (parsed.interfaceName !== interfaceName) return { kind: 'wrong_interface' };
+      const keyId = parsed?.keyId ?? null;
+      if (!credentials || !parsed || keyId === null || parsed.interfaceName !== interfaceName) {
+        if (!limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
+        if (!credentials) return refuseOffline('unauthenticated', 'missing', keyId);
+        if (!parsed) return refuseOffline('unauthenticated', 'malformed', keyId);
+        return refuseOffline('wrong_interface', 'wrong_interface', keyId);
+      }
 
-      const stored = await keys.find(parsed.keyId);
-      if (!matches(credentials, stored) || !isLive(stored, now())) return { kind: 'unauthenticated' };
-      if (stored.interfaceName !== interfaceName) return { kind: 'unauthenticated' };
+      const hashed = hashCredentials(credentials);
+      const refusalOf = (key: StoredApiKey | null) => findRefusal(hashed, key, interfaceName, now());
+      const known = keys.peek(keyId);
+      const isProven = refusalOf(known?.key ?? null) === null;
+      // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
+      if (isProven && known?.isFresh) return accept(known.key);
 
-      noteUse(parsed.keyId);
-      const { clientId, accountId, schemaVersion } = stored;
-      return {
-        kind: 'authenticated',
-        client: { clientId, accountId, interfaceName, schemaVersion },
+      if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
+      const refund = (): void => {
+        if (!isProven) limiter.refund(address);
       };
+      const stored = await keys.lookUp(keyId, isProven).catch((error: unknown) => {
+        refund();
+        throw error;
+      });
+      const reason = refusalOf(stored);
+      if (stored === null || reason !== null) {
+        const clientId = stored?.clientId ?? null;
+        return { kind: 'unauthenticated', refusal: { reason: reason ?? 'unknown', keyId, clientId } };
+      }
+      refund();
+      return accept(stored);
     },
   };
 }
 
-/** Always compares all three credentials, each in constant time. */
-function matches(credentials: Credentials, stored: StoredApiKey | null): stored is StoredApiKey {
-  const expected = stored ?? noKey;
-  const sameKey = timingSafeEqual(hashApiKey(credentials.apiKey), expected.keyHash);
-  const sameClient = sameText(credentials.clientId, expected.clientId);
-  const sameOrganization = sameText(credentials.organizationId, expected.organizationId);
-  return stored !== null && sameKey && sameClient && sameOrganization;
-}
-
-/** The texts are hashed first, because timingSafeEqual throws for unequal lengths. */
-function sameText(a: string, b: string): boolean {
-  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
-}
-
-/** A key with a revocation time in the future is also rejected, because the clocks of two machines can differ. */
-function isLive(stored: StoredApiKey, at: Date): boolean {
-  return stored.revokedAt === null && (stored.expiresAt === null || at < stored.expiresAt);
+/** Without a lookup: nothing can be found out about any key. */
+function refuseOffline(
+  kind: 'unauthenticated' | 'wrong_interface' | 'rate_limited',
+  reason: Refusal['reason'],
+  keyId: string | null,
+): AuthenticationResult {
+  return { kind, refusal: { reason, keyId, clientId: null } };
 }

@@ -6,6 +6,7 @@ export type {
   AuthenticationResult,
   Authenticator,
   AuthenticatorOptions,
+  Refusal,
 } from './authenticator.ts';
 export { readCredentials } from './credentials.ts';
 export type { Credentials } from './credentials.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AuthenticatedClient, type Authenticator, type InterfaceName, readCredentials } from '@deedwire/auth';
+import type { AuthenticatedClient, Authenticator, InterfaceName } from '@deedwire/auth';
 import {
   clientAddress,
   type Logger,
@@ -10,6 +10,7 @@ import {
   type TrustedProxies,
 } from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
+import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
@@ -67,7 +68,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const {
     interfaceName,
     path,
-    authenticator,
     createContext,
     documentation,
     logger,
@@ -84,6 +84,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     },
   }));
   const observe = createRequestMetrics(options.metrics);
+  const authenticator = createRequestAuthenticator(options);
 
   /** The order of the steps matters: cheap checks come first, and the body is read only for an authenticated client. */
   async function respond(
@@ -96,68 +97,63 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (!exchange.isAcceptable) throw new RequestError('NOT_ACCEPTABLE');
     if (!ready) throw new RequestError('SERVICE_UNAVAILABLE');
 
-    const client = await authenticate(request, authenticator);
+    const { client, keyId } = await authenticator.authenticate(request, exchange);
     exchange.clientId = client.clientId;
+    exchange.keyId = keyId;
     const named = request.headersDistinct['x-service-schema-version'] ?? [];
     const { version, engine, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
 
     const parameters = parseParameters(await readBody(request, limits));
-    const context = createContext({ client, requestId: exchange.requestId, address: clientAddress(request, proxies) });
+    const context = createContext({ client, requestId: exchange.requestId, address: exchange.address });
     return resultResponse(await engine.run(parameters, context), exchange);
   }
 
   return async function handle(request, response, state) {
     const startedMs = performance.now();
-    const exchange = openExchange(request, documentation);
+    const exchange = openExchange(request, clientAddress(request, proxies), documentation);
     const sent = await respond(request, state, exchange).catch((error: unknown) =>
       errorResponse(mapError(error), exchange),
     );
     send(response, sent, exchange);
 
-    const { requestId, clientId, schemaVersion } = exchange;
+    const { requestId, clientId, keyId, address, schemaVersion } = exchange;
     const { code, status } = sent;
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ interfaceName, schemaVersion, code, durationMs });
     const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
     for (const err of sent.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
     const clientRequestId = readClientRequestId(request);
-    logger.info({ requestId, clientRequestId, clientId, schemaVersion, status, code, durationMs }, 'request');
+    const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
+    logger.info(line, 'request');
   };
 }
 
 /** The state of a request. The steps of `respond` fill it in. */
 interface Exchange extends ResponseContext {
   isAcceptable: boolean;
+  /** The address of the client. */
+  address: string;
   clientId: string | undefined;
+  keyId: string | undefined;
   schemaVersion: string | undefined;
   versionHeaders: Readonly<Record<string, string>>;
 }
 
-function openExchange(request: IncomingMessage, documentation: Documentation): Exchange {
+function openExchange(request: IncomingMessage, address: string, documentation: Documentation): Exchange {
   const mediaType = negotiateMediaType(request.headers.accept);
   return {
     requestId: randomUUID(),
     documentation,
     mediaType: mediaType ?? 'application/json',
     isAcceptable: mediaType !== null,
+    address,
     clientId: undefined,
+    keyId: undefined,
     schemaVersion: undefined,
     versionHeaders: {},
   };
-}
-
-async function authenticate(request: IncomingMessage, authenticator: Authenticator): Promise<AuthenticatedClient> {
-  const result = await authenticator.authenticate(readCredentials(request.rawHeaders));
-  switch (result.kind) {
-    case 'authenticated':
-      return result.client;
-    case 'unauthenticated':
-      throw new RequestError('UNAUTHENTICATED');
-    case 'wrong_interface':
-      throw new RequestError('WRONG_INTERFACE');
-  }
 }
 
 /** The client's own request id is only logged, because ours must be unique. */

@@ -37,6 +37,15 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
     ...databaseLog(logger, config),
   });
+  // For keys that are not known to be valid: anyone can cause such lookups, so they have few, separate connections.
+  const unprovenKeyStore = createStore({
+    databaseUrl: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    applicationName: `deedwire-${name}-keys`,
+    maxConnections: 2,
+    timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
+    ...databaseLog(logger, config),
+  });
   const sender = createWebhookSender({
     now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
@@ -56,7 +65,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const authenticator = createAuthenticator({
     interfaceName,
     now,
-    findApiKey: (keyId) => findApiKey(actions, keyId),
+    findApiKey: (keyId, isProven) => findApiKey(isProven ? actions : { ...actions, store: unprovenKeyStore }, keyId),
     recordUse(keyId, at) {
       recordApiKeyUse(actions, keyId, at).catch((error: unknown) => {
         logger.warn({ err: error, keyId }, 'could not record the last use of an API key');
@@ -83,6 +92,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {
       await sender.close();
+      await unprovenKeyStore.close();
       await store.close();
     },
   });

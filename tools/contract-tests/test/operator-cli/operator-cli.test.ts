@@ -244,6 +244,8 @@ describe('the command line', () => {
     ['an invalid choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
     ['a limit that is not a number', ['delivery', 'list', '--limit', 'many']],
     ['a cell that is not a number', ['database', 'migrate', '--cell', '1e3']],
+    ['an expiry that is not a date', ['credential', 'expire', 'key', '--at', 'tomorrow']],
+    ['an overlap without a unit', ['credential', 'rotate', 'key', '--overlap', '60']],
     ['a cell that is too large', ['database', 'migrate', '--cell', '1024']],
   ])('exits 2 and prints help to standard error for %s', async (_name, commandArguments) => {
     const result = await runOperator(env, ...commandArguments);

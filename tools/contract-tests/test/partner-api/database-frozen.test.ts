@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueCredential } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
+import { freezeServer, freezeSessions, startPostgres } from '@deedwire/embedded-postgres';
 import { eventually, postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -34,10 +36,45 @@ test('returns 503 while the database accepts connections but does not respond, a
   try {
     // More requests than the pool has connections.
     const results = await Promise.all([...Array.from({ length: 20 }, () => send(read)), send(refer)]);
-    expect(results).toEqual(Array(21).fill({ status: 503, code: 'SERVICE_UNAVAILABLE', inTime: true }));
+    expect(results).toEqual(results.map(() => ({ status: 503, code: 'SERVICE_UNAVAILABLE', inTime: true })));
     expect(await send(refer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', inTime: true });
   } finally {
     thaw();
   }
   await eventually(async () => expect(await send(read)).toMatchObject({ status: 200 }), 60_000);
+  await service.stop();
+});
+
+test('serves clients with a known key while the lookups of other credentials hang', async () => {
+  const service = await harness.startPartnerApi({ DATABASE_TIMEOUT_MS: 60_000 });
+  await service.whenReady;
+  const { id: accountId, credential } = harness.accounts.partner;
+  const others: string[] = [];
+  for (let count = 0; count < 6; count += 1) {
+    others.push(
+      (await issueCredential(harness.operator, { interfaceName: 'partner', accountId, clientId: null })).apiKey,
+    );
+  }
+  const send = async (apiKey: string) => {
+    const url = `${service.url}/partners/graphql`;
+    return (await postGraphql(url, { ...credential, apiKey }, { query: '{ partner { name } }' })).status;
+  };
+  // The keys belong to other clients than the client id.
+  const sendWrongCredentials = () => Promise.all(others.map(send));
+  expect(await send(credential.apiKey)).toBe(200);
+  // Opens all connections for keys that are not known to be valid.
+  expect(new Set(await sendWrongCredentials())).toEqual(new Set([401]));
+  const keySessions = () =>
+    harness.sql(`select pid from pg_stat_activity where application_name = 'deedwire-partner-api-keys'`);
+  await eventually(async () => expect(await keySessions()).toHaveLength(2));
+
+  const thaw = await freezeSessions(server.url, 'deedwire-partner-api-keys');
+  const hanging = sendWrongCredentials();
+  try {
+    await sleep(1_000); // until the key leaves the cache
+    expect(await send(credential.apiKey)).toBe(200);
+  } finally {
+    thaw();
+  }
+  expect(new Set(await hanging)).toEqual(new Set([401]));
 });

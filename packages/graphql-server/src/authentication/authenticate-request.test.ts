@@ -1,0 +1,76 @@
+import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
+import { createLogger } from '@deedwire/service-runtime';
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { createRequestAuthenticator } from './authenticate-request.ts';
+
+const { apiKey, keyId, keyHash } = generateApiKey('lender');
+const stored: StoredApiKey = {
+  keyId,
+  keyHash,
+  expiresAt: null,
+  revokedAt: new Date('2026-11-01'),
+  clientId: 'client-1',
+  accountId: '2',
+  organizationId: 'org-1',
+  interfaceName: 'lender',
+  schemaVersion: '2026-11-01',
+};
+const origin = { requestId: 'request-1', address: '2001:db8::7' };
+
+function setUp(key: StoredApiKey) {
+  const logged: Record<string, unknown>[] = [];
+  const metrics = new Registry();
+  const authenticator = createRequestAuthenticator({
+    interfaceName: 'lender',
+    authenticator: createAuthenticator({
+      interfaceName: 'lender',
+      findApiKey: async (id) => (id === key.keyId ? key : null),
+      monotonicMs: () => 0, // no bucket refills
+    }),
+    logger: createLogger({ name: 'test', level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
+    metrics,
+  });
+  const authenticate = (presented: string | null, clientId = 'client-1', address = origin.address) => {
+    const credentials = ['X-Service-Client-Id', clientId, 'X-Service-Organization-Id', 'org-1'];
+    const rawHeaders = presented === null ? [] : [...credentials, 'X-Service-API-Key', presented];
+    return authenticator.authenticate({ rawHeaders }, { ...origin, address });
+  };
+  return { authenticate, logged, metrics };
+}
+
+test('a refusal logs the key, its client, the reason and the address, and counts by reason', async () => {
+  const { authenticate, logged, metrics } = setUp(stored);
+  const unknown = generateApiKey('lender');
+  const refused = { code: 'UNAUTHENTICATED', message: expect.stringContaining('missing or invalid'), extensions: {} };
+  await expect(authenticate(apiKey)).rejects.toMatchObject(refused);
+  await expect(authenticate(unknown.apiKey)).rejects.toMatchObject(refused);
+  await expect(authenticate(null)).rejects.toMatchObject(refused);
+  await expect(authenticate(apiKey, 'client-2')).rejects.toMatchObject(refused);
+
+  const line = { level: 'warn', msg: 'credentials refused', requestId: 'request-1', address: '2001:db8::7' };
+  expect(logged).toMatchObject([
+    { ...line, reason: 'revoked', keyId, clientId: 'client-1' },
+    { ...line, reason: 'unknown', keyId: unknown.keyId, clientId: null },
+    { ...line, reason: 'missing', keyId: null, clientId: null },
+    { ...line, reason: 'wrong_client', keyId, clientId: 'client-1' },
+  ]);
+  expect(JSON.stringify(logged)).not.toContain(apiKey.split('_')[3]);
+  const counts = await metrics.getSingleMetricAsString('deedwire_refused_credentials_total');
+  for (const reason of ['revoked', 'unknown', 'missing', 'wrong_client']) {
+    expect(counts).toContain(`{interface="lender",reason="${reason}"} 1`);
+  }
+});
+
+test('limits requests without a valid key per address, and per /64 of an IPv6 address', async () => {
+  const { authenticate, logged } = setUp({ ...stored, revokedAt: null });
+  expect(await authenticate(apiKey)).toMatchObject({ keyId, client: { clientId: 'client-1' } });
+  for (let count = 0; count < 50; count += 1) {
+    const address = `2001:db8::${count.toString(16)}`;
+    await expect(authenticate(null, 'client-1', address)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  }
+  await expect(authenticate(null)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  expect(logged.at(-1)).toMatchObject({ reason: 'rate_limited', address: '2001:db8::7' });
+  await expect(authenticate(null, 'client-1', '192.0.2.1')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(await authenticate(apiKey)).toMatchObject({ keyId });
+});
