@@ -13,6 +13,7 @@ export async function withContext<Result>(work: (context: OperatorContext) => Pr
   const databaseUrl = findDatabaseUrl(config);
   const store = createStore({
     databaseUrl,
+    directUrl: config.DATABASE_DIRECT_URL,
     applicationName,
     maxConnections: 1,
     onNotifyError: () => process.stderr.write('Could not notify the worker; it picks this up on its next poll.\n'),
