@@ -84,6 +84,12 @@ describe('a response', () => {
     expect(requestId).not.toBe('theirs');
     expect(server.logged.find((line) => line.requestId === requestId)).toMatchObject({ clientRequestId: 'theirs' });
   });
+
+  test('leaves a line in the log with the key id and the address of the client', async () => {
+    const { headers: received } = await send(hello);
+    const line = server.logged.find(({ requestId }) => requestId === received.get('x-request-id'));
+    expect(line).toMatchObject({ clientId: 'client-1', keyId: stored.keyId, address: '127.0.0.1', status: 200 });
+  });
 });
 
 describe('media types', () => {

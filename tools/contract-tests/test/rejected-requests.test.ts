@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { revokeCredential } from '@deedwire/actions';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import { type Credential, credentialHeaders } from '@deedwire/testing';
+import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let t: TestSystem;
@@ -246,6 +246,22 @@ test('docs/errors.md shows an error as the server returns it', async () => {
   const shownId = JSON.parse(shown).errors[0].extensions.requestId;
   expect(shownId).toHaveLength(String(requestId).length);
   expect(JSON.parse(response.body.replaceAll(String(requestId), shownId))).toEqual(JSON.parse(shown));
+});
+
+// The last test, because its address cannot send requests with invalid credentials for a second afterwards.
+test('limits requests without valid credentials per address, but not a client with a valid key', async () => {
+  const anonymous = { headers: { 'X-Service-API-Key': undefined } };
+  expect((await send('lender')).status).toBe(200);
+  const limited = await eventually(async () => {
+    const burst = await Promise.all(Array.from({ length: 200 }, () => send('lender', anonymous)));
+    const found = burst.find(({ status }) => status === 429);
+    if (found === undefined) throw new Error('No request was limited.');
+    return found;
+  }, 60_000);
+  expect(codeOf(limited)).toBe('RATE_LIMITED');
+  expect(limited.headers['retry-after']).toBe('1');
+  expect((await send('lender')).status).toBe(200);
+  await eventually(async () => expect((await send('lender', anonymous)).status).toBe(401));
 });
 
 // Well-formed keys with a correct checksum that were never issued.

@@ -3,9 +3,10 @@ import { packageFolder, type InterfaceContract } from './interface-contracts.ts'
 import { statusSummary } from './lifecycle.ts';
 import { code, link, page, table } from './markdown.ts';
 
-// Constants in the packages `actions` (issuing keys), `webhook-worker` (dispatcher) and `webhook-sender` (exchange), in this order.
+// Constants in the packages `actions` (live keys), `auth`, `webhook-worker` (dispatcher) and `webhook-sender` (exchange), in this order.
 const installationLimits = [
   ['Live API keys of a client', '5'],
+  ['Requests of an address without a valid API key', '50 per second'],
   ['Concurrent requests to the callback URL of a subscription', '16'],
   ['Bytes that are read from the response of a callback URL', '65,536'],
 ];
