@@ -3,12 +3,22 @@ import { packageFolder, type InterfaceContract } from './interface-contracts.ts'
 import { statusSummary } from './lifecycle.ts';
 import { code, link, page, table } from './markdown.ts';
 
-// Constants in the packages `actions` (live keys), `auth`, `webhook-worker` (dispatcher) and `webhook-sender` (exchange), in this order.
+// Constants in the packages `actions` (live keys), `auth`, `webhook-worker` (dispatcher), `webhook-sender` (exchange) and
+// `service-runtime` (http-limits), in this order.
 const installationLimits = [
   ['Live API keys of a client', '5'],
   ['Requests of an address without a valid API key', '50 per second'],
   ['Concurrent requests to the callback URL of a subscription', '16'],
   ['Bytes that are read from the response of a callback URL', '65,536'],
+  ['Size of the request line and all headers of a request', '16,384 bytes'],
+  ['Time in which the headers of a request must arrive', '10,000 ms'],
+  ['Time in which a whole request must arrive', '20,000 ms'],
+  ['Time without any traffic after which a connection is closed during a request', '30,000 ms'],
+  ['Time after which an idle connection is closed', '65,000 ms'],
+  ['Requests on a connection', '10,000'],
+  ['Open connections of a server (settable)', '10,000'],
+  ['Open connections of an address without a valid API key (settable)', '100'],
+  ['Bytes and time for which an unread body is read after the response', '65,536 in 2,000 ms'],
 ];
 
 /** The index of all versions with their statuses. */

@@ -19,8 +19,10 @@ const retry = { headers: { 'Retry-After': '5' } };
 export const errorTable = {
   BAD_REQUEST: row(400, 'The body is not a GraphQL request. Send a JSON object with a "query".'),
   BAD_USER_INPUT: row(400, 'An argument or a variable is invalid.', { jsonStatus: 200 }),
+  EXPECTATION_FAILED: row(417, 'The Expect header is not supported. Send "100-continue", or omit the header.'),
   GRAPHQL_PARSE_FAILED: row(400, 'The document is not valid GraphQL.', { jsonStatus: 200 }),
   GRAPHQL_VALIDATION_FAILED: row(400, 'The document does not match the schema.', { jsonStatus: 200 }),
+  HEADERS_TOO_LARGE: row(431, 'The headers are too large. Send fewer or shorter headers.'),
   INTERNAL_SERVER_ERROR: row(500, 'An internal error occurred. Include the request id when you report it.'),
   METHOD_NOT_ALLOWED: row(405, 'This method is not allowed. Send requests with POST.', { headers: { Allow: 'POST' } }),
   NOT_ACCEPTABLE: row(
@@ -34,9 +36,7 @@ export const errorTable = {
   RATE_LIMITED: row(429, 'Too many requests. Retry after the time in the Retry-After header.', {
     headers: { 'Retry-After': '1' },
   }),
-  REQUEST_TIMEOUT: row(408, 'The body did not arrive in time. Send the request again.', {
-    headers: { Connection: 'close' },
-  }),
+  REQUEST_TIMEOUT: row(408, 'The request did not arrive in time. Send it again on a new connection.'),
   SERVICE_UNAVAILABLE: row(503, 'The service is unavailable. Retry after the time in the Retry-After header.', retry),
   UNAUTHENTICATED: row(
     401,

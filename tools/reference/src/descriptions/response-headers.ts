@@ -9,6 +9,7 @@ export const responseHeaderDescriptions: Readonly<Record<string, string>> = {
   Sunset:
     'The time from which the version is rejected: an HTTP-date ([RFC 8594](https://www.rfc-editor.org/rfc/rfc8594)).',
   'WWW-Authenticate': 'How to authenticate.',
+  'X-Content-Type-Options': 'The media type of the response must not be guessed.',
   'X-Request-Id': 'Identifies the request. Quote it when you report a problem.',
   'X-Service-Schema-Version': 'The version that served the request.',
 };
