@@ -1,4 +1,6 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
+import { createLogDestination, type LogDestination } from './log-destination.ts';
 
 export type Logger = PinoLogger;
 
@@ -22,16 +24,31 @@ const secretShapes: readonly [RegExp, string][] = [
   [/\b(postgres(?:ql)?:\/\/)[^\s"@/]+@/g, '$1[redacted]@'],
 ];
 
-/** Synchronous: otherwise the last lines before an exit are lost or out of order. */
-const standardOutput = () => pino.destination({ dest: 1, sync: true });
+let standardOutput: LogDestination | undefined;
+
+/** One for the process, because the lines of all loggers wait for the same reader. */
+function openStandardOutput(onRecovered: (dropped: number) => void): LogDestination {
+  if (standardOutput) return standardOutput;
+  // Creating this stream makes Node switch a pipe or socket to non-blocking mode. A full one then fails with EAGAIN.
+  void process.stdout;
+  const destination = createLogDestination({ writeBytes: (bytes) => writeSync(1, bytes), onRecovered });
+  process.on('exit', () => destination.flushSync()); // also after an uncaught error
+  standardOutput = destination;
+  return destination;
+}
+
+/** Lines of this process that were dropped because nothing read its standard output fast enough. */
+export function droppedLogLines(): number {
+  return standardOutput?.dropped() ?? 0;
+}
 
 /**
  * Writes one JSON object per line to standard output, or to `destination`. Redacts secret fields and values that look like
- * secrets.
+ * secrets. Lines are dropped, not waited for, while nothing reads standard output; a line with their number follows.
  */
 export function createLogger(
   { name, level }: { name: string; level: LogLevel },
-  destination: DestinationStream = standardOutput(),
+  destination?: DestinationStream,
 ): Logger {
   const options = {
     name,
@@ -47,5 +64,8 @@ export function createLogger(
         secretShapes.reduce((text, [shape, replacement]) => text.replace(shape, replacement), line),
     },
   };
-  return pino(options, destination);
+  const onRecovered = (droppedLines: number) =>
+    logger.warn({ droppedLines }, 'log lines were dropped because standard output was not read');
+  const logger: Logger = pino(options, destination ?? openStandardOutput(onRecovered));
+  return logger;
 }
