@@ -1,7 +1,7 @@
 import { appConfig, readConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
-const schema = appConfig({ port: 4003 }).safeExtend({
+const schema = appConfig({ adminPort: 4003 }).safeExtend({
   /** How often to poll for work whose notification was lost. 0 disables polling. */
   POLL_INTERVAL_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
   /** How long to keep entries of the audit log. */

@@ -1,14 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedClient, Authenticator, InterfaceName } from '@deedwire/auth';
-import {
-  clientAddress,
-  type Logger,
-  noTrustedProxies,
-  requestPath,
-  type ServiceState,
-  type TrustedProxies,
-} from '@deedwire/service-runtime';
+import { type HandlerContext, type HttpResponse, type Logger, requestPath } from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { Documentation } from './documentation.ts';
@@ -21,7 +13,7 @@ import { parseParameters } from './transport/parameters.ts';
 import { readBody } from './transport/read-body.ts';
 import { negotiateMediaType } from './transport/response-media-type.ts';
 import { errorResponse, type GraphqlResponse, type ResponseContext, resultResponse } from './transport/response.ts';
-import { send } from './transport/send.ts';
+import { serializeResponse } from './transport/serialize-response.ts';
 import { chooseVersion } from './versions/choose-version.ts';
 import { deprecationHeaders } from './versions/deprecation.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
@@ -56,25 +48,14 @@ export interface GraphqlHandlerOptions {
   metrics: Registry;
   documentation: Documentation;
   now: () => Date;
-  /** Defaults to none. */
-  proxies?: TrustedProxies;
   limits?: RequestLimits;
 }
 
-export type GraphqlHandler = (request: IncomingMessage, response: ServerResponse, state: ServiceState) => Promise<void>;
+export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
 
 /** Serves one interface. Every request gets a response, whatever it contains and whatever fails. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const {
-    interfaceName,
-    path,
-    createContext,
-    documentation,
-    logger,
-    now,
-    proxies = noTrustedProxies,
-    limits = requestLimits,
-  } = options;
+  const { interfaceName, path, createContext, documentation, logger, now, limits = requestLimits } = options;
   const versions = options.versions.map((version) => ({
     ...version,
     engine: createEngine(version.schema, limits),
@@ -85,48 +66,55 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }));
   const observe = createRequestMetrics(options.metrics);
   const authenticator = createRequestAuthenticator(options);
+  const unknownPath = new RequestError('NOT_FOUND', {
+    message: `This path does not exist. Send requests to ${path}.`,
+  });
 
   /** The order of the steps matters: cheap checks come first, and the body is read only for an authenticated client. */
   async function respond(
     request: IncomingMessage,
-    { ready }: ServiceState,
+    context: HandlerContext,
     exchange: Exchange,
   ): Promise<GraphqlResponse> {
-    if (requestPath(request) !== path) throw new RequestError('NOT_FOUND');
+    if (requestPath(request) !== path) throw unknownPath;
     checkHead(request, limits);
     if (!exchange.isAcceptable) throw new RequestError('NOT_ACCEPTABLE');
-    if (!ready) throw new RequestError('SERVICE_UNAVAILABLE');
+    if (!context.ready) throw new RequestError('SERVICE_UNAVAILABLE');
 
     const { client, keyId } = await authenticator.authenticate(request, exchange);
     exchange.clientId = client.clientId;
     exchange.keyId = keyId;
+    context.authenticated();
     const named = request.headersDistinct['x-service-schema-version'] ?? [];
     const { version, engine, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
 
+    context.acceptBody();
     const parameters = parseParameters(await readBody(request, limits));
-    const context = createContext({ client, requestId: exchange.requestId, address: exchange.address });
-    return resultResponse(await engine.run(parameters, context), exchange);
+    const { requestId, address } = exchange;
+    const operationContext = createContext({ client, requestId, address });
+    return resultResponse(await engine.run(parameters, operationContext), exchange);
   }
 
-  return async function handle(request, response, state) {
+  return async function handle(request, context) {
     const startedMs = performance.now();
-    const exchange = openExchange(request, clientAddress(request, proxies), documentation);
-    const sent = await respond(request, state, exchange).catch((error: unknown) =>
+    const exchange = openExchange(request, context, documentation);
+    const response = await respond(request, context, exchange).catch((error: unknown) =>
       errorResponse(mapError(error), exchange),
     );
-    send(response, sent, exchange);
+    const serialized = serializeResponse(response, exchange);
 
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
-    const { code, status } = sent;
+    const { code, status } = response;
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ interfaceName, schemaVersion, code, durationMs });
     const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
-    for (const err of sent.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
+    for (const err of response.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
     const clientRequestId = readClientRequestId(request);
     const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
     logger.info(line, 'request');
+    return serialized;
   };
 }
 
@@ -141,10 +129,14 @@ interface Exchange extends ResponseContext {
   versionHeaders: Readonly<Record<string, string>>;
 }
 
-function openExchange(request: IncomingMessage, address: string, documentation: Documentation): Exchange {
+function openExchange(
+  request: IncomingMessage,
+  { requestId, address }: HandlerContext,
+  documentation: Documentation,
+): Exchange {
   const mediaType = negotiateMediaType(request.headers.accept);
   return {
-    requestId: randomUUID(),
+    requestId,
     documentation,
     mediaType: mediaType ?? 'application/json',
     isAcceptable: mediaType !== null,

@@ -12,14 +12,14 @@ test.each([
   ['https://docs.example', 'https://docs.example'],
   ['https://docs.example/deedwire/', 'https://docs.example/deedwire'],
 ])('reads DOCUMENTATION_URL %s as %s', (DOCUMENTATION_URL, expected) => {
-  expect(readConfig(interfaceConfig({ port: 4001 }), { ...env, DOCUMENTATION_URL })).toMatchObject({
+  expect(readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), { ...env, DOCUMENTATION_URL })).toMatchObject({
     PORT: 4001,
     DOCUMENTATION_URL: expected,
   });
 });
 
 test('reports problems of all variables together', () => {
-  expect(() => readConfig(interfaceConfig({ port: 4001 }), { DOCUMENTATION_URL: 'docs' })).toThrow(
+  expect(() => readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), { DOCUMENTATION_URL: 'docs' })).toThrow(
     [
       '  DATABASE_URL is required',
       '  WEBHOOK_SECRET_KEYS is required',

@@ -1,17 +1,17 @@
-import { appConfig, trustedProxiesVariable, urlVariable, wholeNumberVariable } from '@deedwire/service-runtime';
+import { appConfig, clientServerConfig, urlVariable, wholeNumberVariable } from '@deedwire/service-runtime';
 import type { z } from 'zod';
 
 /** The environment variables of the app of an interface. */
-export const interfaceConfig = (defaults: { port: number }) =>
+export const interfaceConfig = (defaults: { port: number; adminPort: number }) =>
   appConfig(defaults).safeExtend({
+    ...clientServerConfig,
+    PORT: clientServerConfig.PORT.default(defaults.port),
     /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
     DOCUMENTATION_URL: urlVariable('https', 'http')
       .transform((url) => url.replace(/\/$/, ''))
       .default('https://deedwire.example/docs'),
     /** How long a request waits for the database, in milliseconds, until its response is 503. */
     DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
-    /** Whose `Forwarded` and `X-Forwarded-For` headers count, for example the addresses of load balancers. */
-    TRUSTED_PROXIES: trustedProxiesVariable(),
   });
 
 export type InterfaceConfig = z.output<ReturnType<typeof interfaceConfig>>;

@@ -1,6 +1,6 @@
 import { findApiKey, recordApiKeyUse, systemRandom, type WebhookActionContext } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
-import { createLogger, databaseLog, type RunningService, startService } from '@deedwire/service-runtime';
+import { createLogger, databaseLog, type RunningServer, startService } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
@@ -8,6 +8,7 @@ import { documentationAt } from './documentation.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
 import { createOperationContext } from './schema/operation-context.ts';
+import { createRefusalRenderer } from './transport/render-refusal.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 
 export interface InterfaceServiceOptions {
@@ -25,10 +26,11 @@ export interface InterfaceServiceOptions {
 const now = (): Date => new Date();
 
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
-export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningService> {
+export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
   const { name, interfaceName, path, contract, config } = options;
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const metrics = new Registry();
+  const documentation = documentationAt(config.DOCUMENTATION_URL);
 
   const store = createStore({
     databaseUrl: config.DATABASE_URL,
@@ -77,18 +79,21 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     config,
     logger,
     metrics,
-    handle: createGraphqlHandler({
-      interfaceName,
-      path,
-      versions: contract.versions,
-      authenticator,
-      createContext: (request) => createOperationContext(actions, request),
-      logger,
-      metrics,
-      documentation: documentationAt(config.DOCUMENTATION_URL),
-      now,
-      proxies: config.TRUSTED_PROXIES,
-    }),
+    clients: {
+      config,
+      handle: createGraphqlHandler({
+        interfaceName,
+        path,
+        versions: contract.versions,
+        authenticator,
+        createContext: (request) => createOperationContext(actions, request),
+        logger,
+        metrics,
+        documentation,
+        now,
+      }),
+      renderRefusal: createRefusalRenderer(documentation),
+    },
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {
       await sender.close();

@@ -1,11 +1,16 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
-import { createLogger } from '@deedwire/service-runtime';
+import {
+  type ClientServerConfig,
+  createLogger,
+  type HttpLimits,
+  noTrustedProxies,
+  startService,
+} from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Registry } from 'prom-client';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
+import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
 
 const sdl = /* GraphQL */ `
@@ -107,14 +112,22 @@ export interface SampleServer {
   close(): Promise<void>;
 }
 
+export interface SampleServerOptions {
+  limits?: Partial<RequestLimits>;
+  httpLimits?: Partial<HttpLimits>;
+  config?: Partial<ClientServerConfig>;
+}
+
 /** Serves the whole handler on a real socket, with a sample schema and an API key in memory. */
-export async function startSampleServer(limits: Partial<RequestLimits> = {}): Promise<SampleServer> {
+export async function startSampleServer(options: SampleServerOptions = {}): Promise<SampleServer> {
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
   const schema = makeSchema();
   let find = findStored;
   let ready = true;
   let now = new Date('2026-05-01T12:00:00Z');
+  const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
+  const documentation = documentationAt('https://docs.example');
   const handle = createGraphqlHandler({
     interfaceName: 'lender',
     path: '/lenders/graphql',
@@ -129,32 +142,40 @@ export async function startSampleServer(limits: Partial<RequestLimits> = {}): Pr
       cacheMs: 0,
     }),
     createContext: ({ client }) => ({ clientId: client.clientId }),
-    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) }),
+    logger,
     metrics,
-    documentation: documentationAt('https://docs.example'),
+    documentation,
     now: () => now,
-    limits: { ...requestLimits, ...limits },
+    limits: { ...requestLimits, ...options.limits },
   });
-  const server: Server = createServer((request, response) => void handle(request, response, { ready }));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = isTcp(address) ? address.port : 0;
+  const service = await startService({
+    config: { ADMIN_PORT: 0, ADMIN_HOST: '127.0.0.1', LOG_LEVEL: 'info', NODE_ENV: 'test' },
+    logger,
+    metrics,
+    clients: {
+      config: {
+        PORT: 0,
+        HOST: '127.0.0.1',
+        MAX_CONNECTIONS: 1000,
+        MAX_CONNECTIONS_PER_ADDRESS: 1000,
+        TRUSTED_PROXIES: noTrustedProxies,
+        ...options.config,
+      },
+      handle: (request, context) => handle(request, { ...context, ready }),
+      renderRefusal: createRefusalRenderer(documentation),
+      limits: options.httpLimits ?? {},
+    },
+    readiness: async () => [],
+    close: async () => {},
+  });
   return {
-    port,
-    url: `http://127.0.0.1:${port}/lenders/graphql`,
+    port: service.port,
+    url: `${service.url}/lenders/graphql`,
     metrics,
     logged,
     findKeysWith: (next) => (find = next),
     setReady: (next) => (ready = next),
     setTime: (next) => (now = next),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => service.stop(),
   };
-}
-
-function isTcp(address: AddressInfo | string | null): address is AddressInfo {
-  return typeof address === 'object' && address !== null;
 }

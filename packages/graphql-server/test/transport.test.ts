@@ -5,7 +5,7 @@ import { key, otherInterfaceKey, type SampleServer, startSampleServer, stored } 
 
 let server: SampleServer;
 beforeAll(async () => {
-  server = await startSampleServer({ bodyBytes: 2000, bodyMs: 300, operationMs: 300 });
+  server = await startSampleServer({ limits: { bodyBytes: 2000, bodyMs: 300, operationMs: 300 } });
 });
 afterAll(() => server.close());
 
@@ -56,6 +56,7 @@ describe('a response', () => {
     expect(response.body).toEqual({ data: { hello: 'hello world' } });
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(response.headers.get('x-service-schema-version')).toBe('2026-01-01');
   });
@@ -158,6 +159,7 @@ describe('methods and paths', () => {
       const response = await raw(`POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       expect(response).toMatch(/^HTTP\/1\.1 404 /);
       expect(response).toContain('"code":"NOT_FOUND"');
+      expect(response).toContain('This path does not exist. Send requests to /lenders/graphql.');
     },
   );
 
@@ -273,9 +275,13 @@ describe('bodies', () => {
 
   test('returns 413 for a body that is too large, declared or streamed', async () => {
     const large = JSON.stringify({ query: `{ hello } #${'x'.repeat(2000)}` });
-    expect((await send(large)).summary).toBe('413 PAYLOAD_TOO_LARGE');
+    const declared = await send(large);
+    expect(declared.summary).toBe('413 PAYLOAD_TOO_LARGE');
+    expect(declared.body.errors?.[0]?.message).toBe('The body has 2,023 bytes; at most 2,000 are allowed.');
     const chunked = rawHead('Transfer-Encoding: chunked\r\n') + `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
-    expect(await raw(chunked)).toMatch(/^HTTP\/1\.1 413 /);
+    const streamed = await raw(chunked);
+    expect(streamed).toMatch(/^HTTP\/1\.1 413 /);
+    expect(streamed).toMatch(/The body has at least 2,\d+ bytes; at most 2,000 are allowed\./);
   });
 
   test('returns 413 for a body that is far too large, and keeps serving', async () => {
@@ -287,6 +293,39 @@ describe('bodies', () => {
     const response = await raw(`${rawHead('Content-Length: 100\r\n')}{"query"`);
     expect(response).toMatch(/^HTTP\/1\.1 408 /);
     expect(response).toContain('"code":"REQUEST_TIMEOUT"');
+    expect(response).toContain('The body was not complete after 0.3 seconds: 8 of 100 bytes had arrived.');
+  });
+
+  test('answers Expect: 100-continue only to authenticated clients', async () => {
+    const expecting = rawHead('Expect: 100-continue\r\nConnection: close\r\nContent-Length: 21\r\n');
+    expect(await raw(expecting.replace(key.apiKey, otherInterfaceKey))).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await raw(expecting.replace('Content-Type', 'X-Content-Type'))).toMatch(/^HTTP\/1\.1 415 /);
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(expecting);
+    let received = '';
+    for await (const chunk of socket) {
+      received += String(chunk);
+      if (received === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write('{"query":"{ hello }"}');
+    }
+    expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test('reads at most a bounded part of the body of a request that it rejects', async () => {
+    const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    let received = '';
+    socket.on('data', (chunk) => (received += String(chunk)));
+    socket.write(rawHead('Transfer-Encoding: chunked\r\n').replace(key.apiKey, 'none'));
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    while (!isClosed) {
+      if (socket.write(chunk)) await new Promise((resolve) => setImmediate(resolve));
+      else await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+    }
+    expect(received).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n(?:.*\r\n)*Connection: close\r\n/);
+    // What the server has read, and what the buffers of both sockets hold.
+    expect(socket.bytesWritten - socket.writableLength).toBeLessThan(16_000_000);
   });
 
   test('keeps serving after a client disconnects within a body', async () => {
@@ -422,6 +461,30 @@ describe('field errors', () => {
     const response = await send({ query: '{ hello slow }' });
     expect(response.summary).toBe('503 OPERATION_TIMEOUT');
     expect(response.headers.get('retry-after')).toBe('5');
+  });
+});
+
+describe('a request that Node rejects', () => {
+  test.each([
+    ['malformed', 'NOPE\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['without a Host header', 'GET / HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+    ['oversized headers', rawHead(`X: ${'x'.repeat(20_000)}\r\n`), 431, 'HEADERS_TOO_LARGE'],
+    ['an unknown expectation', rawHead('Expect: x\r\nContent-Length: 0\r\n'), 417, 'EXPECTATION_FAILED'],
+  ])('gets an error of the interface: %s', async (_, bytes, status, code) => {
+    const [head = '', body = ''] = (await raw(bytes)).split('\r\n\r\n');
+    expect(Number(head.split(' ')[1])).toBe(status);
+    expect(head).toContain('\r\nX-Content-Type-Options: nosniff\r\n');
+    expect(head.includes('\r\nAllow: POST\r\n')).toBe(status === 405);
+    const [, requestId] = /\r\nX-Request-Id: (\S+)/.exec(head) ?? [];
+    expect(JSON.parse(body)).toEqual({
+      errors: [
+        {
+          message: expect.any(String),
+          extensions: { code, requestId, documentationUrl: `https://docs.example/errors.md#${code.toLowerCase()}` },
+        },
+      ],
+    });
   });
 });
 

@@ -23,12 +23,12 @@ export const appVariables = {
 };
 
 /** The configuration of every app that is a service. Add the app's own variables with `safeExtend`. */
-export const appConfig = (defaults: { port: number }) =>
+export const appConfig = (defaults: { adminPort: number }) =>
   z
-    .object({ ...runtimeConfig, PORT: runtimeConfig.PORT.default(defaults.port), ...appVariables })
+    .object({ ...runtimeConfig, ADMIN_PORT: runtimeConfig.ADMIN_PORT.default(defaults.adminPort), ...appVariables })
     .refine((config) => !(config.NODE_ENV === 'production' && config.WEBHOOK_CALLBACK_POLICY === 'development'), {
       path: ['WEBHOOK_CALLBACK_POLICY'],
-      error: 'must not be development when NODE_ENV is production',
+      error: 'must not be development unless NODE_ENV is development or test',
       when: evenWithOtherProblems,
     })
     .refine((config) => !(config.NODE_TLS_REJECT_UNAUTHORIZED === '0' && config.WEBHOOK_CALLBACK_POLICY === 'public'), {

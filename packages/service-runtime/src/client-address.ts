@@ -10,6 +10,11 @@ export interface AddressedRequest {
   socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
 }
 
+/** Returns the address of the peer of a connection, `unknown` once it is closed. */
+export function peerAddress({ remoteAddress }: AddressedRequest['socket']): string {
+  return readAddress(remoteAddress) ?? unknown;
+}
+
 /**
  * Returns the address of the client: the peer of the connection, or, if that is a trusted proxy, the last address in
  * `Forwarded` or `X-Forwarded-For` that is not a trusted proxy itself. Headers of other peers are ignored, because any
@@ -19,7 +24,7 @@ export interface AddressedRequest {
  * disagree, neither can be believed, and the result is the address of the proxy.
  */
 export function clientAddress({ socket, headers }: AddressedRequest, proxies: TrustedProxies): string {
-  const peer = readAddress(socket.remoteAddress) ?? unknown;
+  const peer = peerAddress(socket);
   if (!proxies.includes(peer)) return peer;
   const candidates = [forwardedHops(headers.forwarded), listedHops(headers['x-forwarded-for'])]
     .filter((hops) => hops.length > 0)

@@ -7,11 +7,11 @@ import { runtimeConfig } from './runtime-config.ts';
 const schema = z
   .object({
     ...runtimeConfig,
-    PORT: runtimeConfig.PORT.default(4001),
+    ADMIN_PORT: runtimeConfig.ADMIN_PORT.default(4101),
     DATABASE_URL: urlVariable('postgres', 'postgresql'),
   })
-  .refine(({ HOST, NODE_ENV }) => !(HOST === 'everywhere' && NODE_ENV === 'production'), {
-    path: ['HOST'],
+  .refine(({ ADMIN_HOST, NODE_ENV }) => !(ADMIN_HOST === 'everywhere' && NODE_ENV === 'production'), {
+    path: ['ADMIN_HOST'],
     error: 'must not be "everywhere" in production',
     when: () => true,
   });
@@ -28,27 +28,28 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 test('reads the variables that are set and applies defaults to the others', () => {
-  expect(readConfig(schema, { DATABASE_URL: databaseUrl, PORT: ' 0 ', HOST: '', UNRELATED: 'x' })).toEqual({
+  expect(readConfig(schema, { DATABASE_URL: databaseUrl, ADMIN_PORT: ' 0 ', ADMIN_HOST: '', UNRELATED: 'x' })).toEqual({
     DATABASE_URL: databaseUrl,
-    PORT: 0,
+    ADMIN_PORT: 0,
+    ADMIN_HOST: '127.0.0.1',
     LOG_LEVEL: 'info',
-    NODE_ENV: 'development',
+    NODE_ENV: 'production',
   });
 });
 
 test('reports all problems in one error, without values', () => {
   const env = {
     DATABASE_URL: 'mysql://root:hunter2@db',
-    PORT: '65536',
-    HOST: 'everywhere',
+    ADMIN_PORT: '65536',
+    ADMIN_HOST: 'everywhere',
     LOG_LEVEL: 'loud',
     NODE_ENV: 'production',
   };
   expect(problemsOf(env)).toEqual([
-    'PORT must be a whole number from 0 to 65535',
+    'ADMIN_PORT must be a whole number from 0 to 65535',
     'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
     'DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
-    'HOST must not be "everywhere" in production',
+    'ADMIN_HOST must not be "everywhere" in production',
   ]);
   expect(problemsOf({})).toEqual(['DATABASE_URL is required']);
   expect(() => readConfig(schema, {})).toThrow('The configuration is invalid:\n  DATABASE_URL is required');

@@ -1,16 +1,32 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { closeServer, createHttpServer, listen } from './http-server.ts';
+import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
+import type { ClientServerConfig } from './client-server-config.ts';
+import { type HttpLimits, httpLimits } from './http/http-limits.ts';
+import type { HttpResponse } from './http/http-response.ts';
+import { createHttpServer, type RequestContext } from './http/http-server.ts';
+import type { RenderRefusal } from './http/refusal.ts';
 import type { Logger } from './logger.ts';
-import { type Readiness, watchReadiness } from './readiness.ts';
-import { requestPath } from './request-path.ts';
+import { watchReadiness } from './readiness.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
+import { createServerMetrics } from './server-metrics.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
+import { noTrustedProxies } from './trusted-proxies.ts';
 
-export interface ServiceState {
+export interface HandlerContext extends RequestContext {
   /** True once the service has become ready. Before that, the handler should respond with 503. */
   readonly ready: boolean;
+}
+
+/** The server for clients. It has its own port: `/health`, `/ready` and `/metrics` are not reachable on it. */
+export interface ClientServer {
+  config: ClientServerConfig;
+  handle: (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
+  /** Creates the responses to requests that do not reach `handle`. */
+  renderRefusal: RenderRefusal;
+  /** Only tests use other values than the defaults. */
+  limits?: Partial<HttpLimits>;
 }
 
 export interface ServiceOptions {
@@ -18,8 +34,6 @@ export interface ServiceOptions {
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
-  /** Handles every path except `/health`, `/ready` and `/metrics`. Without a handler, other paths are 404. */
-  handle?: (request: IncomingMessage, response: ServerResponse, state: ServiceState) => Promise<void>;
   /**
    * Returns what is missing before the service can work, one sentence each. A pure check: it is repeated every 500 ms
    * until it returns nothing.
@@ -40,87 +54,87 @@ export interface ServiceOptions {
 }
 
 export interface RunningService {
-  url: string;
-  port: number;
+  /** Of `/health`, `/ready` and `/metrics`. */
+  adminUrl: string;
   /** Resolves when the service has become ready. Never settles if the service is stopped before. */
   whenReady: Promise<void>;
   /** Does what a signal does, except for the exit: unready, wait SHUTDOWN_DELAY_MS, stop taking work, drain, close. */
   stop: () => Promise<void>;
 }
 
+/** A service with a server for clients. */
+export interface RunningServer extends RunningService {
+  url: string;
+  port: number;
+}
+
 /**
- * Listens, serves `/health`, `/ready` and `/metrics`, and stops in order on SIGTERM or SIGINT. Rejects when the port
- * cannot be bound. Anything else that is missing only keeps the service unready.
+ * Listens, serves `/health`, `/ready` and `/metrics`, and stops in order on SIGTERM or SIGINT. Rejects when a port cannot
+ * be bound. Anything else that is missing only keeps the service unready.
  */
-export async function startService(options: ServiceOptions): Promise<RunningService> {
+export function startService(options: ServiceOptions & { clients: ClientServer }): Promise<RunningServer>;
+export function startService(options: ServiceOptions): Promise<RunningService>;
+export async function startService(
+  options: ServiceOptions & { clients?: ClientServer },
+): Promise<RunningService | RunningServer> {
   const { config, logger, metrics, onReady = () => {}, stopTakingWork, drain, close } = options;
   collectDefaultMetrics({ register: metrics });
+  const serverMetrics = createServerMetrics(metrics);
 
   const readiness = watchReadiness({ check: options.readiness, onReady, logger });
   let stopping: Promise<void> | undefined;
 
-  const inFlight = new Set<ServerResponse>();
-
-  const server = createHttpServer((request, response) => {
-    inFlight.add(response);
-    response.once('close', () => inFlight.delete(response));
-    if (stopping) response.setHeader('Connection', 'close');
-    respond(options, readiness, request, response).catch((error: unknown) => {
-      logger.error({ err: error }, 'request handler failed');
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: 'Internal error.' });
-    });
+  const common = { ...serverMetrics, logger };
+  const adminServer = createHttpServer({
+    ...common,
+    handle: createAdminHandler(metrics, readiness),
+    renderRefusal: renderAdminRefusal,
+    limits: httpLimits,
+    trustedProxies: noTrustedProxies,
   });
+  const clients = options.clients && createClientServer(options.clients);
+  function createClientServer({ config: clientConfig, handle, renderRefusal, limits }: ClientServer) {
+    const { MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, PORT, HOST, TRUSTED_PROXIES } = clientConfig;
+    const server = createHttpServer({
+      ...common,
+      handle: (request, context) => handle(request, { ...context, ready: readiness.wasReady() }),
+      renderRefusal,
+      limits: {
+        ...httpLimits,
+        connections: MAX_CONNECTIONS,
+        connectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+        ...limits,
+      },
+      trustedProxies: TRUSTED_PROXIES,
+    });
+    return { ...server, start: () => server.listen({ port: PORT, host: HOST }) };
+  }
 
+  const logCrash = (error: unknown) => logger.fatal({ err: error }, 'uncaught error');
+  process.on('uncaughtExceptionMonitor', logCrash);
   const stop = () => (stopping ??= stopInOrder());
   const ignoreSignals = stopOnSignal(stop, logger);
   async function stopInOrder(): Promise<void> {
+    for (const server of [adminServer, clients]) server?.stopKeepingAlive();
     await readiness.stop();
     await sleep(config.SHUTDOWN_DELAY_MS ?? (config.NODE_ENV === 'production' ? 5000 : 0));
     stopTakingWork?.();
     await drain?.();
-    if (server.listening) await closeServer(server, () => inFlight.size > 0);
+    await clients?.close();
+    await adminServer.close();
     await close();
     ignoreSignals();
+    process.off('uncaughtExceptionMonitor', logCrash);
     logger.info('stopped');
   }
 
   try {
-    const { url, port } = await listen(server, config);
-    logger.info({ url }, 'listening');
-    return { url, port, whenReady: readiness.whenReady, stop };
+    const { url: adminUrl } = await adminServer.listen({ port: config.ADMIN_PORT, host: config.ADMIN_HOST });
+    const listening = await clients?.start();
+    logger.info({ url: listening?.url, adminUrl }, 'listening');
+    return { ...listening, adminUrl, whenReady: readiness.whenReady, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-async function respond(
-  { handle, metrics }: ServiceOptions,
-  readiness: Readiness,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  switch (requestPath(request)) {
-    case '/health':
-      return sendJson(response, 200, { healthy: true });
-    case '/ready': {
-      const problems = readiness.problems();
-      const ready = problems.length === 0;
-      return sendJson(response, ready ? 200 : 503, { ready, problems });
-    }
-    case '/metrics': {
-      const text = await metrics.metrics();
-      response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
-      return;
-    }
-    default:
-      if (!handle) return sendJson(response, 404, { error: 'This path does not exist.' });
-      await handle(request, response, { ready: readiness.wasReady() });
-  }
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  response.end(JSON.stringify(body));
 }

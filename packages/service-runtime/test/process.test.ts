@@ -1,40 +1,60 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 const program = fileURLToPath(new URL('sample-service.ts', import.meta.url));
-const children: ChildProcess[] = [];
+const children: Child[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-function run(env: Record<string, string>) {
+const usable = { PORT: '0', HOST: '127.0.0.1', ADMIN_PORT: '0', NODE_ENV: 'test' };
+
+function run(env: Record<string, string> = {}): Child {
   const child = spawn(process.execPath, ['--conditions=deedwire-source', program], {
-    env: { PORT: '0', HOST: '127.0.0.1', ...env },
+    env: { ...usable, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
   return child;
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, even when the signal arrives twice', async (signal) => {
-  const child = run({});
-  const lines = createInterface(child.stdout);
-  const logged: { msg: string; url?: string }[] = [];
-  const listening = new Promise<string>((resolve) => {
-    lines.on('line', (line) => {
-      const entry = JSON.parse(line);
-      logged.push(entry);
-      if (entry.msg === 'listening') resolve(entry.url);
-    });
+interface Line {
+  msg: string;
+  level: string;
+  url?: string;
+  adminUrl?: string;
+  droppedLines?: number;
+}
+
+/** Collects the log lines of a process. Only a process that had to give up on its reader ends within a line. */
+async function untilListening(child: Child): Promise<{ logged: Line[]; url: string; adminUrl: string }> {
+  const logged: Line[] = [];
+  createInterface(child.stdout).on('line', (line) => {
+    if (line.endsWith('}')) logged.push(JSON.parse(line));
   });
-  expect((await fetch(`${await listening}/health`)).status).toBe(200);
+  await expect.poll(() => logged.some(({ msg }) => msg === 'listening'), { timeout: 60_000 }).toBe(true);
+  const { url = '', adminUrl = '' } = logged.find(({ msg }) => msg === 'listening') ?? {};
+  return { logged, url, adminUrl };
+}
+
+async function untilClosed(child: Child): Promise<number | null> {
+  if (child.exitCode === null || !child.stdout.closed) await once(child, 'close');
+  return child.exitCode;
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, even when the signal arrives twice', async (signal) => {
+  const child = run();
+  const { logged, adminUrl } = await untilListening(child);
+  expect((await fetch(`${adminUrl}/health`)).status).toBe(200);
   child.kill(signal);
   child.kill(signal);
-  await once(child, 'close');
-  expect(child.exitCode).toBe(0);
+  expect(await untilClosed(child)).toBe(0);
   expect(logged.map(({ msg }) => msg).filter((msg) => msg !== 'ready')).toEqual(['listening', 'stopping', 'stopped']);
 });
 
@@ -42,7 +62,60 @@ test('exits with 1 and writes all problems to standard error when the configurat
   const child = run({ PORT: 'x', LOG_LEVEL: 'y' });
   let text = '';
   for await (const chunk of child.stderr) text += String(chunk);
-  if (child.exitCode === null) await once(child, 'close');
-  expect(child.exitCode).toBe(1);
-  expect(text).toMatch(/^The configuration is invalid:\n {2}PORT must be .*\n {2}LOG_LEVEL must be .*\n$/);
+  expect(await untilClosed(child)).toBe(1);
+  expect(text).toMatch(/^The configuration is invalid:\n {2}LOG_LEVEL must be .*\n {2}PORT must be .*\n$/);
+});
+
+test('writes its last lines and the error when it crashes', async () => {
+  const child = run();
+  const { logged, url } = await untilListening(child);
+  await fetch(`${url}/crash`).catch(() => {});
+  expect(await untilClosed(child)).toBe(1);
+  expect(logged.slice(-2)).toMatchObject([
+    { msg: 'the last line' },
+    { msg: 'uncaught error', level: 'fatal', err: { message: 'a bug' } },
+  ]);
+});
+
+describe('while nothing reads its log', () => {
+  // Each request logs 10 kB. The buffers of the pipe and of the process hold less than 2 MB.
+  const requests = 500;
+
+  async function stall(child: Child) {
+    const service = await untilListening(child);
+    child.stdout.pause();
+    for (let sent = 0; sent < requests; sent += 20) {
+      const responses = await Promise.all(
+        Array.from({ length: 20 }, () => fetch(service.url, { signal: AbortSignal.timeout(60_000) })),
+      );
+      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+      await Promise.all(responses.map((response) => response.text()));
+    }
+    return service;
+  }
+
+  test('serves requests, counts the lines that it drops, and reports them once the log is read', async () => {
+    const child = run();
+    const { logged, adminUrl } = await stall(child);
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    const [, dropped] = /^log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
+    expect(Number(dropped)).toBeGreaterThan(0);
+
+    child.stdout.resume();
+    const reported = () => logged.reduce((sum, { droppedLines = 0 }) => sum + droppedLines, 0);
+    await expect.poll(reported, { timeout: 60_000 }).toBe(Number(dropped));
+    const written = logged.filter(({ msg }) => msg === 'request').length;
+    expect(written + Number(dropped)).toBe(requests);
+    child.kill('SIGTERM');
+    expect(await untilClosed(child)).toBe(0);
+    expect(logged.at(-1)?.msg).toBe('stopped');
+  });
+
+  test('still exits on SIGTERM', async () => {
+    const child = run();
+    await stall(child);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
 });

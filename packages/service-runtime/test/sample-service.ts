@@ -1,14 +1,39 @@
 import { env } from 'node:process';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { createLogger, readConfig, runMain, runtimeConfig, startService } from '../src/index.ts';
+import {
+  clientServerConfig,
+  createLogger,
+  readConfig,
+  renderRefusal,
+  requestPath,
+  runMain,
+  runtimeConfig,
+  startService,
+} from '../src/index.ts';
 
+/** A service that writes a line of 10 kB for each request. The path `/crash` throws outside of any handler. */
 await runMain(async () => {
-  const config = readConfig(z.object(runtimeConfig), env);
+  const config = readConfig(z.object({ ...runtimeConfig, ...clientServerConfig }), env);
+  const logger = createLogger({ name: 'sample', level: config.LOG_LEVEL });
   await startService({
     config,
-    logger: createLogger({ name: 'sample', level: config.LOG_LEVEL }),
+    logger,
     metrics: new Registry(),
+    clients: {
+      config,
+      async handle(request) {
+        logger.info({ text: 'x'.repeat(10_000) }, 'request');
+        if (requestPath(request) === '/crash') {
+          setImmediate(() => {
+            logger.info('the last line');
+            throw new Error('a bug');
+          });
+        }
+        return { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{}' };
+      },
+      renderRefusal,
+    },
     readiness: async () => [],
     close: async () => {},
   });

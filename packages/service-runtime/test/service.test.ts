@@ -2,23 +2,59 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
-import { createHttpServer, httpLimits, listen } from '../src/http-server.ts';
-import { createLogger, type RunningService, type ServiceOptions, startService } from '../src/index.ts';
+import {
+  type ClientServer,
+  createLogger,
+  type HttpResponse,
+  noTrustedProxies,
+  renderRefusal,
+  type RunningServer,
+  type RunningService,
+  type ServiceOptions,
+  startService,
+} from '../src/index.ts';
 
 const running: RunningService[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.stop()));
 });
 
+const config = { ADMIN_PORT: 0, ADMIN_HOST: '127.0.0.1', LOG_LEVEL: 'silent', NODE_ENV: 'test' } as const;
+const clientConfig = {
+  PORT: 0,
+  HOST: '127.0.0.1',
+  MAX_CONNECTIONS: 100,
+  MAX_CONNECTIONS_PER_ADDRESS: 100,
+  TRUSTED_PROXIES: noTrustedProxies,
+};
+
+const defaults = () => ({
+  config,
+  logger: createLogger({ name: 'test', level: 'silent' }),
+  metrics: new Registry(),
+  readiness: async () => [],
+  close: async () => {},
+});
+
+/** Starts a service without a server for clients. */
 async function start(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
-  const service = await startService({
-    config: { PORT: 0, HOST: '127.0.0.1', LOG_LEVEL: 'silent', NODE_ENV: 'test' },
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: new Registry(),
-    readiness: async () => [],
-    close: async () => {},
-    ...options,
-  });
+  const service = await startService({ ...defaults(), ...options });
+  running.push(service);
+  return service;
+}
+
+const json = (body: unknown): HttpResponse => ({
+  status: 200,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+async function startServer(
+  handle: ClientServer['handle'],
+  options: Partial<ServiceOptions> = {},
+): Promise<RunningServer> {
+  const clients = { config: clientConfig, handle, renderRefusal };
+  const service = await startService({ ...defaults(), ...options, clients });
   running.push(service);
   return service;
 }
@@ -31,21 +67,20 @@ async function get(url: string): Promise<{ status: number; body: unknown }> {
 test('is healthy while unready, reports why, and stays ready once nothing is missing', async () => {
   let problems = ['the database is unavailable'];
   let checks = 0;
-  const service = await start({
+  const service = await startServer(async (_, { ready }) => json({ ready }), {
     readiness: async () => {
       checks += 1;
       return problems;
     },
-    handle: async (_, response, { ready }) => void response.end(JSON.stringify({ ready })),
   });
-  expect(await get(`${service.url}/health`)).toEqual({ status: 200, body: { healthy: true } });
-  await expect.poll(() => get(`${service.url}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
+  expect(await get(`${service.adminUrl}/health`)).toEqual({ status: 200, body: { healthy: true } });
+  await expect.poll(() => get(`${service.adminUrl}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
   expect((await get(`${service.url}/else`)).body).toEqual({ ready: false });
 
   problems = [];
   await service.whenReady;
   problems = ['the database is unavailable again'];
-  expect(await get(`${service.url}/ready`)).toEqual({ status: 200, body: { ready: true, problems: [] } });
+  expect(await get(`${service.adminUrl}/ready`)).toEqual({ status: 200, body: { ready: true, problems: [] } });
   expect((await get(`${service.url}/else`)).body).toEqual({ ready: true });
   const checksUntilReady = checks;
   await sleep(600);
@@ -55,7 +90,7 @@ test('is healthy while unready, reports why, and stays ready once nothing is mis
 test('stays unready when the readiness check throws', async () => {
   const service = await start({ readiness: () => Promise.reject(new Error('with internal details')) });
   const problems = ['the readiness check failed; see the log'];
-  await expect.poll(() => get(`${service.url}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
+  await expect.poll(() => get(`${service.adminUrl}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
 });
 
 test('calls onReady once, when nothing is missing, and is ready when it has returned', async () => {
@@ -70,15 +105,15 @@ test('calls onReady once, when nothing is missing, and is ready when it has retu
       steps.push('started');
     },
   });
-  await expect.poll(() => get(`${service.url}/ready`)).toMatchObject({ body: { problems } });
+  await expect.poll(() => get(`${service.adminUrl}/ready`)).toMatchObject({ body: { problems } });
   expect(steps).toEqual([]);
 
   problems = [];
   await expect.poll(() => steps).toEqual(['onReady']);
-  expect((await fetch(`${service.url}/ready`)).status).toBe(503);
+  expect((await fetch(`${service.adminUrl}/ready`)).status).toBe(503);
   started.resolve();
   await service.whenReady;
-  expect((await fetch(`${service.url}/ready`)).status).toBe(200);
+  expect((await fetch(`${service.adminUrl}/ready`)).status).toBe(200);
   await sleep(600);
   expect(steps).toEqual(['onReady', 'started']);
 });
@@ -95,7 +130,7 @@ test('stays unready when onReady throws, and calls it again', async () => {
     },
   });
   const problems = ['the start failed; see the log'];
-  await expect.poll(() => get(`${service.url}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
+  await expect.poll(() => get(`${service.adminUrl}/ready`)).toEqual({ status: 503, body: { ready: false, problems } });
   expect(logged.join('')).toContain('with internal details');
   isBroken = false;
   await service.whenReady;
@@ -133,35 +168,87 @@ test('does not call onReady when it is stopped during the check', async () => {
   expect(isStarted).toBe(false);
 });
 
-test('serves process metrics, and 404 without a handler', async () => {
+test('serves the process metrics', async () => {
   const service = await start();
-  expect(await (await fetch(`${service.url}/metrics`)).text()).toContain('process_cpu_seconds_total');
-  expect((await get(`${service.url}/else`)).status).toBe(404);
+  const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  expect(text).toContain('process_cpu_seconds_total');
+  expect(text).toContain('log_lines_dropped_total 0');
+});
+
+test('serves health, readiness and metrics on the admin port only', async () => {
+  const service = await startServer(async (request) => json({ handled: request.url }));
+  for (const path of ['/health', '/ready', '/metrics']) {
+    expect((await fetch(`${service.adminUrl}${path}`)).status).toBe(200);
+    expect((await get(`${service.url}${path}`)).body).toEqual({ handled: path });
+  }
+  expect(await get(`${service.adminUrl}/else`)).toMatchObject({
+    status: 404,
+    body: {
+      errors: [
+        {
+          message: 'This path does not exist. The paths are /health, /ready, /metrics.',
+          extensions: { code: 'NOT_FOUND' },
+        },
+      ],
+    },
+  });
+});
+
+test('accepts only GET and HEAD on the admin port', async () => {
+  const { adminUrl } = await start();
+  const head = await fetch(`${adminUrl}/health`, { method: 'HEAD' });
+  expect([head.status, await head.text(), head.headers.get('content-length')]).toEqual([200, '', '16']);
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const response = await fetch(`${adminUrl}/health`, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'METHOD_NOT_ALLOWED' } }] });
+  }
 });
 
 test('returns 500 without the error message when the handler throws', async () => {
-  const service = await start({ handle: () => Promise.reject(new Error('with internal details')) });
-  expect(await get(service.url)).toEqual({ status: 500, body: { error: 'Internal error.' } });
+  const service = await startServer(() => Promise.reject(new Error('with internal details')));
+  const response = await fetch(service.url);
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    {
+      errors: [
+        {
+          message: 'An internal error occurred.',
+          extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: response.headers.get('x-request-id') },
+        },
+      ],
+    },
+  ]);
 });
 
-test('rejects and closes when the port is in use', async () => {
-  const { port } = await start();
+test.each(['the port for clients', 'the admin port'])('rejects and closes when %s is in use', async (which) => {
+  const first = await startServer(async () => json({}));
+  const used = which === 'the admin port' ? Number(new URL(first.adminUrl).port) : first.port;
   let closed = false;
-  const config = { PORT: port, HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const, NODE_ENV: 'test' as const };
-  await expect(start({ config, close: async () => void (closed = true) })).rejects.toThrow('EADDRINUSE');
+  const second = startService({
+    ...defaults(),
+    config: { ...config, ADMIN_PORT: which === 'the admin port' ? used : 0 },
+    clients: {
+      config: { ...clientConfig, PORT: which === 'the admin port' ? 0 : used },
+      handle: async () => json({}),
+      renderRefusal,
+    },
+    close: async () => void (closed = true),
+  });
+  await expect(second).rejects.toThrow('EADDRINUSE');
   expect(closed).toBe(true);
 });
 
 test('stops in order: unready, no new work, drained, requests in flight finished, closed', async () => {
   const steps: string[] = [];
   const inFlight = Promise.withResolvers<void>();
-  const service = await start({
-    config: { PORT: 0, HOST: '127.0.0.1', LOG_LEVEL: 'silent', NODE_ENV: 'test', SHUTDOWN_DELAY_MS: 300 },
-    handle: async (_, response) => {
-      await inFlight.promise;
-      steps.push('responded');
-      response.end('{}');
-    },
+  const respond = async () => {
+    await inFlight.promise;
+    steps.push('responded');
+    return json({});
+  };
+  const service = await startServer(respond, {
+    config: { ...config, SHUTDOWN_DELAY_MS: 300 },
     stopTakingWork: () => steps.push('stopTakingWork'),
     drain: async () => void steps.push('drained'),
     close: async () => void steps.push('closed'),
@@ -169,7 +256,7 @@ test('stops in order: unready, no new work, drained, requests in flight finished
   await service.whenReady;
   const slow = fetch(`${service.url}/slow`);
   const stopped = service.stop();
-  const ready = await fetch(`${service.url}/ready`);
+  const ready = await fetch(`${service.adminUrl}/ready`);
   expect(await ready.json()).toEqual({ ready: false, problems: ['stopping'] });
   expect(ready.headers.get('connection')).toBe('close');
   await expect.poll(() => steps).toEqual(['stopTakingWork', 'drained']);
@@ -184,29 +271,11 @@ test.each([
   ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
   ['a body without an end, after the response', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody'],
 ])('stops while a client sends %s', async (_, sent) => {
-  const service = await start();
+  const service = await startServer(async () => json({}));
   const socket = connect(service.port, '127.0.0.1');
   socket.on('error', () => {}).resume();
   socket.write(sent);
-  await fetch(`${service.url}/health`); // by then, the server has read the bytes above
+  await fetch(service.url); // by then, the server has read the bytes above
   await service.stop();
   await expect.poll(() => socket.closed).toBe(true);
-});
-
-test.each([
-  ['nothing at all', ''],
-  ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n'],
-])('responds with 408 to a client that sends %s, and disconnects it', async (_, sent) => {
-  const server = createHttpServer((_request, response) => void response.end(), {
-    ...httpLimits,
-    headersTimeout: 100,
-    connectionsCheckingInterval: 50,
-  });
-  const { port } = await listen(server, { PORT: 0, HOST: '127.0.0.1' });
-  const socket = connect(port, '127.0.0.1');
-  socket.write(sent);
-  let received = '';
-  for await (const chunk of socket) received += String(chunk);
-  expect(received).toMatch(/^HTTP\/1\.1 408 /);
-  server.close();
 });

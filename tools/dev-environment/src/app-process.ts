@@ -23,8 +23,10 @@ export interface AppOptions {
 
 export interface RunningApp {
   name: AppName;
-  /** For example `http://127.0.0.1:4001`. */
-  url: string;
+  /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
+  url: string | null;
+  /** Of `/health`, `/ready` and `/metrics`. */
+  adminUrl: string;
   pid: number;
   /** Resolves when the process has ended, for any reason. */
   ended: Promise<AppEnd>;
@@ -53,28 +55,32 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const lastLines: string[] = [];
   const child = spawnApp(options);
   const ended = watchEnd(child);
-  const listening = Promise.withResolvers<string>();
+  const listening = Promise.withResolvers<Addresses>();
   eachLine(child, (line) => {
     onLine?.(line);
     lastLines.push(line);
     if (lastLines.length > keptLines) lastLines.shift();
-    const url = listeningUrl(line);
-    if (url !== null) listening.resolve(url);
+    const addresses = listeningAddresses(line);
+    if (addresses !== null) listening.resolve(addresses);
   });
   const tooLate = AbortSignal.timeout(startTimeoutMs);
   try {
     const gone = ended.then(({ exitCode, signal }) =>
       Promise.reject(new Error(`the process ended (${exitCode ?? signal})`)),
     );
-    const up = async (): Promise<string> => {
-      const url = await listening.promise;
-      if (waitFor === 'ready') await untilReady(url, tooLate);
-      return url;
+    const up = async (): Promise<Addresses> => {
+      const addresses = await listening.promise;
+      if (waitFor === 'ready') await untilReady(addresses.adminUrl, tooLate);
+      return addresses;
     };
-    const url = await Promise.race([up(), gone, once(tooLate, 'abort').then(() => Promise.reject(tooLate.reason))]);
+    const addresses = await Promise.race([
+      up(),
+      gone,
+      once(tooLate, 'abort').then(() => Promise.reject(tooLate.reason)),
+    ]);
     return {
       name,
-      url,
+      ...addresses,
       pid: child.pid ?? 0,
       ended,
       kill: (signal) => child.kill(signal),
@@ -112,16 +118,19 @@ function eachLine(child: ChildProcess, take: (line: string) => void): void {
   }
 }
 
-/** The URL in the log line `listening`. Null for every other line. */
-function listeningUrl(line: string): string | null {
+type Addresses = Pick<RunningApp, 'url' | 'adminUrl'>;
+
+/** The URLs in the log line `listening`. Null for every other line. */
+function listeningAddresses(line: string): Addresses | null {
   if (!line.includes('"listening"')) return null;
-  const record: { msg?: unknown; url?: unknown } = JSON.parse(line);
-  return record.msg === 'listening' && typeof record.url === 'string' ? record.url : null;
+  const record: { msg?: unknown; url?: unknown; adminUrl?: unknown } = JSON.parse(line);
+  if (record.msg !== 'listening' || typeof record.adminUrl !== 'string') return null;
+  return { url: typeof record.url === 'string' ? record.url : null, adminUrl: record.adminUrl };
 }
 
-async function untilReady(url: string, tooLate: AbortSignal): Promise<void> {
+async function untilReady(adminUrl: string, tooLate: AbortSignal): Promise<void> {
   while (!tooLate.aborted) {
-    const response = await fetch(`${url}/ready`).catch(() => null);
+    const response = await fetch(`${adminUrl}/ready`).catch(() => null);
     if (response?.ok) return;
     await sleep(25);
   }

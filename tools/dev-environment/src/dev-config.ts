@@ -13,6 +13,7 @@ export const devConfig = z.object({
   /** 0 selects a free port. */
   LENDER_API_PORT: port('4001'),
   PARTNER_API_PORT: port('4002'),
+  /** `ADMIN_PORT` of the worker. */
   WEBHOOK_WORKER_PORT: port('4003'),
   /** Only used with `--receiver`. */
   RECEIVER_PORT: port('4004'),

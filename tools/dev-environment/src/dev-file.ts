@@ -1,3 +1,4 @@
+import type { AppName } from './app-process.ts';
 import type { DevSeed } from './dev-state.ts';
 import type { System } from './start-system.ts';
 
@@ -16,7 +17,8 @@ export interface DevFile {
   /** `otherLender` and `otherPartner` belong to another organization than `lender` and `partner`. */
   otherLender: DevCaller;
   otherPartner: DevCaller;
-  worker: { url: string };
+  /** The URLs of `/health`, `/ready` and `/metrics` of each app, without the path. */
+  admin: Record<AppName, string>;
   /** URL with the login of the database owner. */
   databaseUrl: string;
   /** Ids of open referrals of `partner`, at least 20, oldest first. */
@@ -31,7 +33,11 @@ export function toDevFile(system: System, seed: DevSeed, databaseUrl: string, re
     partner: { url: partnerUrl, ...seed.partner.credential },
     otherLender: { url: lenderUrl, ...seed.otherLender.credential },
     otherPartner: { url: partnerUrl, ...seed.otherPartner.credential },
-    worker: { url: system.apps['webhook-worker'].url },
+    admin: {
+      'lender-api': system.apps['lender-api'].adminUrl,
+      'partner-api': system.apps['partner-api'].adminUrl,
+      'webhook-worker': system.apps['webhook-worker'].adminUrl,
+    },
     databaseUrl,
     referrals,
   };

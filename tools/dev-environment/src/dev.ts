@@ -74,7 +74,8 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     : null;
   system = await startSystem({
     databaseUrls: await database.appUrls(),
-    ports: { 'lender-api': LENDER_API_PORT, 'partner-api': PARTNER_API_PORT, 'webhook-worker': WEBHOOK_WORKER_PORT },
+    ports: { 'lender-api': LENDER_API_PORT, 'partner-api': PARTNER_API_PORT },
+    adminPorts: { 'webhook-worker': WEBHOOK_WORKER_PORT },
     webhookSecretKeys: state.webhookSecretKeys,
     env: {
       // Not needed for the embedded server: the apps connect to it without a pooler.

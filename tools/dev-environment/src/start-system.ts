@@ -6,8 +6,10 @@ export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
 
 export interface SystemOptions {
   databaseUrls: AppDatabaseUrls;
-  /** Each defaults to 0, a free port. */
-  ports?: Partial<Record<AppName, number>>;
+  /** `PORT` of the interfaces. Each defaults to 0, a free port. */
+  ports?: Partial<Record<'lender-api' | 'partner-api', number>>;
+  /** `ADMIN_PORT`. Each defaults to 0, a free port. */
+  adminPorts?: Partial<Record<AppName, number>>;
   /** `WEBHOOK_SECRET_KEYS`. Defaults to a new random key. */
   webhookSecretKeys?: string;
   /** Further environment variables of all apps. */
@@ -24,9 +26,9 @@ export interface SystemOptions {
 export interface System {
   /** The latest process of each app. */
   apps: Record<AppName, RunningApp>;
-  /** Starts an app that has ended again, on the same port. */
+  /** Starts an app that has ended again, on the same ports. */
   restart(name: AppName): Promise<RunningApp>;
-  /** Starts another process of an app, on a free port. `stop` stops it too. */
+  /** Starts another process of an app, on free ports. `stop` stops it too. */
   add(name: AppName, furtherEnv?: Readonly<Record<string, string>>): Promise<RunningApp>;
   /** Stops all apps at the same time. */
   stop(): Promise<void>;
@@ -42,6 +44,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const {
     databaseUrls,
     ports = {},
+    adminPorts = {},
     webhookSecretKeys = generateSecretKeys(),
     env = {},
     appEnv = {},
@@ -50,7 +53,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     onLine,
   } = options;
 
-  function start(name: AppName, port: number, furtherEnv: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
+  function start(
+    name: AppName,
+    port: number,
+    adminPort: number,
+    furtherEnv: Readonly<Record<string, string>> = {},
+  ): Promise<RunningApp> {
     return startApp({
       name,
       built,
@@ -58,6 +66,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',
+        ADMIN_HOST: '127.0.0.1',
         // An empty value counts as not set. An inherited value would point to another database.
         DATABASE_DIRECT_URL: '',
         NODE_ENV: 'development',
@@ -68,15 +77,16 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         ...furtherEnv,
         DATABASE_URL: databaseUrls[name],
         PORT: String(port),
+        ADMIN_PORT: String(adminPort),
         WEBHOOK_SECRET_KEYS: webhookSecretKeys,
       },
     });
   }
 
   const starting = [
-    start('lender-api', ports['lender-api'] ?? 0),
-    start('partner-api', ports['partner-api'] ?? 0),
-    start('webhook-worker', ports['webhook-worker'] ?? 0),
+    start('lender-api', ports['lender-api'] ?? 0, adminPorts['lender-api'] ?? 0),
+    start('partner-api', ports['partner-api'] ?? 0, adminPorts['partner-api'] ?? 0),
+    start('webhook-worker', 0, adminPorts['webhook-worker'] ?? 0),
   ] as const;
   const [lenderApi, partnerApi, webhookWorker] = await Promise.all(starting).catch(async (error: unknown) => {
     await Promise.all(starting.map((app) => app.then((running) => running.stop()).catch(() => {})));
@@ -87,11 +97,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return {
     apps,
     async restart(name) {
-      apps[name] = await start(name, Number(new URL(apps[name].url).port));
+      const { url, adminUrl } = apps[name];
+      apps[name] = await start(name, portOf(url), portOf(adminUrl));
       return apps[name];
     },
     async add(name, furtherEnv) {
-      const app = await start(name, 0, furtherEnv);
+      const app = await start(name, 0, 0, furtherEnv);
       added.push(app);
       return app;
     },
@@ -99,4 +110,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       await Promise.all([...Object.values(apps), ...added].map((app) => app.stop()));
     },
   };
+}
+
+function portOf(url: string | null): number {
+  return url === null ? 0 : Number(new URL(url).port);
 }

@@ -19,13 +19,13 @@ const quickstartUrl = 'http://127.0.0.1:4005/';
 
 /** The text that `pnpm dev` prints once everything is running: addresses, and commands to copy and paste. */
 export function welcome({ devFile, partnerId, webhookSecret, files, receiverUrl }: Welcome): string {
-  const { lender, partner, worker, referrals } = devFile;
+  const { lender, partner, admin, referrals } = devFile;
   const [referral = ''] = referrals;
   const operator = `npx -y ${packageManager()} operator`;
   const addresses = [
     ['lender interface', lender.url],
     ['partner interface', partner.url],
-    ['webhook worker', worker.url],
+    ...Object.entries(admin).map(([app, url]) => [`${app} health`, `${url}/ready`]),
     ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl]]),
     ['credentials', files.json],
     ['shell variables', files.variables],

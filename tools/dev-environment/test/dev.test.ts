@@ -19,12 +19,13 @@ test('writes dev.json with valid credentials and with exactly the fields that sc
     apiKey: expect.any(String),
     organizationId: expect.any(String),
   };
+  const adminUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(file).toEqual({
     lender: caller,
     partner: caller,
     otherLender: caller,
     otherPartner: caller,
-    worker: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) },
+    admin: { 'lender-api': adminUrl, 'partner-api': adminUrl, 'webhook-worker': adminUrl },
     databaseUrl: expect.stringContaining('postgres://'),
     referrals: expect.arrayContaining([expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/)]),
   });
@@ -51,7 +52,7 @@ test('writes dev.json with valid credentials and with exactly the fields that sc
   ).toEqual({
     data: { referral: { id, status: 'OPEN' } },
   });
-  expect((await fetch(`${file.worker.url}/ready`)).status).toBe(200);
+  expect((await fetch(`${file.admin['webhook-worker']}/ready`)).status).toBe(200);
 });
 
 test('prints curl commands that work in a shell unchanged', async () => {
@@ -84,7 +85,7 @@ test('keeps data and credentials after a stop', async () => {
 test.skipIf(process.platform !== 'linux')('restarts an app that ends, on the same port', async () => {
   const home = await newDevHome();
   const dev = home.start();
-  const { worker } = await home.whenReady(dev);
+  const { admin } = await home.whenReady(dev);
   const [pid] =
     home
       .processes()
@@ -92,7 +93,9 @@ test.skipIf(process.platform !== 'linux')('restarts an app that ends, on the sam
       ?.split(' ') ?? [];
   process.kill(Number(pid), 'SIGKILL');
   await vi.waitFor(() => expect(dev.output()).toContain('webhook-worker ended (SIGKILL)'), { timeout: 60_000 });
-  await vi.waitFor(async () => expect((await fetch(`${worker.url}/ready`)).status).toBe(200), { timeout: 60_000 });
+  await vi.waitFor(async () => expect((await fetch(`${admin['webhook-worker']}/ready`)).status).toBe(200), {
+    timeout: 60_000,
+  });
 });
 
 describe('explains why it cannot start', () => {

@@ -32,7 +32,15 @@ test('removes the files of a killed process, and writes files that only the owne
   await expect(access(variablesFile)).rejects.toThrow('ENOENT');
   const caller = { url: '', clientId: '', apiKey: '', organizationId: '' };
   const callers = { lender: caller, partner: caller, otherLender: caller, otherPartner: caller };
-  await home.writeDevFiles({ ...callers, worker: { url: '' }, databaseUrl: '', referrals: [] }, 'export A=1\n');
+  await home.writeDevFiles(
+    {
+      ...callers,
+      admin: { 'lender-api': '', 'partner-api': '', 'webhook-worker': '' },
+      databaseUrl: '',
+      referrals: [],
+    },
+    'export A=1\n',
+  );
   await home.saveState();
   const modes = await Promise.all(
     ['dev.json', 'dev.env', 'state.json'].map(async (name) => (await stat(join(directory, name))).mode & 0o777),

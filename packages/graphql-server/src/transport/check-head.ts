@@ -15,13 +15,14 @@ export function checkHead(request: IncomingMessage, limits: { bodyBytes: number 
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw new RequestError('UNSUPPORTED_MEDIA_TYPE');
 
-  if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) throw tooLarge(limits);
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limits.bodyBytes) throw tooLarge(declared.toLocaleString('en'), limits);
 }
 
-export function tooLarge({ bodyBytes }: { bodyBytes: number }): RequestError {
-  return new RequestError('PAYLOAD_TOO_LARGE', {
-    message: `The body is larger than the limit of ${bodyBytes.toLocaleString('en')} bytes.`,
-  });
+/** @param found the size of the body, or `at least` the size of the part that was read */
+export function tooLarge(found: string, { bodyBytes }: { bodyBytes: number }): RequestError {
+  const message = `The body has ${found} bytes; at most ${bodyBytes.toLocaleString('en')} are allowed.`;
+  return new RequestError('PAYLOAD_TOO_LARGE', { message });
 }
 
 function isJsonInUtf8(contentType: string): boolean {

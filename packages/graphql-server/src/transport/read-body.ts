@@ -28,10 +28,10 @@ function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs
 
   const onData = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limits.bodyBytes) reject(tooLarge(limits));
+    if (size > limits.bodyBytes) reject(tooLarge(`at least ${size.toLocaleString('en')}`, limits));
     else chunks.push(chunk);
   };
-  const timer = setTimeout(() => reject(new RequestError('REQUEST_TIMEOUT')), limits.bodyMs);
+  const timer = setTimeout(() => reject(tooSlow(size, request, limits)), limits.bodyMs);
 
   const onAbort = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is incomplete.' }));
 
@@ -43,6 +43,13 @@ function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs
   return promise.finally(() => {
     clearTimeout(timer);
     request.off('data', onData).off('close', onAbort);
-    request.resume(); // discards the rest of a rejected body
+    request.pause(); // the response decides how much of a rejected body is still read
   });
+}
+
+function tooSlow(size: number, { headers }: IncomingMessage, { bodyMs }: { bodyMs: number }): RequestError {
+  const declared = headers['content-length'];
+  const found = `${size.toLocaleString('en')}${declared === undefined ? '' : ` of ${Number(declared).toLocaleString('en')}`} bytes`;
+  const message = `The body was not complete after ${bodyMs / 1000} seconds: ${found} had arrived. Send the request again on a new connection.`;
+  return new RequestError('REQUEST_TIMEOUT', { message });
 }

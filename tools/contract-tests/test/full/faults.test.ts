@@ -190,8 +190,8 @@ test.each([
     await receiver.waitFor(receiver.deliveries.length + 20);
   }
   expect(await untilAllDelivered(await load.stop())).toBeLessThanOrEqual(2 * 2 * concurrencyPerUrl);
-  for (const { url } of [t.system.apps['partner-api'], ...workers])
-    expect((await fetch(`${url}/health`)).ok).toBe(true);
+  for (const { adminUrl } of [t.system.apps['partner-api'], ...workers])
+    expect((await fetch(`${adminUrl}/health`)).ok).toBe(true);
 });
 
 test('delivers every event when the database rejects logins for a second', { timeout: 120_000 }, async () => {

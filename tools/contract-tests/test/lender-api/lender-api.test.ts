@@ -1,11 +1,11 @@
 import { createLender, issueCredential } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import type { RunningService } from '@deedwire/service-runtime';
+import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type Credential } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let harness: Harness;
-let service: RunningService;
+let service: RunningServer;
 let lenderKey: Credential;
 let colleagueKey: Credential;
 let partnerKey: Credential;

@@ -23,7 +23,7 @@ test('starts while the database is unavailable, becomes ready once it is reachab
     postGraphql(`${service.url}/partners/graphql`, account.credential, { query: '{ partner { name } }' });
   const read = () => readAs(partner);
   const ready = async () => {
-    const response = await fetch(`${service.url}/ready`);
+    const response = await fetch(`${service.adminUrl}/ready`);
     return [response.status, await response.json()];
   };
   const unavailable = async () => {
@@ -31,7 +31,7 @@ test('starts while the database is unavailable, becomes ready once it is reachab
     return [status, headers.get('retry-after'), body.errors?.[0]?.extensions.code, 'data' in body];
   };
 
-  expect((await fetch(`${service.url}/health`)).status).toBe(200);
+  expect((await fetch(`${service.adminUrl}/health`)).status).toBe(200);
   await expect.poll(ready).toEqual([503, { ready: false, problems: ['the database is not available: ECONNREFUSED'] }]);
   expect(await unavailable()).toEqual([503, '5', 'SERVICE_UNAVAILABLE', false]);
 

@@ -3,12 +3,12 @@ import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
 import { schema20261101 } from '@deedwire/partner-api/versions/2026-11-01';
 import { sdl, versions } from '@deedwire/partner-schema';
-import type { RunningService } from '@deedwire/service-runtime';
+import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let harness: Harness;
-let service: RunningService;
+let service: RunningServer;
 
 beforeAll(async () => {
   harness = await createHarness();
@@ -38,7 +38,7 @@ test('does not serve a schema that differs from its contract', async () => {
   const contract = serveContract({ versions, sdl: changedSdl }, schemas);
   const different = await harness.startPartnerApi({}, contract);
   const ready = async () => {
-    const response = await fetch(`${different.url}/ready`);
+    const response = await fetch(`${different.adminUrl}/ready`);
     return { status: response.status, body: await response.json() };
   };
   const problems = [
@@ -153,7 +153,7 @@ describe('referrals', () => {
 
 test('counts requests in metrics that hold no client id', async () => {
   await send('{ partner { name } }');
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
   expect(text).toContain(
     'graphql_request_duration_seconds_count{interface="partner",version="2026-11-01",outcome="OK"}',
   );

@@ -1,11 +1,11 @@
 import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
-import type { RunningService } from '@deedwire/service-runtime';
+import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let harness: Harness;
-let service: RunningService;
+let service: RunningServer;
 
 beforeAll(async () => {
   harness = await createHarness();

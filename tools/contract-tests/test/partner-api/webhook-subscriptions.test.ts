@@ -1,10 +1,10 @@
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import type { RunningService } from '@deedwire/service-runtime';
+import type { RunningServer } from '@deedwire/service-runtime';
 import { echoToken, postGraphql, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let harness: Harness;
-let service: RunningService;
+let service: RunningServer;
 let receiver: Receiver;
 
 beforeAll(async () => {

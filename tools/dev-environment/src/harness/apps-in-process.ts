@@ -2,7 +2,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { startInterfaceService, type InterfaceConfig, type ServedContract } from '@deedwire/graphql-server';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { partnerInterface } from '@deedwire/partner-api/partner-interface';
-import { createLogger, noTrustedProxies, type RunningService } from '@deedwire/service-runtime';
+import { createLogger, noTrustedProxies, type RunningServer } from '@deedwire/service-runtime';
 import type { WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
@@ -12,8 +12,8 @@ import { Registry } from 'prom-client';
  * process cannot express.
  */
 export interface AppsInProcess {
-  startPartnerApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningService>;
-  startLenderApi(config?: Partial<InterfaceConfig>): Promise<RunningService>;
+  startPartnerApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningServer>;
+  startLenderApi(config?: Partial<InterfaceConfig>): Promise<RunningServer>;
   /** Resolves when the worker is ready. */
   startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
   stopWorker(worker: Worker): Promise<void>;
@@ -24,12 +24,13 @@ export interface AppsInProcess {
 }
 
 export function createAppsInProcess(database: TestDatabase, secretKeys: Map<string, Buffer>): AppsInProcess {
-  const services: RunningService[] = [];
+  const services: RunningServer[] = [];
   const workers = new Set<Worker>();
   const registry = new Registry();
 
   const common = {
-    PORT: 0,
+    ADMIN_PORT: 0,
+    ADMIN_HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
     NODE_ENV: 'test',
     GID_NAMESPACE: 'service',
@@ -42,14 +43,17 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     definition: typeof lenderInterface | typeof partnerInterface,
     contract: ServedContract,
     config: Partial<InterfaceConfig>,
-  ): Promise<RunningService> {
+  ): Promise<RunningServer> {
     const service = await startInterfaceService({
       ...definition,
       contract,
       appVersion: '0.0.0',
       config: {
         ...common,
+        PORT: 0,
         HOST: '127.0.0.1',
+        MAX_CONNECTIONS: 1000,
+        MAX_CONNECTIONS_PER_ADDRESS: 100,
         DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
         DATABASE_TIMEOUT_MS: 20_000,
         DOCUMENTATION_URL: 'https://docs.example',

@@ -1,0 +1,53 @@
+import { connect, type Socket } from 'node:net';
+import { trustedProxiesVariable } from '@deedwire/service-runtime';
+import { afterEach, expect, test } from 'vitest';
+import { key, type SampleServer, startSampleServer } from './sample-server.ts';
+
+let server: SampleServer | undefined;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close();
+});
+
+/** Opens a connection and sends a query on it. Returns the status and the code of the response. */
+async function query(port: number, apiKey: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  const body = '{"query":"{ hello }"}';
+  socket.write(
+    `POST /lenders/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nX-Service-Client-Id: client-1\r\nX-Service-API-Key: ${apiKey}\r\nX-Service-Organization-Id: org-1\r\n\r\n${body}`,
+  );
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk))).on('error', () => {});
+  await expect.poll(() => received, { timeout: 60_000 }).toMatch(/\r\n\r\n./);
+  const [, code] = /"code":"(\w+)"/.exec(received) ?? [];
+  const status = received.slice(9, 12);
+  return code === undefined ? status : `${status} ${code}`;
+}
+
+const opened = async (port: number, apiKey: string, count: number) => {
+  const results: string[] = [];
+  for (let number = 0; number < count; number += 1) results.push(await query(port, apiKey));
+  return results;
+};
+
+test('refuses the connections of an address beyond its limit, but not those that sent a valid key', async () => {
+  server = await startSampleServer({ config: { MAX_CONNECTIONS_PER_ADDRESS: 3 } });
+  expect(await opened(server.port, key.apiKey, 6)).toEqual(Array(6).fill('200'));
+  expect(await opened(server.port, 'none', 4)).toEqual([...Array(3).fill('401 UNAUTHENTICATED'), '429 RATE_LIMITED']);
+  expect(await query(server.port, key.apiKey)).toBe('429 RATE_LIMITED');
+});
+
+test('does not limit the connections of a trusted proxy', async () => {
+  const TRUSTED_PROXIES = trustedProxiesVariable().parse('127.0.0.1');
+  server = await startSampleServer({ config: { MAX_CONNECTIONS_PER_ADDRESS: 3, TRUSTED_PROXIES } });
+  expect(await opened(server.port, 'none', 8)).toEqual(Array(8).fill('401 UNAUTHENTICATED'));
+});
+
+test('accepts 100 connections of an address by default', async () => {
+  server = await startSampleServer({ config: { MAX_CONNECTIONS_PER_ADDRESS: 100 } });
+  const results = await opened(server.port, 'none', 101);
+  expect(results.slice(0, 100)).toEqual(Array(100).fill('401 UNAUTHENTICATED'));
+  expect(results.at(-1)).toBe('429 RATE_LIMITED');
+});

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpLimits } from './http-limits.ts';
+import type { Refusal } from './refusal.ts';
+
+export const unknownExpectation: Refusal = {
+  code: 'EXPECTATION_FAILED',
+  message: 'The Expect header is not supported. Send "100-continue", or omit the header.',
+};
+
+export const noTunnel: Refusal = {
+  code: 'METHOD_NOT_ALLOWED',
+  message: 'CONNECT is not supported. This server is not a proxy.',
+};
+
+/** The found number is not exact, because the address may have closed a connection since. */
+export function tooManyConnections(limit: number): Refusal {
+  const message = `Your address has more than ${limit} open connections without a valid API key; at most ${limit} are allowed. Close some of them, and send several requests on each.`;
+  return { code: 'RATE_LIMITED', message };
+}
+
+/** Refuses requests whose Host header is missing or repeated (RFC 9112, 3.2). */
+export function refusalOfRequest({ headersDistinct, httpVersion }: IncomingMessage): Refusal | null {
+  const hosts = headersDistinct.host?.length ?? 0;
+  if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return null;
+  const message = `The request has ${hosts} Host headers. Send exactly one.`;
+  return { code: 'BAD_REQUEST', message };
+}
+
+/** Explains an error of Node's HTTP parser. Node does not report how large the headers were. */
+export function refusalOfError(
+  { code }: NodeJS.ErrnoException,
+  { maxHeaderSize, headersTimeout, requestTimeout }: HttpLimits,
+  isInBody: boolean,
+): Refusal {
+  const allowed = `${maxHeaderSize.toLocaleString('en')} bytes`;
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        code: 'HEADERS_TOO_LARGE',
+        message: `The request line and the headers have more than ${allowed}; at most ${allowed} are allowed. Send fewer or shorter headers.`,
+      };
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return {
+        code: 'PAYLOAD_TOO_LARGE',
+        message: 'The chunk extensions of the body have more than 16,384 bytes; at most 16,384 are allowed. Send none.',
+      };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return {
+        code: 'REQUEST_TIMEOUT',
+        message: isInBody
+          ? `The request was not complete after ${requestTimeout / 1000} seconds. Send it again on a new connection.`
+          : `The headers of the request were not complete after ${headersTimeout / 1000} seconds. Send it again on a new connection.`,
+      };
+    case undefined:
+    default:
+      return { code: 'BAD_REQUEST', message: 'The request is not valid HTTP/1.1. Check its syntax and its framing.' };
+  }
+}

@@ -1,0 +1,34 @@
+/** Limits of a server, in milliseconds, bytes and connections. */
+export interface HttpLimits {
+  /** From the connection, or from the first byte on a kept-alive connection, until the headers are complete. */
+  headersTimeout: number;
+  /** Until the whole request is complete. The handler limits the body to less and responds with a better error. */
+  requestTimeout: number;
+  /** How often Node checks the two timeouts above. */
+  connectionsCheckingInterval: number;
+  /** How long an idle connection stays open after a response. */
+  keepAliveTimeout: number;
+  /** The request line and all headers. */
+  maxHeaderSize: number;
+  /** Without traffic in either direction. This also ends clients that do not read their response. */
+  socketTimeout: number;
+  /** The response to the last one closes the connection, so that long-lived clients spread over new instances. */
+  requestsPerConnection: number;
+  /** All open connections. Further ones are closed at once. */
+  connections: number;
+  /** Open connections of one address that have not sent a valid API key. Trusted proxies have no such limit. */
+  connectionsPerAddress: number;
+}
+
+export const httpLimits: HttpLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 1000,
+  // Longer than the 60 s of common load balancers. Otherwise they reuse connections that the server is closing.
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+  socketTimeout: 30_000,
+  requestsPerConnection: 10_000,
+  connections: 10_000,
+  connectionsPerAddress: 100,
+};

@@ -1,0 +1,18 @@
+/** A complete response, without the headers that every response has. */
+export interface HttpResponse {
+  status: number;
+  /** With the Content-Type. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** The headers of every response, also of those that the HTTP layer sends without a handler. */
+export function allHeaders({ headers, body }: HttpResponse, requestId: string): Record<string, string> {
+  return {
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+  };
+}

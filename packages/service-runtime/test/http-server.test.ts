@@ -1,0 +1,311 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createHttpServer, type HttpHandler, type HttpServer } from '../src/http/http-server.ts';
+import { createLogger, type HttpLimits, httpLimits, renderRefusal, trustedProxiesVariable } from '../src/index.ts';
+
+const servers: HttpServer[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+const ok: HttpHandler = async () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, body: '"ok"' });
+
+interface Started {
+  port: number;
+  refused: string[];
+  limited: string[];
+  logged: Record<string, unknown>[];
+}
+
+async function start(
+  handle: HttpHandler = ok,
+  { limits = {}, trusted }: { limits?: Partial<HttpLimits>; trusted?: string } = {},
+): Promise<Started> {
+  const refused: string[] = [];
+  const limited: string[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const server = createHttpServer({
+    handle,
+    renderRefusal,
+    limits: { ...httpLimits, connectionsCheckingInterval: 20, ...limits },
+    trustedProxies: trustedProxiesVariable().parse(trusted),
+    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) }),
+    onRefused: (code) => refused.push(code),
+    onConnectionLimit: (limit) => limited.push(limit),
+  });
+  servers.push(server);
+  const { port } = await server.listen({ port: 0, host: '127.0.0.1' });
+  return { port, refused, limited, logged };
+}
+
+/** Opens a connection, and collects what arrives. */
+async function open(port: number): Promise<{ socket: Socket; received: () => string; closed: Promise<string> }> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (chunk) => (text += String(chunk))).on('error', () => {});
+  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+  await once(socket, 'connect');
+  return { socket, received: () => text, closed };
+}
+
+/** Sends bytes unchanged and returns everything that arrives until the server closes the connection. */
+async function exchange(port: number, bytes: string): Promise<string> {
+  const { socket, closed } = await open(port);
+  socket.write(bytes);
+  return closed;
+}
+
+/** The status, the code and the headers that every response has. */
+function summary(response: string): object {
+  const [head = '', body = ''] = response.split('\r\n\r\n');
+  const headers = new Map(
+    head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  const { code, requestId } = JSON.parse(body).errors[0].extensions;
+  return {
+    status: Number(head.split(' ')[1]),
+    code,
+    'cache-control': headers.get('cache-control'),
+    'x-content-type-options': headers.get('x-content-type-options'),
+    connection: headers.get('connection'),
+    isRequestIdTheSame: /^[0-9a-f-]{36}$/.test(requestId) && headers.get('x-request-id') === requestId,
+    isLengthCorrect: Number(headers.get('content-length')) === Buffer.byteLength(body),
+  };
+}
+
+const complete = (status: number, code: string) => ({
+  status,
+  code,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  connection: 'close',
+  isRequestIdTheSame: true,
+  isLengthCorrect: true,
+});
+
+const post = (headers: string, body: string) => `POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}`;
+const readAll: HttpHandler = async (request, context) => {
+  for await (const _ of request);
+  return ok(request, context);
+};
+
+describe('responses that Node writes by default', () => {
+  test.each([
+    ['a malformed request line', 'NOPE\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a malformed header', 'GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['an unknown HTTP version', 'GET / HTTP/3.0\r\nHost: a\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['both framings', post('Content-Length: 1\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'), 400, 'BAD_REQUEST'],
+    ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two Host headers', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a malformed chunk', post('Transfer-Encoding: chunked\r\n', 'zz\r\na\r\n0\r\n\r\n'), 400, 'BAD_REQUEST'],
+    [
+      'oversized chunk extensions',
+      post('Transfer-Encoding: chunked\r\n', `1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n`),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ],
+    ['an unknown expectation', post('Expect: 200-ok\r\nContent-Length: 1\r\n', 'a'), 417, 'EXPECTATION_FAILED'],
+    ['oversized headers', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+    ['an oversized target', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+  ])('have our body, code, request id and headers: %s', async (_, bytes, status, code) => {
+    const { port, refused, logged } = await start(readAll);
+    const response = await exchange(port, bytes);
+    expect(response.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    expect(summary(response)).toEqual(complete(status, code));
+    expect(refused).toEqual([code]);
+    expect(logged).toMatchObject([{ msg: 'request refused', code, status, address: '127.0.0.1' }]);
+  });
+
+  test.each([
+    ['nothing', '', 'headers'],
+    ['headers without an end', 'GET / HTTP/1.1\r\nHost: a\r\n', 'headers'],
+    ['a body without an end', post('Content-Length: 9\r\n', 'body'), 'request'],
+  ])('have them on a timeout of a client that sends %s', async (_, sent, limit) => {
+    const limits = limit === 'headers' ? { headersTimeout: 100 } : { headersTimeout: 100, requestTimeout: 200 };
+    const { port } = await start(readAll, { limits });
+    const response = await exchange(port, sent);
+    expect(summary(response)).toEqual(complete(408, 'REQUEST_TIMEOUT'));
+    expect(response).toMatch(limit === 'headers' ? 'were not complete after 0.1 seconds' : 'after 0.2 seconds');
+  });
+
+  test('name the limit of the headers', async () => {
+    const { port } = await start(ok, { limits: { maxHeaderSize: 2048 } });
+    expect(await exchange(port, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(3000)}\r\n\r\n`)).toContain(
+      'have more than 2,048 bytes; at most 2,048 bytes are allowed',
+    );
+  });
+
+  test('follow the response to an earlier request on the connection', async () => {
+    const first = Promise.withResolvers<void>();
+    const { port } = await start(async (request, context) => {
+      await first.promise;
+      return ok(request, context);
+    });
+    const { socket, received, closed } = await open(port);
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\nNOPE\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(received()).toBe('');
+    first.resolve();
+    const [, one = '', two = ''] = (await closed).split('HTTP/1.1 ');
+    expect([one.slice(0, 3), two.slice(0, 3)]).toEqual(['200', '400']);
+  });
+});
+
+test('keeps all headers, however many there are', async () => {
+  let count = 0;
+  const { port } = await start(async (request, context) => {
+    count = request.rawHeaders.length / 2;
+    return ok(request, context);
+  });
+  await exchange(port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${'a:\r\n'.repeat(3000)}\r\n`);
+  expect(count).toBe(3002);
+});
+
+describe('a response that leaves a body unread', () => {
+  test('reaches a client that goes on sending, and then closes the connection after a bounded part of the body', async () => {
+    const { port } = await start();
+    const { socket, received, closed } = await open(port);
+    socket.write(post('Transfer-Encoding: chunked\r\n', ''));
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const sending = (async () => {
+      while (!socket.destroyed) {
+        if (socket.write(chunk)) continue;
+        await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+      }
+    })();
+    await expect.poll(received, { timeout: 60_000 }).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*Connection: close\r\n/);
+    await closed;
+    await sending;
+    // What the server has read, and what the buffers of both sockets hold.
+    expect(socket.bytesWritten - socket.writableLength).toBeLessThan(16_000_000);
+  });
+
+  test('is the last on its connection', async () => {
+    let served = 0;
+    const { port } = await start(async (request, context) => {
+      served += 1;
+      return ok(request, context);
+    });
+    const { socket, closed } = await open(port);
+    socket.write(post('Content-Length: 4\r\n', 'bo'));
+    await expect.poll(() => served).toBe(1);
+    socket.write('dyGET /next HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect((await closed).match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    expect(served).toBe(1);
+  });
+
+  test('does not close the connection if the body has arrived meanwhile', async () => {
+    const { port } = await start(async (request, context) => {
+      await expect.poll(() => request.complete, { timeout: 60_000 }).toBe(true);
+      return ok(request, context);
+    });
+    const { socket, received } = await open(port);
+    socket.write(post('Content-Length: 4\r\n', 'body'));
+    await expect.poll(received).toContain('200 OK');
+    expect(received()).toContain('Connection: keep-alive');
+  });
+});
+
+test('sends 100 Continue only when the handler accepts the body', async () => {
+  const { port } = await start(async (request, context) => {
+    if (request.url === '/refused') return { ...(await ok(request, context)), status: 401 };
+    context.acceptBody();
+    return readAll(request, context);
+  });
+  const head = post('Expect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n', '');
+  expect(await exchange(port, head.replace('/', '/refused'))).toMatch(/^HTTP\/1\.1 401 /);
+
+  const { socket, received, closed } = await open(port);
+  socket.write(head);
+  await expect.poll(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write('body');
+  expect(await closed).toMatch(/HTTP\/1\.1 200 /);
+});
+
+describe('connections', () => {
+  test('are closed at once beyond the total limit', async () => {
+    const { port, limited } = await start(ok, { limits: { connections: 3 } });
+    await Promise.all([open(port), open(port), open(port)]);
+    expect(await (await open(port)).closed).toBe('');
+    expect(limited).toEqual(['total']);
+  });
+
+  test('beyond the limit of an address get 429, and beyond twice the limit are closed at once', async () => {
+    const { port, limited } = await start(ok, { limits: { connectionsPerAddress: 2 } });
+    const [first] = [await open(port), await open(port)];
+    const refused = [await open(port), await open(port)];
+    expect(await (await open(port)).closed).toBe('');
+    for (const { socket, closed } of refused) {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      expect(summary(await closed)).toEqual(complete(429, 'RATE_LIMITED'));
+    }
+    expect(limited).toEqual(['address', 'address', 'address']);
+    first?.socket.destroy();
+    await first?.closed;
+    // A closed connection makes room for another one, once the server has noticed it.
+    await expect
+      .poll(() => exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))
+      .toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('of an address do not count once a request was authenticated', async () => {
+    const { port } = await start(
+      async (request, context) => {
+        context.authenticated();
+        return ok(request, context);
+      },
+      { limits: { connectionsPerAddress: 1 } },
+    );
+    for (let count = 0; count < 5; count += 1) {
+      const { socket, received } = await open(port);
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
+    }
+  });
+
+  test('of a trusted proxy have no limit per address', async () => {
+    const { port, limited } = await start(ok, { limits: { connectionsPerAddress: 1 }, trusted: '127.0.0.1' });
+    for (let count = 0; count < 5; count += 1) {
+      const { socket, received } = await open(port);
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    expect(limited).toEqual([]);
+  });
+
+  test('are closed after their last request, and when they are idle', async () => {
+    const { port } = await start(ok, { limits: { requestsPerConnection: 2 } });
+    const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const responses = await exchange(port, get + get + get);
+    expect(responses.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(responses).toMatch(/Connection: keep-alive[\s\S]*Connection: close/);
+
+    const idle = await start(ok, { limits: { keepAliveTimeout: 50 } });
+    expect(await exchange(idle.port, get)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('are closed when the client does not read its response', async () => {
+    let served: Socket | undefined;
+    const large: HttpHandler = async (request, context) => {
+      served = request.socket;
+      return { ...(await ok(request, context)), body: 'x'.repeat(20_000_000) };
+    };
+    const { port } = await start(large, { limits: { socketTimeout: 200 } });
+    const { socket, received, closed } = await open(port);
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => served?.destroyed, { timeout: 60_000 }).toBe(true);
+    socket.resume();
+    await closed;
+    expect(received().length).toBeLessThan(20_000_000);
+  });
+});
