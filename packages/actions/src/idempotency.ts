@@ -66,7 +66,8 @@ export async function withIdempotencyKey<Payload, Result>(
   const { mutation, key, codec } = request;
   if (key === null || key === undefined) return { kind: 'done', result: await work(async () => {}) };
   if (!/^[\x20-\x7e]{1,64}$/.test(key)) {
-    return rejected('IDEMPOTENCY_KEY_INVALID', 'The idempotency key must be 1 to 64 printable ASCII characters.');
+    const message = `The idempotency key must be 1 to 64 printable ASCII characters. It has ${key.length} characters.`;
+    return rejected('IDEMPOTENCY_KEY_INVALID', message);
   }
 
   const ref = { accountId: caller.accountId, mutation, key };

@@ -91,8 +91,8 @@ test('stores and calls the normalized URL', async () => {
   expect(world.partnerApi.sender.verified[0]?.url).toBe(firstUrl);
 });
 
-const unknownType = (type: string) =>
-  `The partner interface has no event type ${type}. \`webhookEventTypes\` lists its event types.`;
+const unknownType = (type: string, suggestion = '') =>
+  `The partner interface has no event type ${type}.${suggestion} Its event types are referral.converted, referral.created, referral.declined, webhook.test.`;
 
 test.each<
   [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: unknown; field: string[] | null }]
@@ -137,6 +137,15 @@ test.each<
       code: 'EVENT_TYPE_UNKNOWN',
       message: unknownType('"referral.lost"'),
       field: ['input', 'eventTypes', '1', 'type'],
+    },
+  ],
+  [
+    'a misspelled event type',
+    { eventTypes: [{ type: 'referral.create' }] },
+    {
+      code: 'EVENT_TYPE_UNKNOWN',
+      message: unknownType('"referral.create"', ' Did you mean "referral.created"?'),
+      field: ['input', 'eventTypes', '0', 'type'],
     },
   ],
   [
@@ -234,7 +243,7 @@ test('limits an account to 20 subscriptions, also for concurrent requests', asyn
   expect(results.filter(({ webhookSubscription }) => webhookSubscription !== null)).toHaveLength(8);
   for (const { webhookSubscription, userErrors } of results) {
     if (webhookSubscription !== null) continue;
-    const message = 'An account can have 20 subscriptions. Delete one first.';
+    const message = 'The account has 20 subscriptions; at most 20 are allowed. Delete one first.';
     expect(userErrors).toEqual([{ code: 'LIMIT_REACHED', message, field: null }]);
   }
   const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, { first: 100 });
@@ -266,7 +275,9 @@ test('limits an account to 20 handshakes per minute, for new and changed URLs to
   const refused = [
     {
       code: 'LIMIT_REACHED',
-      message: 'An account can have 20 callback URLs verified per minute. Try again in the next minute.',
+      message: expect.stringMatching(
+        /^This is verification 2\d of a callback URL of the account in this minute; at most 20 are allowed\./,
+      ),
       field: null,
     },
   ];

@@ -1,4 +1,4 @@
-import { isEmail, isText, isTextOrBlank } from './text.ts';
+import { describeLength, isEmail, isText, isTextOrBlank } from './text.ts';
 
 /** `CONVERTED` and `DECLINED` are final. */
 export type ReferralStatus = 'OPEN' | 'CONVERTED' | 'DECLINED';
@@ -26,7 +26,10 @@ const declineReasonMaxLength = 1_000;
 export function findReferralProblems(details: ReferralDetails): ReferralProblem[] {
   const problems: ReferralProblem[] = [];
   if (!isText(details.clientName, clientNameMaxLength)) {
-    problems.push({ detail: 'clientName', message: 'The client name must be 1 to 200 characters and not blank.' });
+    problems.push({
+      detail: 'clientName',
+      message: `The client name must be 1 to 200 characters and not blank. It has ${describeLength(details.clientName)}.`,
+    });
   }
   if (details.clientEmail !== null && !isEmail(details.clientEmail)) {
     problems.push({
@@ -37,11 +40,14 @@ export function findReferralProblems(details: ReferralDetails): ReferralProblem[
   if (details.externalReference !== null && !isText(details.externalReference, externalReferenceMaxLength)) {
     problems.push({
       detail: 'externalReference',
-      message: 'The external reference must be 1 to 200 characters and not blank.',
+      message: `The external reference must be 1 to 200 characters and not blank. It has ${describeLength(details.externalReference)}.`,
     });
   }
   if (details.note !== null && !isTextOrBlank(details.note, noteMaxLength)) {
-    problems.push({ detail: 'note', message: 'The note must be at most 5,000 characters.' });
+    problems.push({
+      detail: 'note',
+      message: `The note must be at most 5,000 characters. It has ${describeLength(details.note)}.`,
+    });
   }
   return problems;
 }

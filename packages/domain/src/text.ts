@@ -25,3 +25,9 @@ const emailMaxLength = 254;
 export function isEmail(value: string): boolean {
   return isText(value, emailMaxLength) && /^[^\s\p{Cc}@]+@[^\s\p{Cc}@.]+(?:\.[^\s\p{Cc}@.]+)*$/u.test(value);
 }
+
+/** For error messages about a length: `201 characters`. Counts code points, as `isText` does. */
+export function describeLength(value: string): string {
+  const length = Array.from(value).length;
+  return length === 1 ? '1 character' : `${length.toLocaleString('en')} characters`;
+}

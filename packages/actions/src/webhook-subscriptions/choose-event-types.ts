@@ -1,7 +1,8 @@
 import type { InterfaceName } from '@deedwire/domain';
-import { findEventType } from '@deedwire/webhook-events';
+import { findEventType, webhookEventTypes } from '@deedwire/webhook-events';
 import type { UserError } from '../user-error.ts';
 import { pinnableEventVersions } from '../webhook-event-types/event-versions.ts';
+import { nearestName } from './nearest-name.ts';
 import type { SubscribedEventType } from './webhook-subscription.ts';
 
 /** The user errors about a list of event types. */
@@ -46,7 +47,7 @@ export function chooseEventTypes(
     const field = ['input', 'eventTypes', String(index)];
     const eventType = findEventType(type);
     if (eventType === undefined || !eventType.interfaces.includes(interfaceName)) {
-      const message = `The ${interfaceName} interface has no event type ${quote(type)}. \`webhookEventTypes\` lists its event types.`;
+      const message = describeUnknownType(interfaceName, type);
       userErrors.push({ code: 'EVENT_TYPE_UNKNOWN', message, field: [...field, 'type'] });
       continue;
     }
@@ -72,6 +73,16 @@ export function chooseEventTypes(
     eventTypes.set(type, chosen);
   }
   return { eventTypes: Array.from(eventTypes, ([type, version]) => ({ type, version })), userErrors };
+}
+
+function describeUnknownType(interfaceName: InterfaceName, type: string): string {
+  const types = webhookEventTypes
+    .filter(({ interfaces }) => interfaces.includes(interfaceName))
+    .map((eventType) => eventType.type);
+  // A longer text is not a misspelled type, and comparing it would take long.
+  const nearest = type.length > quotedMaxLength ? null : nearestName(type, types);
+  const suggestion = nearest === null ? '' : ` Did you mean "${nearest}"?`;
+  return `The ${interfaceName} interface has no event type ${quote(type)}.${suggestion} Its event types are ${types.join(', ')}.`;
 }
 
 /** A value of the client, quoted, and truncated for an error message. */

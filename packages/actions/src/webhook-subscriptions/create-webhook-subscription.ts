@@ -47,7 +47,7 @@ const subscriptionsPerAccount = 20;
 
 const limitReached: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',
-  message: `An account can have ${subscriptionsPerAccount} subscriptions. Delete one first.`,
+  message: `The account has ${subscriptionsPerAccount} subscriptions; at most ${subscriptionsPerAccount} are allowed. Delete one first.`,
   field: null,
 };
 

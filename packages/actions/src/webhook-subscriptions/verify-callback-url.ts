@@ -29,7 +29,7 @@ export async function verifyCallbackUrl(
   const handshakes = await countHandshake(context.store, caller.accountId, caller.interfaceName);
   if (handshakes === 1) await deleteOldHandshakeCounts(context.store, caller.accountId);
   if (handshakes > handshakesPerMinute) {
-    const message = `An account can have ${handshakesPerMinute} callback URLs verified per minute. Try again in the next minute.`;
+    const message = `This is verification ${handshakes} of a callback URL of the account in this minute; at most ${handshakesPerMinute} are allowed. Try again in the next minute.`;
     return { code: 'LIMIT_REACHED', message, field: null };
   }
   const result = await context.sender.verify(request);
