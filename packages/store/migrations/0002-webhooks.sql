@@ -291,8 +291,8 @@ grant select, insert, delete on webhook_subscription_event_type to lender_api, p
 grant select, insert on webhook_subscription_sequence to lender_api, partner_api;
 grant insert on webhook_event, webhook_event_queue to lender_api, partner_api;
 grant select, insert, update, delete on webhook_handshake_count to lender_api, partner_api;
-grant select on webhook_event, webhook_payload, webhook_delivery, webhook_pending_delivery, webhook_failed_delivery,
-  webhook_attempt, webhook_retention to lender_api, partner_api;
+grant select on webhook_event, webhook_delivery, webhook_pending_delivery, webhook_failed_delivery, webhook_attempt,
+  webhook_retention to lender_api, partner_api;
 grant usage, select on sequence webhook_queue_position to lender_api, partner_api;
 
 grant select on webhook_subscription_event_type to webhook_worker;

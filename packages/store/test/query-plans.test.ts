@@ -87,6 +87,10 @@ function rowsRead(nodes: readonly PlanNode[], relation: string): number {
     .reduce((sum, rows) => sum + rows, 0);
 }
 
+/** The tables that were read as a whole. */
+const scanned = (nodes: readonly PlanNode[]): string[] =>
+  nodes.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? '') : []));
+
 const indexes = (nodes: readonly PlanNode[]): string[] => nodes.flatMap((node) => node['Index Name'] ?? []);
 
 // PostgreSQL chooses between a generic and a custom plan at run time. Both must use the index.

@@ -23,7 +23,7 @@ function child(rowsOf: readonly InterfaceName[], insert: string): RowFixture {
 const account = `(select id from account where interface = $1::interface_name)`;
 const apiClient = `(select id from api_client where interface = $1::interface_name)`;
 const subscription = `(select id from webhook_subscription where interface = $1::interface_name)`;
-const event = `(select id from outbox_event where interface = $1::interface_name)`;
+const event = `(select id from webhook_event where interface = $1::interface_name)`;
 const delivery = `(select id from webhook_delivery where interface = $1::interface_name)`;
 
 /** One row for each table of the schema. Parents come before their children. */
@@ -87,8 +87,8 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'webhook_subscription',
     child(
       both,
-      `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext)
-       values (${account}, $1, 'https://a.test/', '')`,
+      `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values (${account}, $1, 'https://a.test/', '', 0)`,
     ),
   ],
   [
@@ -100,19 +100,34 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     ),
   ],
   [
+    'webhook_subscription_sequence',
+    child(both, `insert into webhook_subscription_sequence (subscription_id, interface) values (${subscription}, $1)`),
+  ],
+  [
+    'webhook_receiver_state',
+    child(
+      ['lender'],
+      `insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes)
+       values (${subscription}, 1, 0, 0)`,
+    ),
+  ],
+  [
     'webhook_handshake_count',
     child(
       both,
       `insert into webhook_handshake_count (account_id, interface, minute, handshakes) values (${account}, $1, now(), 1)`,
     ),
   ],
-  ['webhook_lane', child(both, `insert into webhook_lane (subscription_id, interface) values (${subscription}, $1)`)],
   [
-    'outbox_event',
+    'webhook_event',
     child(
       both,
-      `insert into outbox_event (account_id, interface, event_type, snapshot) values (${account}, $1, 'referral.created', '{}')`,
+      `insert into webhook_event (account_id, interface, event_type, snapshot) values (${account}, $1, 'referral.created', '{}')`,
     ),
+  ],
+  [
+    'webhook_event_queue',
+    child(both, `insert into webhook_event_queue (account_id, interface, event_id) values (${account}, $1, ${event})`),
   ],
   [
     'webhook_payload',
@@ -125,25 +140,46 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     'webhook_delivery',
     child(
       both,
-      `insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_version, sequence)
-       values (${subscription}, ${account}, $1, ${event}, '2026-11-01', 1)`,
+      `insert into webhook_delivery
+         (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+       values (${account}, ${subscription}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1)`,
     ),
   ],
   [
     'webhook_pending_delivery',
     child(
       both,
-      `insert into webhook_pending_delivery (delivery_id, subscription_id, interface, sequence, due_at)
-       values (${delivery}, ${subscription}, $1, 1, now())`,
+      `insert into webhook_pending_delivery
+         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+          due_at, body_bytes)
+       values (${subscription}, ${delivery}, ${account}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1, now(), 0)`,
+    ),
+  ],
+  [
+    'webhook_failed_delivery',
+    child(
+      both,
+      `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values (${subscription}, ${delivery}, $1)`,
     ),
   ],
   [
     'webhook_attempt',
     child(
       both,
-      `insert into webhook_attempt (delivery_id, number, interface, started_at, duration_ms) values (${delivery}, 1, $1, now(), 1)`,
+      `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
+       values (${delivery}, 1, ${subscription}, $1, now(), 1)`,
     ),
   ],
+  ['webhook_retention', { rowsOf: ['lender'], insert: null, isChild: false }],
+  [
+    'webhook_worker',
+    {
+      rowsOf: ['lender'],
+      insert: `insert into webhook_worker (name, leased_until) values ($1::interface_name::text, now())`,
+      isChild: false,
+    },
+  ],
+  ['webhook_shard', { rowsOf: ['lender'], insert: null, isChild: false }],
   [
     'audit_entry',
     {
