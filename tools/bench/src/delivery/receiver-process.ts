@@ -29,6 +29,8 @@ async function recordProbe(request: IncomingMessage, atMs: number): Promise<void
 
 function handle(request: IncomingMessage, response: ServerResponse): void {
   const atMs = machineMs();
+  // Replaces the header Keep-Alive, which undici obeys and our sender ignores. Without it, both close idle connections after 4 s.
+  response.setHeader('connection', 'keep-alive');
   requests += 1;
   deliveryIds.add(String(request.headers['webhook-id']));
   if (waiting !== null && deliveryIds.size >= waiting.deliveries) waiting.answer();
@@ -42,7 +44,7 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
 }
 
 async function listen(): Promise<number> {
-  // Longer than the turns of the other contestants, so that the clients decide how long they keep a connection.
+  // Longer than all turns of a round, so that a request never meets a connection that the server is closing.
   const server = createServer({ keepAliveTimeout: 60_000, connectionsCheckingInterval: 60_000 }, handle);
   await once(server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }), 'listening');
   const address = server.address();
