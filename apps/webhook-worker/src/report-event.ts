@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import type { Logger } from '@deedwire/service-runtime';
+import { type Logger, withChosenFields } from '@deedwire/service-runtime';
 import { RenderError, type EngineEvent } from '@deedwire/webhooks';
 import type { WorkerMetrics } from './metrics.ts';
 
@@ -14,6 +14,7 @@ type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Ki
 
 /** Logs what the engine reports, and counts it. Each event with `alarm` is an error in the log and in `deedwire_alarms_total`. */
 export function createReporter({ logger, metrics, gidNamespace, now }: ReporterOptions): (event: EngineEvent) => void {
+  const attemptLogger = withChosenFields(logger);
   const blocked = new Map<string, number>();
 
   function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
@@ -23,8 +24,7 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
     metrics.attempts.inc({ verdict: next.kind });
     metrics.attemptDuration.observe(durationMs / 1_000);
     const deliveryId = formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId);
-    // No child logger: it would parse the redaction paths for each attempt.
-    logger.info(
+    attemptLogger.info(
       {
         requestId: delivery.requestId,
         deliveryId,

@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedClient, Authenticator, InterfaceName } from '@deedwire/auth';
-import { type HandlerContext, type HttpResponse, type Logger, requestPath } from '@deedwire/service-runtime';
+import {
+  type HandlerContext,
+  type HttpResponse,
+  type Logger,
+  requestPath,
+  withChosenFields,
+} from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { Documentation } from './documentation.ts';
@@ -65,6 +71,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     },
   }));
   const observe = createRequestMetrics(options.metrics);
+  const requestLogger = withChosenFields(logger);
   const authenticator = createRequestAuthenticator(options);
   const unknownPath = new RequestError('NOT_FOUND', {
     message: `This path does not exist. Send requests to ${path}.`,
@@ -113,7 +120,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     for (const err of response.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
     const clientRequestId = readClientRequestId(request);
     const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
-    logger.info(line, 'request');
+    requestLogger.info(line, 'request');
     return serialized;
   };
 }

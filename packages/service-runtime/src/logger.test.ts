@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger } from './logger.ts';
+import { createLogger, withChosenFields } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -27,4 +27,14 @@ test('redacts secrets in fields, nested objects, messages and errors', () => {
   expect(text).not.toMatch(/a-secret|NotASecret|MfKQ/);
   expect(text).toContain('called with dw_lender_ExampleKeyId_[redacted]');
   expect(text).toContain('postgres://[redacted]@db/deedwire');
+});
+
+test('redacts values that look like secrets in lines with chosen fields', () => {
+  const text = logged((logger) =>
+    withChosenFields(logger).info(
+      { clientRequestId: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', status: 200 },
+      'request',
+    ),
+  );
+  expect(JSON.parse(text)).toMatchObject({ clientRequestId: 'whsec_[redacted]', status: 200, msg: 'request' });
 });

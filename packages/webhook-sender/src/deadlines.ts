@@ -18,6 +18,12 @@ export function createDeadlines(timeoutMs: number): Deadlines {
   return { start: (startMs, onExpire) => list.append(new Entry(list, startMs + timeoutMs, onExpire)) };
 }
 
+/**
+ * How many deadlines expire without letting other work of the process run. Requests that start together expire together: a
+ * thousand receivers that hang would delay everything else by 100 ms.
+ */
+const expiredMax = 32;
+
 class Entry implements Deadline {
   readonly list: DeadlineList;
   readonly expiresAtMs: number;
@@ -77,12 +83,13 @@ class DeadlineList {
   expire(): void {
     this.timer = null;
     const nowMs = performance.now();
-    while (this.first !== null && this.first.expiresAtMs <= nowMs) {
+    for (let expired = 0; expired < expiredMax && this.first !== null; expired += 1) {
       const { first } = this;
+      if (first.expiresAtMs > nowMs) break;
       this.remove(first);
       first.onExpire();
     }
     // The timer may fire a fraction of a millisecond early, or for a deadline that was canceled.
-    if (this.first !== null && this.timer === null) this.wait(this.first.expiresAtMs - nowMs);
+    if (this.first !== null && this.timer === null) this.wait(Math.max(0, this.first.expiresAtMs - nowMs));
   }
 }

@@ -16,6 +16,9 @@ import { Slots } from './slots.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
+/** How many requests start before other work of the process runs: responses, timeouts, new deliveries. */
+const startsMax = 64;
+
 /** Connects the parts, and starts requests whenever a slot is free and a lane may use it. */
 export class LaneDispatcher implements Dispatcher {
   readonly #clock: SteadyClock;
@@ -29,6 +32,7 @@ export class LaneDispatcher implements Dispatcher {
   readonly #drained = Promise.withResolvers<void>();
   #isTaking = true;
   #cancelRestTimer: (() => void) | null = null;
+  #cancelDealTimer: (() => void) | null = null;
 
   constructor({ storage, send, clock, random, onEvent, leaseMs, ...options }: DispatcherOptions) {
     this.#clock = new SteadyClock(clock);
@@ -135,6 +139,7 @@ export class LaneDispatcher implements Dispatcher {
     this.#isTaking = false;
     this.#scheduler.stop();
     this.#cancelRestTimer?.();
+    this.#cancelDealTimer?.();
   }
 
   drain(): Promise<void> {
@@ -167,21 +172,36 @@ export class LaneDispatcher implements Dispatcher {
   }
 
   #deal(): void {
-    if (!this.#isTaking || this.#recorder.isStalled) return;
+    if (!this.#isTaking || this.#recorder.isStalled || this.#cancelDealTimer !== null) return;
     const nowMs = this.#clock.nowMs();
     if (this.#loneRuns.isTurn(nowMs)) {
       this.#startLoneRun(nowMs);
       return;
     }
     // As many results as slots can wait to be recorded. More would have to be sent again if this process died.
+    let started = 0;
     while (this.#recorder.size < this.#slots.total) {
+      if (started === startsMax) {
+        this.#dealLater();
+        break;
+      }
       const lane = this.#slots.next();
       if (lane === null) break;
-      if (laneNeed(lane, nowMs) === 'slot') this.#startFirst(lane, nowMs);
+      if (laneNeed(lane, nowMs) === 'slot') {
+        this.#startFirst(lane, nowMs);
+        started += 1;
+      }
       // The target has become too old since the lane was scheduled.
       else this.#scheduler.schedule(lane, nowMs);
     }
     this.#scheduler.pumpRefills();
+  }
+
+  #dealLater(): void {
+    this.#cancelDealTimer ??= this.#clock.setTimer(() => {
+      this.#cancelDealTimer = null;
+      this.#deal();
+    }, 0);
   }
 
   #startFirst(lane: Lane, nowMs: number): void {
