@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store, StoreUnavailableError } from '@deedwire/store';
+import { createStore, LockTimeoutError, type Store, StoreUnavailableError } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RetentionEvent } from '../../src/retention/events.ts';
@@ -78,7 +78,7 @@ test('an alarm reports that partitions cannot be created and become short', asyn
   try {
     await other.run('begin');
     await other.run('lock table webhook_delivery in share update exclusive mode');
-    await expect(keepPartitions(store, onEvent)).rejects.toThrow('lock timeout');
+    await expect(keepPartitions(store, onEvent)).rejects.toBeInstanceOf(LockTimeoutError);
   } finally {
     await other.close();
   }

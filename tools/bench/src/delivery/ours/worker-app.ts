@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import manifest from '../../../../../apps/webhook-worker/package.json' with { type: 'json' };
 
 /** `apps/webhook-worker` in its own process, its log going to a file. */
 export interface WorkerApp {
@@ -24,20 +25,25 @@ const endWithParent = new URL('../../../../dev-environment/src/end-with-parent.t
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 15_000;
 
+/** The flags of Node with which the app's `start` script runs. */
+function shippedFlags(): string[] {
+  return manifest.scripts.start.split(' ').filter((part) => part.startsWith('--'));
+}
+
 /** Resolves when the worker is ready. */
 export async function startWorkerApp({ databaseUrl, secretKeys, logFile }: WorkerAppOptions): Promise<WorkerApp> {
   const log = await open(logFile, 'w');
-  const flags = ['--conditions=deedwire-source', '--import', endWithParent.href, main.pathname];
+  const flags = [...shippedFlags(), '--conditions=deedwire-source', '--import', endWithParent.href, main.pathname];
   const child = spawn(process.execPath, flags, {
     env: {
       // oxlint-disable-next-line node/no-process-env -- the app inherits it
       ...process.env,
       DATABASE_URL: databaseUrl,
       WEBHOOK_SECRET_KEYS: secretKeys,
-      // The receivers listen on 127.0.0.1.
+      // The receivers listen on 127.0.0.1, which production refuses.
+      NODE_ENV: 'test',
       WEBHOOK_CALLBACK_POLICY: 'development',
-      HOST: '127.0.0.1',
-      PORT: '0',
+      ADMIN_PORT: '0',
     },
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
@@ -62,7 +68,7 @@ async function readyUrl(logFile: string, hasEnded: () => boolean): Promise<strin
   const deadline = performance.now() + startTimeoutMs;
   while (performance.now() < deadline && !hasEnded()) {
     // oxlint-disable-next-line no-await-in-loop -- until the worker is ready
-    const [, url] = /"url":"([^"]+)"/.exec(await readFile(logFile, 'utf8')) ?? [];
+    const [, url] = /"adminUrl":"([^"]+)"/.exec(await readFile(logFile, 'utf8')) ?? [];
     // oxlint-disable-next-line no-await-in-loop
     if (url !== undefined && (await fetch(`${url}/ready`)).ok) return url;
     // oxlint-disable-next-line no-await-in-loop
