@@ -5,14 +5,14 @@ describe('a result that storage refuses', () => {
   test('is found with about 2 · log2(n) calls, set aside with an alarm, and delays no other', async () => {
     const world = new World({ settleConcurrency: 1 });
     const refusedLane = world.addLane(1, succeedsAfter(100));
-    const lanes = Array.from({ length: 63 }, (_, index) => world.addLane(100 + index, succeedsAfter(100)));
+    const lanes = Array.from({ length: 127 }, (_, index) => world.addLane(100 + index, succeedsAfter(100)));
     const [refused] = world.offer(refusedLane, 1);
     world.storage.refuses = ({ delivery }) => delivery === refused;
     for (const lane of lanes) world.offer(lane, 1);
     await world.clock.advance(1_000);
-    expect(world.storage.settleBatches[0]).toBe(64);
-    expect(world.storage.settleBatches).toHaveLength(1 + 2 * 6);
-    expect(world.storage.delivered.size).toBe(63);
+    expect(world.storage.settleBatches[0]).toBe(128);
+    expect(world.storage.settleBatches).toHaveLength(1 + 2 * 7);
+    expect(world.storage.delivered.size).toBe(127);
     expect(world.eventsOf('settlement-refused')).toMatchObject([{ alarm: true, delivery: { deliveryId: '1' } }]);
   });
 

@@ -66,7 +66,7 @@ describe('a target', () => {
     for (let number = 1; number <= 2_000; number += 1) world.offer(world.addLane(number, succeedsAfter(20)), 1);
     await world.clock.advance(1_000);
     expect(world.storage.delivered.size).toBe(2_000);
-    expect(world.storage.targetReads).toBeLessThanOrEqual(4);
+    expect(world.storage.targetReads).toBeLessThanOrEqual(16);
   });
 });
 

@@ -17,7 +17,7 @@ import { SteadyClock } from './steady-clock.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
 /** How many requests start before other work of the process runs: responses, timeouts, new deliveries. */
-const startsMax = 64;
+const startsMax = 16;
 
 /** Connects the parts, and starts requests whenever a slot is free and a lane may use it. */
 export class LaneDispatcher implements Dispatcher {

@@ -7,7 +7,8 @@ import type { DispatchStorage, SettleResult } from './storage.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
 const collectMs = 3;
-const batchMax = 1_000;
+// Small enough that putting the results of one call into effect does not delay other work of the process.
+const batchMax = 256;
 
 /** When results of this many lanes are refused without a recorded one in between, that is not the fault of single results. */
 const refusedLanesMax = 4;

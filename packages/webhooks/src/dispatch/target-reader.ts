@@ -6,7 +6,8 @@ import type { Lane } from './lane.ts';
 import type { DispatchStorage } from './storage.ts';
 
 const collectMs = 1;
-const batchMax = 1_000;
+// Each target has a secret to decrypt.
+const batchMax = 128;
 
 export interface TargetReaderOptions {
   storage: Pick<DispatchStorage, 'targets'>;

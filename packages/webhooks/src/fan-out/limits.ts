@@ -20,7 +20,7 @@ export interface FanOutLimits {
 }
 
 export const defaultFanOutLimits: FanOutLimits = {
-  bulkDeliveries: 1_000,
+  bulkDeliveries: 256,
   expressDeliveries: 128,
   bulkRounds: 2,
   roundBytes: 8 * 1024 * 1024,
