@@ -172,7 +172,7 @@ export class QueueFanOut implements FanOut {
       this.#progress.delete(progress);
       this.#running[kind] -= 1;
       for (const account of accounts) {
-        account.isBusy = false;
+        account.ended();
         this.#turns.place(account);
         this.#known.forgetUnused(account);
       }

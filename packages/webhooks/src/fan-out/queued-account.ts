@@ -5,7 +5,7 @@ import { BlockedEntries } from './blocked-entries.ts';
 import { EntryList } from './entry-list.ts';
 import { isOpenChange, mustBeAlone, type QueuePosition } from './queue-entry.ts';
 
-/** An account with at most this many waiting entries is served by express rounds. */
+/** An account whose first entries are at most this many is served by express rounds. */
 const expressEntriesMax = 4;
 
 /** What an account needs next. */
@@ -29,6 +29,8 @@ export class QueuedAccount {
   isLocked = false;
   /** Rounds that failed since the last one that was written. */
   failures = 0;
+  /** It had more entries than its last round took. Written by `ended` only. The rest of a backlog must not delay the first events of other accounts. */
+  hasBacklog = false;
   /** How often the account was passed over because its lanes have enough to send. */
   passedOver = 0;
   /** Entries from this position on are in storage only. Null if all are known. */
@@ -53,7 +55,14 @@ export class QueuedAccount {
     if (first === undefined) return 'nothing';
     if (isOpenChange(first)) return 'change';
     if (this.isLocked || mustBeAlone(first)) return 'alone';
-    return this.waiting.size <= expressEntriesMax && this.unreadFrom === null ? 'express' : 'bulk';
+    const isShort = this.waiting.size <= expressEntriesMax && this.unreadFrom === null;
+    return isShort && !this.hasBacklog ? 'express' : 'bulk';
+  }
+
+  /** A round or a change of the account has ended. */
+  ended(): void {
+    this.isBusy = false;
+    this.hasBacklog = this.waiting.size > 0;
   }
 
   get isUnused(): boolean {

@@ -27,7 +27,7 @@ function turnsOf(
 function endRound(turns: Turns, round: readonly Turn[]): void {
   for (const { account: ended, entries } of round) {
     ended.taken -= entries.length;
-    ended.isBusy = false;
+    ended.ended();
     turns.place(ended);
   }
 }
@@ -65,6 +65,14 @@ test('100,000 entries of one account delay another by no bulk round', () => {
   expect(shapeOf(turns.takeExpress(one, 128))).toEqual([[2, 1]]);
   endRound(turns, bulk);
   expect(turns.hasExpress).toBe(false);
+});
+
+test('the rest of a backlog is served by bulk rounds, however short it is', () => {
+  const turns = turnsOf([account(1, 6)]);
+  endRound(turns, turns.takeBulk(one, 4));
+  turns.place(account(2, 1));
+  expect(shapeOf(turns.takeExpress(one, 128))).toEqual([[2, 1]]);
+  expect(shapeOf(turns.takeBulk(one, 100))).toEqual([[1, 2]]);
 });
 
 test('a bulk round that has room also takes accounts with few entries', () => {
@@ -105,7 +113,7 @@ test('an account whose lanes have enough is passed over, and takes a turn after 
   const round = turns.takeExpress(one, 2);
   expect(shapeOf(round)).toEqual([[1, 2]]);
   endRound(turns, round);
-  expect(turns.takeExpress(one, 2)).toEqual([]);
+  expect(turns.takeBulk(one, 2)).toEqual([]);
   expect(turns.hasPassedOver).toBe(true);
 });
 
