@@ -28,7 +28,7 @@ export interface System {
   apps: Record<AppName, RunningApp>;
   /** Starts an app that has ended again, on the same ports. */
   restart(name: AppName): Promise<RunningApp>;
-  /** Starts another process of an app, on free ports. `stop` stops it too. */
+  /** Starts another process of an app, on free ports. `stop` stops it too. `furtherEnv` overrides everything else. */
   add(name: AppName, furtherEnv?: Readonly<Record<string, string>>): Promise<RunningApp>;
   /** Stops all apps at the same time. */
   stop(): Promise<void>;
@@ -74,11 +74,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         WEBHOOK_CALLBACK_POLICY: 'development',
         ...env,
         ...appEnv[name],
-        ...furtherEnv,
         DATABASE_URL: databaseUrls[name],
         PORT: String(port),
         ADMIN_PORT: String(adminPort),
         WEBHOOK_SECRET_KEYS: webhookSecretKeys,
+        ...furtherEnv,
       },
     });
   }

@@ -22,6 +22,6 @@ export {
   type Respond,
 } from './receiver.ts';
 export { connect, type Connection } from './sql-connection.ts';
-export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';
 export { unknownGids } from './unknown-gids.ts';
 export { untilBlocked } from './until-blocked.ts';

@@ -6,7 +6,10 @@ import { startSystem, type System, type SystemOptions } from '../start-system.ts
 import { createHarness, type Harness } from './harness.ts';
 
 /** The three apps as processes, with a separate database. */
-export interface TestSystem extends Pick<Harness, 'accounts' | 'operator' | 'sql' | 'forgetHandshakes' | 'close'> {
+export interface TestSystem extends Pick<
+  Harness,
+  'accounts' | 'database' | 'operator' | 'sql' | 'forgetHandshakes' | 'close'
+> {
   system: System;
   urls: { lender: string; partner: string };
   /** Ids of at least 20 open referrals of `accounts.partner`, oldest first. */
@@ -43,6 +46,7 @@ export async function startTestSystem(
   };
   return {
     accounts,
+    database,
     operator,
     sql: (text, values) => harness.sql(text, values),
     forgetHandshakes: () => harness.forgetHandshakes(),

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acknowledge, type ReceivedRequest, type Receiver, startReceiver } from '@deedwire/testing';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+
+/** What a receiver got. The body is kept as a digest, because a long run has hundreds of thousands of requests. */
+export interface ReceivedDelivery {
+  subscriptionId: string;
+  webhookId: string;
+  /** The number of the attempt, from 1. */
+  attempt: number;
+  sequence: number;
+  referralId: string;
+  digest: string;
+  /** Whether the signature verifies with the secret of the subscription. */
+  isAuthentic: boolean;
+}
+
+export interface DeliveryLog {
+  /** The callback URL. */
+  url: string;
+  deliveries: readonly ReceivedDelivery[];
+  /** A test can replace it; the next request uses the new function. */
+  respond: Receiver['onDelivery'];
+  setSecret(subscriptionId: string, secret: string): void;
+  /** Resolves once `count` more requests have arrived. */
+  waitForMore(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const waitTimeoutMs = 120_000;
+
+/** Some requests are in flight at every moment, so that every fault meets some. */
+export const respondAfterMs =
+  (delayMs: number): Receiver['onDelivery'] =>
+  (response, request) =>
+    void setTimeout(() => acknowledge(response, request), delayMs);
+
+export async function startDeliveryLog(): Promise<DeliveryLog> {
+  const secrets = new Map<string, string>();
+  const deliveries: ReceivedDelivery[] = [];
+  const receiver = await startReceiver();
+  receiver.onDelivery = (response, request) => {
+    // Only the log keeps requests.
+    receiver.requests.length = 0;
+    receiver.deliveries.length = 0;
+    deliveries.push(toDelivery(request, secrets));
+    log.respond(response, request);
+  };
+  const log: DeliveryLog = {
+    url: receiver.url,
+    deliveries,
+    respond: respondAfterMs(20),
+    setSecret: (subscriptionId, secret) => void secrets.set(subscriptionId, secret),
+    async waitForMore(count) {
+      const target = deliveries.length + count;
+      const deadlineMs = performance.now() + waitTimeoutMs;
+      while (deliveries.length < target) {
+        if (performance.now() > deadlineMs) throw new Error(`Only ${deliveries.length} of ${target} requests arrived.`);
+        await sleep(5);
+      }
+    },
+    close: () => receiver.close(),
+  };
+  return log;
+}
+
+function toDelivery({ headers, body }: ReceivedRequest, secrets: ReadonlyMap<string, string>): ReceivedDelivery {
+  const { data }: { data: { referralId: string } } = JSON.parse(body.toString());
+  const subscriptionId = String(headers['x-service-webhook-subscription-id']);
+  return {
+    subscriptionId,
+    webhookId: String(headers['webhook-id']),
+    attempt: Number(headers['x-service-webhook-attempt']),
+    sequence: Number(headers['x-service-webhook-sequence']),
+    referralId: data.referralId,
+    digest: hash('sha256', body, 'base64'),
+    isAuthentic: isAuthentic(headers, body, secrets.get(subscriptionId) ?? ''),
+  };
+}
+
+function isAuthentic(headers: ReceivedRequest['headers'], body: Buffer, secret: string): boolean {
+  try {
+    verifyWebhook({ headers, body, secret });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+import { endsWithin } from './ends-within.ts';
+import type { FaultSystem } from './fault-system.ts';
+
+/** The places of `packages/webhooks/src/failpoint.ts`. */
+export const failpoints = [
+  'fan-out-before-write',
+  'fan-out-after-write',
+  'dispatch-after-send',
+  'dispatch-after-response',
+  'settle-before-write',
+  'settle-after-write',
+] as const;
+
+// A worker that owns only shards without events never arrives at the place.
+const arrivesWithinMs = 2_000;
+
+/** Runs a worker until it ends itself at the place, after it has passed it some times. */
+export async function runUntilFailpoint(system: FaultSystem, place: string, passes: number): Promise<void> {
+  const env = { NODE_ENV: 'test', DEEDWIRE_FAILPOINT: `${place}:${passes}` };
+  const worker = await system.addWorker(env).catch((error: unknown) => {
+    // It can end before it was seen ready.
+    if (error instanceof Error && error.message.includes('ended (SIGKILL)')) return null;
+    throw error;
+  });
+  if (worker === null) return system.interruptions.record();
+  return system.interruptions.during(worker, async () => {
+    if (!(await endsWithin(worker, arrivesWithinMs))) worker.kill('SIGKILL');
+    await worker.ended;
+  });
+}

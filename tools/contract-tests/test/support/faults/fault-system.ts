@@ -1,0 +1,129 @@
+import { createOrganization, createPartner, issueCredential } from '@deedwire/actions';
+import type { RunningApp } from '@deedwire/dev-environment';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import type { PostgresServer } from '@deedwire/embedded-postgres';
+import { createClient, type Client, type Connection, type Credential } from '@deedwire/testing';
+import * as operations from '../../../consumers/referral-portal/generated/2026-11-01.ts';
+import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
+import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
+import { createInterruptions, type Interruptions } from './interruptions.ts';
+import { startLoad, type Load } from './load.ts';
+
+export interface FaultSystemOptions {
+  /** Each has two subscriptions. */
+  accounts: number;
+  /** `WORKER_LEASE_MS`. A worker that gets no processor time for so long loses its shards. */
+  leaseMs: number;
+  server?: PostgresServer;
+}
+
+/** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
+export interface FaultSystem {
+  t: TestSystem;
+  /** Connects again after the database was unavailable. */
+  observer: Pick<Connection, 'run'>;
+  accounts: readonly { accountId: string }[];
+  /** The account of each subscription. */
+  subscriptions: ReadonlyMap<string, string>;
+  accepted: AcceptedLog;
+  received: DeliveryLog;
+  interruptions: Interruptions;
+  /** What earlier comparisons of the same system have found. */
+  compared: { unexplained: number; unobserved: number };
+  /** The running workers. A test replaces those that it ends. */
+  workers: RunningApp[];
+  apis: RunningApp[];
+  clientOf(accountId: string): Client;
+  addWorker(env?: Record<string, string>): Promise<RunningApp>;
+  /** Kills an API without warning and starts another one. */
+  replaceApi(api: RunningApp): Promise<void>;
+  startLoad(): Load;
+  close(): Promise<void>;
+}
+
+/** Starts one API and one worker. */
+export async function startFaultSystem(options: FaultSystemOptions): Promise<FaultSystem> {
+  const { leaseMs, accounts: count, ...server } = options;
+  const received = await startDeliveryLog();
+  const accepted = await openAcceptedLog();
+  const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
+  const t = await startTestSystem({ ...server, appEnv: { 'webhook-worker': workerEnv } });
+  const accounts = await createAccounts(t, count);
+  const workers = [t.system.apps['webhook-worker']];
+  const apis = [t.system.apps['partner-api']];
+  const interruptions = createInterruptions(t.database.databaseUrl, received);
+  const subscriptions = new Map<string, string>();
+  let requests = 0;
+
+  function clientOf(accountId: string): Client {
+    requests += 1;
+    const credential = accounts.get(accountId);
+    const api = apis[requests % apis.length];
+    if (credential === undefined || api === undefined) throw new Error(`No client of ${accountId}.`);
+    return createClient(`${api.url}/partners/graphql`, credential);
+  }
+
+  const system: FaultSystem = {
+    t,
+    observer: { run: (text, values) => t.sql(text, values) },
+    accounts: [...accounts.keys()].map((accountId) => ({ accountId })),
+    subscriptions,
+    accepted,
+    received,
+    interruptions,
+    compared: { unexplained: 0, unobserved: 0 },
+    workers,
+    apis,
+    clientOf,
+    addWorker: (env = {}) => t.system.add('webhook-worker', env),
+    async replaceApi(api) {
+      api.kill('SIGKILL');
+      await api.ended;
+      apis[apis.indexOf(api)] = await t.system.add('partner-api');
+    },
+    startLoad: () => startLoad({ accounts: system.accounts, clientOf, log: accepted }),
+    async close() {
+      // A suspended process would not end on SIGTERM.
+      for (const worker of workers) worker.kill('SIGCONT');
+      await interruptions.close();
+      await t.close();
+      await received.close();
+      await accepted.close();
+    },
+  };
+  try {
+    for (const { accountId } of system.accounts) {
+      for (const id of await subscribeTwice(clientOf(accountId), received)) subscriptions.set(id, accountId);
+    }
+  } catch (error) {
+    await system.close();
+    throw error;
+  }
+  return system;
+}
+
+async function createAccounts({ operator }: TestSystem, count: number): Promise<Map<string, Credential>> {
+  const accounts = new Map<string, Credential>();
+  const organization = await createOrganization(operator, { name: 'Fault tests' });
+  for (let index = 0; index < count; index += 1) {
+    const partner = await createPartner(operator, { organizationId: organization.id, name: `Partner ${index}` });
+    const owner = { interfaceName: 'partner', accountId: partner.id, clientId: null } as const;
+    accounts.set(partner.id, await issueCredential(operator, owner));
+  }
+  return accounts;
+}
+
+async function subscribeTwice(client: Client, received: DeliveryLog): Promise<string[]> {
+  const ids: string[] = [];
+  for (const path of ['first', 'second']) {
+    const { createWebhookSubscription } = await client.request(operations.SubscribeDocument, {
+      input: { callbackUrl: `${received.url}/${path}`, eventTypes: [{ type: 'referral.created' }] },
+    });
+    const { webhookSubscription, webhookSecret } = createWebhookSubscription;
+    if (webhookSubscription === null || webhookSecret === null)
+      throw new Error(JSON.stringify(createWebhookSubscription));
+    received.setSecret(webhookSubscription.id, webhookSecret);
+    ids.push(webhookSubscription.id);
+  }
+  return ids;
+}

@@ -1,0 +1,40 @@
+import { failpoints, runUntilFailpoint } from './failpoints.ts';
+import type { FaultSystem } from './fault-system.ts';
+
+export interface KillsOptions {
+  kills: number;
+  /** Called after each kill. */
+  onKill?: (kill: number, what: string) => void;
+}
+
+// Some deliveries arrive between two kills, so that each one meets a working system.
+const deliveriesBetweenKills = 25;
+const passesMax = 10;
+
+/** Kills workers and APIs, at random and at failpoints. Each is replaced. Returns when the last one has been replaced. */
+export async function killAtRandom(system: FaultSystem, { kills, onKill }: KillsOptions): Promise<void> {
+  const { workers, apis, received, interruptions } = system;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    await received.waitForMore(deliveriesBetweenKills);
+    const what = kill % 5 === 0 ? 'API' : kill % 2 === 0 ? 'failpoint' : 'worker';
+    if (what === 'API') {
+      const api = pick(apis);
+      if (api !== undefined) await system.replaceApi(api);
+    } else if (what === 'failpoint') {
+      await runUntilFailpoint(system, pick(failpoints) ?? '', Math.floor(Math.random() * passesMax));
+    } else {
+      const worker = pick(workers);
+      if (worker === undefined) continue;
+      await interruptions.during(worker, () => {
+        worker.kill('SIGKILL');
+        return worker.ended;
+      });
+      workers[workers.indexOf(worker)] = await system.addWorker();
+    }
+    onKill?.(kill, what);
+  }
+}
+
+function pick<Item>(items: readonly Item[]): Item | undefined {
+  return items[Math.floor(Math.random() * items.length)];
+}
