@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { terminateBackends } from '@deedwire/embedded-postgres';
+import { startTcpProxy, type StatementFault, type TcpProxy } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
+import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
+
+// One system, whose first worker reaches the database through a proxy. After each test, every event that was accepted so far
+// must have been delivered: see `expectAllDelivered`.
+let system: FaultSystem;
+let workerProxy: TcpProxy;
+let apiProxy: TcpProxy;
+
+beforeAll(async () => {
+  system = await startFaultSystem({ accounts: 3, leaseMs: 2_000 });
+  const { database } = system.t;
+  workerProxy = await startTcpProxy(await database.urlFor('webhook_worker'));
+  apiProxy = await startTcpProxy(await database.urlFor('partner_api'));
+  const [direct] = system.workers;
+  system.workers.unshift(await system.addWorker({ DATABASE_URL: workerProxy.url }));
+  await direct?.stop();
+  system.workers.pop();
+});
+
+afterAll(async () => {
+  await system.close();
+  await Promise.all([workerProxy.close(), apiProxy.close()]);
+});
+
+const timeout = 300_000;
+
+test.each<StatementFault['when']>(['before', 'after'])(
+  'writes a referral and its event, or neither, when the API is killed %s COMMIT',
+  { timeout },
+  async (when) => {
+    const { t, accounts, accepted, apis, clientOf, observer } = system;
+    const accountId = accounts[0]?.accountId ?? '';
+    const { referrals: before } = await rowsOf(accountId);
+    const [working] = apis;
+    const killed = await t.system.add('partner-api', { DATABASE_URL: apiProxy.url });
+    apis.splice(0, 1, killed);
+    const isKilled = apiProxy.breakAt((statement) => statement === 'commit', {
+      when,
+      act() {
+        killed.kill('SIGKILL');
+        return killed.ended;
+      },
+    });
+    const clientName = randomUUID();
+    const variables = { input: { clientName, idempotencyKey: clientName } };
+    const send = () =>
+      clientOf(accountId)
+        .send(operations.ReferDocument, variables)
+        .catch(() => null);
+    expect(await send()).toBeNull();
+    await isKilled;
+    if (working !== undefined) apis.splice(0, 1, working);
+
+    const added = when === 'after' ? 1 : 0;
+    expect(await rowsOf(accountId)).toEqual({ referrals: before + added, events: before + added });
+
+    // A client that repeats the request gets the referral, and no second one. The claim of the killed API need not expire.
+    await observer.run('update idempotency_key set claimed_until = now() where payload is null');
+    let referralId: string | undefined;
+    while (referralId === undefined) {
+      referralId = (await send())?.data?.createReferral.referral?.id;
+      if (referralId === undefined) await sleep(100);
+    }
+    await accepted.add({ accountId, referralId });
+    expect(await rowsOf(accountId)).toEqual({ referrals: before + 1, events: before + 1 });
+    await expectAllDelivered(system, { accepted: 1, failures: new Set() });
+  },
+);
+
+/** Each referral has one event. */
+async function rowsOf(accountId: string): Promise<{ referrals: number; events: number }> {
+  const [row] = await system.observer.run(
+    `select (select count(*)::int from referral where account_id = $1) as referrals,
+       (select count(*)::int from webhook_event where account_id = $1) as events`,
+    [accountId.split('/').at(-1)],
+  );
+  return { referrals: Number(row?.['referrals']), events: Number(row?.['events']) };
+}
+
+test('repeats nothing that was recorded when responses to statements of a worker are lost', { timeout }, async () => {
+  const { interruptions, received } = system;
+  const load = system.startLoad();
+  await received.waitForMore(20);
+  for (const name of ['fan-out-write-round', 'settle-deliveries']) {
+    for (const when of ['before', 'after'] as const) {
+      await workerProxy.breakAt((statement) => statement === name, { when, act: () => interruptions.record() });
+      await received.waitForMore(20);
+    }
+  }
+  const { delivered } = await expectAllDelivered(system, await load.stop());
+  expect(delivered).toBeGreaterThan(80);
+});
+
+test('delivers every event when all connections of a worker are reset', { timeout }, async () => {
+  const load = system.startLoad();
+  for (let resets = 0; resets < 3; resets += 1) {
+    await system.received.waitForMore(20);
+    workerProxy.reset();
+  }
+  await system.received.waitForMore(20);
+  const { delivered } = await expectAllDelivered(system, await load.stop(), 3 * windowMax * system.subscriptions.size);
+  expect(delivered).toBeGreaterThan(80);
+});
+
+test('another worker takes over from one whose connections are half-open', { timeout }, async () => {
+  const { received, workers } = system;
+  workers.push(await system.addWorker());
+  const load = system.startLoad();
+  await received.waitForMore(50);
+  workerProxy.hang();
+  await received.waitForMore(100);
+  // The worker goes on sending until it learns that it has lost its shards.
+  const { delivered } = await expectAllDelivered(system, await load.stop(), 2 * windowMax * system.subscriptions.size);
+  expect(delivered).toBeGreaterThan(100);
+});
+
+test('delivers every event when no notification arrives', { timeout }, async () => {
+  const { t, observer } = system;
+  await observer.run('revoke execute on function pg_catalog.pg_notify(text, text) from public');
+  try {
+    await terminateBackends(t.database.databaseUrl);
+    const load = system.startLoad();
+    await system.received.waitForMore(50);
+    const { delivered } = await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
+    expect(delivered).toBeGreaterThan(50);
+  } finally {
+    await observer.run('grant execute on function pg_catalog.pg_notify(text, text) to public');
+  }
+});
+
+test('numbers without gaps when the clock of the database is set back', { timeout }, async () => {
+  const { t, observer, received } = system;
+  const load = system.startLoad();
+  await received.waitForMore(20);
+  // New sessions see a clock that is 10 s behind: their names of functions mean these ones.
+  await observer.run(`
+    do $$ begin
+      create schema faults;
+      grant usage on schema faults to public;
+      create function faults.clock_timestamp() returns timestamptz volatile language sql
+        as 'select pg_catalog.clock_timestamp() - interval ''10 s''';
+      create function faults.now() returns timestamptz stable language sql
+        as 'select pg_catalog.now() - interval ''10 s''';
+      execute format('alter database %I set search_path = faults, public, pg_catalog', current_database());
+    end $$`);
+  await terminateBackends(t.database.databaseUrl);
+  await received.waitForMore(100);
+  const { delivered } = await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
+  expect(delivered).toBeGreaterThan(100);
+  const [ids] = await observer.run(`
+    select count(*)::int as back from (
+      select id < lag(id) over (partition by subscription_id order by sequence) as is_back from webhook_delivery
+    ) d where is_back`);
+  // The ids of deliveries went back, so the clock did, and the sequences still have no gap.
+  expect(Number(ids?.['back'])).toBeGreaterThan(0);
+});
