@@ -1,6 +1,6 @@
 /**
- * `node scripts/test.ts [check] <vitest project>… [file]`: the script behind `pnpm test`, `pnpm test:full` and
- * `pnpm test:long [file]`. A part of a path runs only the files that contain it. The last line of output is always
+ * `node scripts/test.ts [check] <vitest project>… [file]`: the script behind `pnpm test`, `pnpm test:full`, `pnpm test:faults`
+ * and `pnpm test:long [file]`. A part of a path runs only the files that contain it. The last line of output is always
  * `N passed, N failed, N skipped`. The exit code is 0 if at least one test ran and none failed.
  */
 import { inspect } from 'node:util';

@@ -10,6 +10,7 @@ const accepted = [
 
 function delivery(number: number, changes: Partial<ReceivedDelivery> = {}): ReceivedDelivery {
   return {
+    path: '/hook',
     subscriptionId: 's1',
     webhookId: `d${number}`,
     attempt: 1,

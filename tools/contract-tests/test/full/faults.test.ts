@@ -1,6 +1,7 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { respondAfterMs } from '../support/faults/delivery-log.ts';
 import { failpoints, runUntilFailpoint } from '../support/faults/failpoints.ts';
 import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
@@ -80,6 +81,17 @@ test('shares the work with a third worker, which loses its share when it is susp
   await untilShared(system, halves);
   // Before the worker learns that it has lost its shards, it can send what it had read.
   await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
+});
+
+test('delivers every event when a callback URL changes during deliveries', { timeout }, async () => {
+  const { received, clientOf, subscriptions } = system;
+  const [[id, accountId] = ['', '']] = subscriptions;
+  const load = system.startLoad();
+  await received.waitForMore(50);
+  const input = { id, callbackUrl: `${received.url}/moved` };
+  await clientOf(accountId).request(operations.ChangeSubscriptionDocument, { input });
+  await eventually(() => expect(received.deliveries.map(({ path }) => path)).toContain('/hook/moved'), timeout);
+  await expectAllDelivered(system, await load.stop());
 });
 
 test.each([

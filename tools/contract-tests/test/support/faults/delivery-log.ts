@@ -5,6 +5,8 @@ import { verifyWebhook } from '@deedwire/webhook-signing';
 
 /** What a receiver got. The body is kept as a digest, because a long run has hundreds of thousands of requests. */
 export interface ReceivedDelivery {
+  /** The path of the callback URL. */
+  path: string;
   subscriptionId: string;
   webhookId: string;
   /** The number of the attempt, from 1. */
@@ -65,10 +67,11 @@ export async function startDeliveryLog(): Promise<DeliveryLog> {
   return log;
 }
 
-function toDelivery({ headers, body }: ReceivedRequest, secrets: ReadonlyMap<string, string>): ReceivedDelivery {
+function toDelivery({ path, headers, body }: ReceivedRequest, secrets: ReadonlyMap<string, string>): ReceivedDelivery {
   const { data }: { data: { referralId: string } } = JSON.parse(body.toString());
   const subscriptionId = String(headers['x-service-webhook-subscription-id']);
   return {
+    path,
     subscriptionId,
     webhookId: String(headers['webhook-id']),
     attempt: Number(headers['x-service-webhook-attempt']),

@@ -33,7 +33,7 @@ export interface FaultSystem {
   /** The running workers. A test replaces those that it ends. */
   workers: RunningApp[];
   apis: RunningApp[];
-  clientOf(accountId: string): Client;
+  clientOf: (accountId: string) => Client;
   addWorker(env?: Record<string, string>): Promise<RunningApp>;
   /** Kills an API without warning and starts another one. */
   replaceApi(api: RunningApp): Promise<void>;

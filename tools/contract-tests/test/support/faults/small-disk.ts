@@ -15,10 +15,11 @@ export interface SmallDisk {
 
 const block = Buffer.alloc(64 * 1024);
 
+const succeeds = (...[command, ...rest]: [string, ...string[]]): boolean => spawnSync(command, rest).status === 0;
+
 /** @returns null if this user cannot mount file systems */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | null> {
   const root = await mkdtemp(join(tmpdir(), 'deedwire-small-disk-'));
-  const succeeds = (...[command, ...rest]: [string, ...string[]]): boolean => spawnSync(command, rest).status === 0;
   if (process.platform !== 'linux' || !succeeds('mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', root)) {
     await rm(root, { recursive: true });
     return null;
