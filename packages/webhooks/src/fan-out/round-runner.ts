@@ -18,6 +18,7 @@ import type { Renderer } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
 import { byTurns, entriesOf, firstDeliveries, splitTurns } from './split-turns.ts';
 import type { Turn } from './turns.ts';
+import { willRender } from './will-render.ts';
 import { isStaleRound, writeRound } from './write-round.ts';
 
 export interface RoundRunnerOptions {
@@ -104,21 +105,26 @@ export class RoundRunner {
 
   async #prepare({ workerId, deliveriesMax }: Run, picked: readonly PickedEntry[]): Promise<RoundPlan> {
     const { store, renderer, pins: cache, limits, onEvent } = this.#options;
-    const uncounted = picked.filter(({ entry }) => !entry.isCounted);
-    if (uncounted.length > 0) {
-      const taken = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
-      await countEntryTakes(store, workerId, taken);
-      for (const { entry } of uncounted) entry.isCounted = true;
-    }
     const pins = await cache.get([...new Set(picked.map(({ account }) => account.id))]);
     const [first, further] = firstDeliveries(picked, pins, deliveriesMax * 4);
     const ids = first.flatMap(({ account, entry }) =>
       entry.eventId !== null && pins.has(account.id) ? [entry.eventId] : [],
     );
     const events = ids.length === 0 ? noEvents : await readEvents(store, [...new Set(ids)], limits.roundBytes);
+    const rendered = first.filter((pick) => willRender(pick, events, pins, renderer));
+    await this.#count(workerId, rendered);
     const roundLimits = { roundBytes: limits.roundBytes, deliveries: deliveriesMax };
     const plan = planRound(first, { pins, events, renderer, limits: roundLimits, onEvent });
     return further.length === 0 ? plan : { ...plan, leftOver: [...plan.leftOver, ...further] };
+  }
+
+  /** In recovering shards, an entry may be what ended the last owner. */
+  async #count(workerId: WorkerId, picked: readonly PickedEntry[]): Promise<void> {
+    const uncounted = picked.filter(({ entry }) => !entry.isCounted);
+    if (uncounted.length === 0) return;
+    const taken = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
+    await countEntryTakes(this.#options.store, workerId, taken);
+    for (const { entry } of uncounted) entry.isCounted = true;
   }
 
   #apply(kind: RoundKind, turns: readonly Turn[], plan: RoundPlan, result: RoundResult | null): void {

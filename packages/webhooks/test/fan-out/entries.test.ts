@@ -111,64 +111,6 @@ test('100,000 blocked events are not read again and again, and another account i
   expect(world.ofKind('fanned-out').at(-1)).toMatchObject({ round: 'express', entries: 1, deliveries: 1 });
 });
 
-test('in a shard of a worker that died, entries are counted before they are rendered', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await subscribe(world, account, '2026-11-01');
-  await addEvents(world, account, 2);
-  const takes: number[] = [];
-  const store = interceptStore(world.workerStore, {
-    async 'fan-out-write-round'(run) {
-      const rows = await world.rows<{ takes: number }>(
-        'select takes from webhook_event_queue where event_id is not null',
-      );
-      takes.push(...rows.map((row) => row.takes));
-      return run();
-    },
-  });
-  const fanOut = world.start({ store }, true);
-  await vi.waitFor(() => expect(world.offered).toHaveLength(2), waits);
-  expect(new Set(takes)).toEqual(new Set([1]));
-  takes.length = 0;
-  await addEvents(world, account, 1);
-  fanOut.wake(null);
-  await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
-  expect(takes).toEqual([0]);
-});
-
-test('an entry that was taken three times runs alone, and one that was taken five times fails', async () => {
-  const world = await FanOutWorld.create();
-  const [suspected, given, other] = [
-    await seedAccount(world.store),
-    await seedAccount(world.store),
-    await seedAccount(world.store),
-  ];
-  for (const account of [suspected, given, other]) {
-    await subscribe(world, account, '2026-11-01');
-    await addEvents(world, account, 2);
-  }
-  const setTakes = (account: SeededAccount, takes: number): Promise<object[]> =>
-    world.rows(
-      `update webhook_event_queue set takes = $2
-       where position = (select min(position) from webhook_event_queue where account_id = $1 and event_id is not null)`,
-      [account.id, takes],
-    );
-  await setTakes(suspected, 3);
-  await setTakes(given, 5);
-  world.start({}, true);
-  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
-  await vi.waitFor(() => expect(world.offered).toHaveLength(5), waits);
-  expect(world.ofKind('fanned-out').filter(({ round }) => round === 'alone')).toMatchObject([
-    { entries: 1 },
-    { entries: 1 },
-  ]);
-  expect(world.ofKind('entry-given-up')).toMatchObject([{ takes: 5 }]);
-  const failed = await world.rows<{ id: string; sequence: number }>(
-    `select d.account_id as id, d.sequence::int from webhook_failed_delivery f join webhook_delivery d on d.id = f.delivery_id`,
-  );
-  expect(failed).toEqual([{ id: given.id, sequence: 1 }]);
-});
-
 test('a new subscription receives the events that were queued after it was created', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);

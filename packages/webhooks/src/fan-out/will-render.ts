@@ -1,0 +1,21 @@
+import type { AccountId } from '../ids.ts';
+import type { AccountPins } from '../subscriptions/read-pins.ts';
+import { mayGoOn } from './may-go-on.ts';
+import type { ReadEvents } from './read-events.ts';
+import type { Renderer } from './renderer.ts';
+import type { PickedEntry } from './round-plan.ts';
+
+/**
+ * Whether a round renders the entry. One that is blocked is not rendered, so that it cannot end the process, however many
+ * workers take it until a build knows its type.
+ */
+export function willRender(
+  { account, entry: { eventId, subscriptionId } }: PickedEntry,
+  { events }: ReadEvents,
+  pins: ReadonlyMap<AccountId, AccountPins>,
+  renderer: Renderer,
+): boolean {
+  const event = eventId === null ? undefined : events.get(eventId);
+  if (event === undefined || !renderer.knowsType(event.type)) return false;
+  return subscriptionId === null || mayGoOn({ eventType: event.type, subscriptionId }, pins.get(account.id), renderer);
+}

@@ -1,0 +1,96 @@
+import { expect, test, vi } from 'vitest';
+import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
+import { FanOutWorld } from './fan-out-world.ts';
+import { interceptStore } from './faulty-store.ts';
+
+const waits = { timeout: 100_000, interval: 10 };
+const type = 'referral.created';
+
+async function subscribe(world: FanOutWorld, account: SeededAccount, version: string, eventType = type) {
+  return world.store.transaction((transaction) =>
+    seedSubscription(transaction, account, { pins: [{ type: eventType, version }] }),
+  );
+}
+
+const addEvents = (world: FanOutWorld, account: SeededAccount, count: number, eventType = type): Promise<void> =>
+  world.store.transaction((transaction) => seedEvents(transaction, account, count, eventType));
+
+test('in a shard of a worker that died, entries are counted before they are rendered', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await subscribe(world, account, '2026-11-01');
+  await addEvents(world, account, 2);
+  const takes: number[] = [];
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-write-round'(run) {
+      const rows = await world.rows<{ takes: number }>(
+        'select takes from webhook_event_queue where event_id is not null',
+      );
+      takes.push(...rows.map((row) => row.takes));
+      return run();
+    },
+  });
+  const fanOut = world.start({ store }, true);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(2), waits);
+  expect(new Set(takes)).toEqual(new Set([1]));
+  takes.length = 0;
+  await addEvents(world, account, 1);
+  fanOut.wake(null);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
+  expect(takes).toEqual([0]);
+});
+
+test('an entry of an unknown type or version is not counted while it waits, however many workers die', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await subscribe(world, account, 'any', 'unknown.type');
+  await subscribe(world, account, 'unknown');
+  await addEvents(world, account, 1, 'unknown.type');
+  await addEvents(world, account, 1);
+  for (let deaths = 0; deaths < 3; deaths += 1) {
+    world.events.length = 0;
+    const fanOut = world.start({}, true);
+    await vi.waitFor(() => expect(world.ofKind('entries-blocked').at(-1)?.count).toBe(2), waits);
+    await fanOut.stop();
+  }
+  const entries = await world.rows(
+    'select takes, subscription_id is null as is_for_all from webhook_event_queue where event_id is not null order by position',
+  );
+  expect(entries).toEqual([
+    { takes: 0, is_for_all: true },
+    { takes: 0, is_for_all: false },
+  ]);
+});
+
+test('an entry that was taken three times runs alone, and one that was taken five times fails', async () => {
+  const world = await FanOutWorld.create();
+  const [suspected, given, other] = [
+    await seedAccount(world.store),
+    await seedAccount(world.store),
+    await seedAccount(world.store),
+  ];
+  for (const account of [suspected, given, other]) {
+    await subscribe(world, account, '2026-11-01');
+    await addEvents(world, account, 2);
+  }
+  const setTakes = (account: SeededAccount, takes: number): Promise<object[]> =>
+    world.rows(
+      `update webhook_event_queue set takes = $2
+       where position = (select min(position) from webhook_event_queue where account_id = $1 and event_id is not null)`,
+      [account.id, takes],
+    );
+  await setTakes(suspected, 3);
+  await setTakes(given, 5);
+  world.start({}, true);
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(5), waits);
+  expect(world.ofKind('fanned-out').filter(({ round }) => round === 'alone')).toMatchObject([
+    { entries: 1 },
+    { entries: 1 },
+  ]);
+  expect(world.ofKind('entry-given-up')).toMatchObject([{ takes: 5 }]);
+  const failed = await world.rows<{ id: string; sequence: number }>(
+    `select d.account_id as id, d.sequence::int from webhook_failed_delivery f join webhook_delivery d on d.id = f.delivery_id`,
+  );
+  expect(failed).toEqual([{ id: given.id, sequence: 1 }]);
+});
