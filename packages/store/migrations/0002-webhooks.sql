@@ -214,7 +214,7 @@ create table webhook_shard (
   shard smallint primary key check (shard between 0 and 63),
   -- Null while no worker owns the shard.
   worker_id bigint references webhook_worker,
-  -- The last owner died. The next one counts what it takes, in case a delivery ended that process.
+  -- An owner died, and what it left was not all taken since. It is counted first, in case it ended that process.
   recovering boolean not null default false
 ) with (fillfactor = 50);
 insert into webhook_shard (shard) select generate_series(0, 63);

@@ -126,6 +126,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
         },
         shards,
       ),
+    recoveringIn: (shards) => [...dispatcher.recoveringIn(shards), ...fanOut.recoveringIn(shards)],
     async onReleasing(shards) {
       await Promise.all(shards.map((shard) => fanOut.removeShard(shard)));
       for (const shard of shards) dispatcher.closeShard(shard);

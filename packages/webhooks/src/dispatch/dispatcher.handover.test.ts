@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hangs, World } from '../../test/dispatch/world.ts';
+import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
 import { shardOf } from '../shard.ts';
 
 test('a shard that is closed reports its deliveries in flight until they are settled', async () => {
@@ -16,4 +16,18 @@ test('a shard that is closed reports its deliveries in flight until they are set
   await world.clock.advance(10_000);
   expect(world.dispatcher.unfinishedIn([shardOf(lane.accountId)])).toEqual([]);
   expect(world.sentTo(lane)).toHaveLength(1);
+});
+
+test('a shard of a worker that died recovers until each of its lanes has settled a result', async () => {
+  const world = new World();
+  const lanes = [world.addLane(1, hangs), world.addLane(65, succeedsAfter(10)), world.addLane(2, succeedsAfter(10))];
+  const shards = [...new Set(lanes.map(({ accountId }) => shardOf(accountId)))];
+  expect(shards).toHaveLength(2);
+  for (const lane of lanes) world.store(lane, 1);
+  world.dispatcher.openShardAfterTakeover(lanes);
+  expect(world.dispatcher.recoveringIn(shards)).toEqual(shards);
+  await world.clock.advance(1_000);
+  expect(world.dispatcher.recoveringIn(shards)).toEqual([shards[0]]);
+  await world.clock.advance(10_000);
+  expect(world.dispatcher.recoveringIn(shards)).toEqual([]);
 });

@@ -70,6 +70,8 @@ export interface Dispatcher {
   closeAllShards(): void;
   /** The deliveries of these shards that are in flight or whose results are not recorded. */
   unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[];
+  /** Those of these shards that have lanes of a worker that died, of which nothing was settled since. */
+  recoveringIn(shards: readonly Shard[]): Shard[];
   /** The subscription has changed. Nothing more is sent before its target is read again. */
   laneChanged(id: SubscriptionId): void;
   /** Starts nothing more on any lane. */

@@ -130,6 +130,10 @@ export class LaneDispatcher implements Dispatcher {
     );
   }
 
+  recoveringIn(shards: readonly Shard[]): Shard[] {
+    return shards.filter((shard) => this.#registry.inShard(shard).some((lane) => lane.isOpen && lane.isRecovering));
+  }
+
   laneChanged(id: SubscriptionId): void {
     const lane = this.#registry.find(id);
     if (lane?.isOpen) this.#scheduler.targetChanged(lane, this.#clock.nowMs());

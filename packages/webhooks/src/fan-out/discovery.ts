@@ -91,6 +91,13 @@ export class Discovery {
     this.#readers.delete(shard);
   }
 
+  /** Whether entries wait that were queued when the shard was taken over. */
+  isRecovering(shard: Shard): boolean {
+    const reader = this.#readers.get(shard);
+    if (reader === undefined || !reader.isRecovering) return false;
+    return reader.recoverThrough === null || this.#options.known.waits(shard, reader.recoverThrough);
+  }
+
   get shards(): readonly Shard[] {
     return [...this.#readers.keys()];
   }

@@ -30,6 +30,8 @@ export interface FanOutOptions {
 /** Turns the queued events of the shards of this worker into deliveries. */
 export interface FanOut {
   addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void;
+  /** Those of these shards that were added as recovering, and of which entries that were queued then still wait. */
+  recoveringIn(shards: readonly Shard[]): Shard[];
   /** Resolves when nothing of the shard is in progress. */
   removeShard(shard: Shard): Promise<void>;
   /** The worker was declared dead. Nothing in progress is offered. */

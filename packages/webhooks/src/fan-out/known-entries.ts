@@ -52,6 +52,14 @@ export class KnownEntries {
     return this.#accounts.values();
   }
 
+  /** Whether an entry of the shard waits at this position or an earlier one, in memory or in storage only. */
+  waits(shard: Shard, through: QueuePosition): boolean {
+    for (const account of this.#accounts.values()) {
+      if (account.shard === shard && account.nextPosition <= through) return true;
+    }
+    return false;
+  }
+
   readStarted(): void {
     this.#finishedDuringRead = new Set();
   }

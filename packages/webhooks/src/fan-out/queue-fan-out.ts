@@ -109,6 +109,10 @@ export class QueueFanOut implements FanOut {
     for (const { shard, isRecovering } of shards) this.#discovery.add(shard, isRecovering);
   }
 
+  recoveringIn(shards: readonly Shard[]): Shard[] {
+    return shards.filter((shard) => this.#discovery.isRecovering(shard));
+  }
+
   async removeShard(shard: Shard): Promise<void> {
     this.#forgetShard(shard);
     const ended: Promise<void>[] = [];

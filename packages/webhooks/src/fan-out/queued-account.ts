@@ -65,6 +65,11 @@ export class QueuedAccount {
     this.hasBacklog = this.waiting.size > 0;
   }
 
+  /** The first entry that waits. Infinity if none does. */
+  get nextPosition(): QueuePosition {
+    return Math.min(this.waiting.first?.position ?? Infinity, this.unreadFrom ?? Infinity);
+  }
+
   get isUnused(): boolean {
     return this.size === 0 && !this.isBusy && !this.isPaused && this.unreadFrom === null;
   }

@@ -22,6 +22,8 @@ export class ShardSharing {
   readonly #acquired = new Map<Shard, AcquiredShard>();
   /** Those of `#shards` that `onReleasing` has stopped, but that are not released in the database. */
   readonly #stopped = new Set<Shard>();
+  /** Those of `#stopped` whose next owner must continue the recovery. */
+  readonly #recovering = new Set<Shard>();
   #isMarkedLeaving = false;
   #hasEnded = false;
 
@@ -134,7 +136,10 @@ export class ShardSharing {
     if (this.#stopped.size === 0) return;
     const stopped = [...this.#stopped];
     const inFlight = this.#options.inFlight(stopped);
-    await this.#options.store.transaction((transaction) => releaseShards(transaction, this.#id, stopped, inFlight));
+    const recovering = stopped.filter((shard) => this.#recovering.has(shard));
+    await this.#options.store.transaction((transaction) =>
+      releaseShards(transaction, this.#id, stopped, recovering, inFlight),
+    );
     this.#forget(stopped);
     this.#options.onEvent({ kind: 'shards-released', workerId: this.#id, shards: stopped });
   }
@@ -143,6 +148,7 @@ export class ShardSharing {
     this.#checkNotEnded();
     const working = shards.filter((shard) => !this.#stopped.has(shard));
     if (working.length === 0) return;
+    for (const shard of this.#options.recoveringIn(working)) this.#recovering.add(shard);
     await this.#options.onReleasing(working);
     this.#checkNotEnded();
     for (const shard of working) this.#stopped.add(shard);
@@ -153,6 +159,7 @@ export class ShardSharing {
       this.#shards.delete(shard);
       this.#acquired.delete(shard);
       this.#stopped.delete(shard);
+      this.#recovering.delete(shard);
     }
   }
 

@@ -24,6 +24,8 @@ export interface WorkersOptions {
   isStalled: () => boolean;
   /** The callbacks never overlap. When one rejects, it is called again. */
   onAcquired: (shards: readonly AcquiredShard[]) => Promise<void>;
+  /** Those of these shards whose owner died, and of which not all was taken since. Called before `onReleasing`. */
+  recoveringIn: (shards: readonly Shard[]) => readonly Shard[];
   /** Starts no further work on these shards. Resolves when fan-out has stopped there. */
   onReleasing: (shards: readonly Shard[]) => Promise<void>;
   /** The deliveries of these shards whose results are not recorded. Called after `onReleasing`. */

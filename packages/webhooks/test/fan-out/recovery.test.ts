@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import { shardCount } from '../../src/shard.ts';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { FanOutWorld } from './fan-out-world.ts';
+import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';
 
 const waits = { timeout: 100_000, interval: 10 };
@@ -38,6 +39,29 @@ test('in a shard of a worker that died, entries are counted before they are rend
   fanOut.wake(null);
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
   expect(takes).toEqual([0]);
+});
+
+test('a shard of a worker that died recovers until what was queued then is fanned out', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await subscribe(world, account, '2026-11-01');
+  await addEvents(world, account, 1);
+  const release = Promise.withResolvers<void>();
+  let isHeld = true;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-queue'(run) {
+      if (isHeld) await release.promise;
+      return run();
+    },
+  });
+  const fanOut = world.start({ store }, true);
+  closeAfterTest(async () => release.resolve());
+  const shards = Array.from({ length: shardCount }, (_, index) => index);
+  expect(fanOut.recoveringIn(shards)).toEqual(shards);
+  isHeld = false;
+  release.resolve();
+  await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
+  await vi.waitFor(() => expect(fanOut.recoveringIn(shards)).toEqual([]), waits);
 });
 
 test('an entry of an unknown type or version is not counted while it waits, however many workers die', async () => {

@@ -32,6 +32,8 @@ class Member {
   /** The shards on which the engine works. */
   readonly working = new Map<Shard, AcquiredShard>();
   inFlight: InFlightDelivery[] = [];
+  /** The shards of which the engine has not taken all that a dead worker left. */
+  readonly recovering = new Set<Shard>();
   isStalled = false;
   losses = 0;
   passes = 0;
@@ -57,8 +59,12 @@ class Member {
       onAcquired: async (shards) => {
         for (const shard of shards) this.working.set(shard.shard, shard);
       },
+      recoveringIn: (shards) => shards.filter((shard) => this.recovering.has(shard)),
       onReleasing: async (shards) => {
-        for (const shard of shards) this.working.delete(shard);
+        for (const shard of shards) {
+          this.working.delete(shard);
+          this.recovering.delete(shard);
+        }
       },
       inFlight: () => this.inFlight,
       onLost: async () => {
@@ -226,6 +232,16 @@ test('adopts shards that an acquisition without a response gave to it, as recove
   });
   await eventually(() => expect(second.working.get(5)?.isRecovering).toBe(false));
   await eventually(() => expect(shares()).toEqual([0, 64]));
+});
+
+test('the next owner continues the recovery of a shard that the last one has not ended', async () => {
+  const first = await startMember();
+  await eventually(() => expect(shares()).toEqual([64]));
+  first.recovering.add(5);
+  await first.workers.leave();
+  const second = await startMember();
+  await eventually(() => expect(shares()).toEqual([0, 64]));
+  expect(second.recovered).toEqual([5]);
 });
 
 test('postpones what is in flight when it leaves', async () => {

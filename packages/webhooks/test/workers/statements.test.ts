@@ -82,6 +82,17 @@ test('reports and clears which shards recover', async () => {
   ]);
 });
 
+test('a release passes on which shards recover', async () => {
+  const id = await register();
+  await acquireShards(store, id, 64);
+  await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [3], []));
+
+  expect(await acquireShards(store, await register(), 2)).toEqual([
+    { shard: 2, isRecovering: false },
+    { shard: 3, isRecovering: true },
+  ]);
+});
+
 test('a worker that was declared dead writes nothing', async () => {
   const id = await register();
   await acquireShards(store, id, 2);
@@ -92,7 +103,7 @@ test('a worker that was declared dead writes nothing', async () => {
   expect(await renewLease(store, id, hourMs)).toBe(false);
   await expect(acquireShards(store, id, 1)).rejects.toThrow(FencedOutError);
   await expect(
-    store.transaction((transaction) => releaseShards(transaction, id, [0, 1], [pendingKey(1)])),
+    store.transaction((transaction) => releaseShards(transaction, id, [0, 1], [0], [pendingKey(1)])),
   ).rejects.toThrow(FencedOutError);
 
   expect(await owners()).toEqual([
@@ -172,7 +183,7 @@ test('a release postpones what is in flight by 7 s', async () => {
   await acquireShards(store, id, 64);
   await seedPending(superuser, 3);
 
-  await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [pendingKey(1), pendingKey(3)]));
+  await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [], [pendingKey(1), pendingKey(3)]));
 
   expect(await owners()).toEqual([
     [id, false, 62],
@@ -189,7 +200,7 @@ test('a release does not wait for a delivery that is being settled', async () =>
   try {
     await settling.run('begin');
     await settling.run('delete from webhook_pending_delivery where delivery_id = 1');
-    await store.transaction((transaction) => releaseShards(transaction, id, [0], [pendingKey(1), pendingKey(2)]));
+    await store.transaction((transaction) => releaseShards(transaction, id, [0], [], [pendingKey(1), pendingKey(2)]));
     await settling.run('rollback');
   } finally {
     await settling.close();
@@ -211,7 +222,7 @@ test('a release of 2,000 deliveries in flight reads each once', async () => {
     notifyAfterCommit: () => {},
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- records the statement instead of running it
-  await releaseShards(recorder as never, id, [0], inFlight);
+  await releaseShards(recorder as never, id, [0], [], inFlight);
 
   const [{ text, values } = { text: '', values: [] }] = planned;
   const rows = await superuser.run(`explain (analyze, format json) ${text}`, values);
@@ -228,7 +239,7 @@ test('a worker that leaves stays alive, and is removed once it owns nothing', as
 
   await deleteWorker(store, id);
   expect((await selectMembership(store)).workers).toMatchObject([{ id, isLeaving: true }]);
-  await store.transaction((transaction) => releaseShards(transaction, id, [0], []));
+  await store.transaction((transaction) => releaseShards(transaction, id, [0], [], []));
   expect(await renewLease(store, id, hourMs)).toBe(true);
   await deleteWorker(store, id);
   expect((await selectMembership(store)).workers).toEqual([]);

@@ -5,7 +5,7 @@ import type { WorkerId } from '../worker-id.ts';
 
 export interface AcquiredShard {
   readonly shard: Shard;
-  /** The last owner died. What it took is counted before it is sent again. */
+  /** An owner died, and what it left was not all taken since. It is counted before it is rendered or sent. */
   readonly isRecovering: boolean;
 }
 

@@ -17,6 +17,7 @@ const handOverSeconds = 7;
 /**
  * Gives shards up. The next owner does not send what is in flight before the old owner has had time to record its result.
  *
+ * @param recovering those of the shards whose next owner also counts what it takes
  * @param inFlight deliveries of these shards whose results are not recorded
  * @throws {FencedOutError}
  */
@@ -24,6 +25,7 @@ export async function releaseShards(
   transaction: Transaction,
   workerId: WorkerId,
   shards: readonly Shard[],
+  recovering: readonly Shard[],
   inFlight: readonly InFlightDelivery[],
 ): Promise<void> {
   const statement = {
@@ -46,7 +48,7 @@ export async function releaseShards(
         where p.subscription_id = f.subscription_id and p.delivery_id = f.delivery_id
       ),
       released as (
-        update webhook_shard s set worker_id = null
+        update webhook_shard s set worker_id = null, recovering = s.shard = any ($7::smallint[])
         from w
         where s.worker_id = w.id and s.shard = any ($2::smallint[])
       )
@@ -59,6 +61,7 @@ export async function releaseShards(
     inFlight.length,
     pgArray(inFlight.map(({ subscriptionId }) => subscriptionId)),
     pgArray(inFlight.map(({ deliveryId }) => deliveryId)),
+    pgArray(recovering),
   ];
   const { alive } = onlyRow(await transaction.query<{ alive: boolean }>(statement, values));
   if (!alive) throw new FencedOutError(workerId);
