@@ -4,8 +4,9 @@ import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts
 import { insertLateSuccesses } from '../../src/dispatch/sql/insert-late-successes.ts';
 import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
 import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import { renewLease } from '../../src/workers/sql/renew-lease.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
-import { failure, finalFailure, StorageWorld, success } from './support.ts';
+import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;
 beforeAll(async () => {
@@ -122,6 +123,47 @@ describe('a takeover', () => {
     await expect(late).rejects.toThrow(FencedOutError);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
   });
+});
+
+test('renewals do not wait for four settlers whose commits take 15 ms', async () => {
+  await world.admin.run(
+    `create function slow_commit() returns trigger language plpgsql as $$ begin perform pg_sleep(0.015); return null; end $$`,
+  );
+  // Runs at the commit, with the row of the worker locked.
+  await world.admin.run(
+    `create constraint trigger slow_commit after update on webhook_pending_delivery deferrable initially deferred
+     for each row execute function slow_commit()`,
+  );
+  // Truncating the table would lock it for a moment.
+  await world.admin.run('alter table webhook_worker set (autovacuum_enabled = false)');
+  const workerId = await world.addWorker();
+  const storage = world.storageOf(() => workerId);
+  const url = new URL(await world.database.urlFor('webhook_worker'));
+  // A renewal that waits for a lock fails.
+  url.searchParams.set('options', '-c lock_timeout=1');
+  const renewalStore = createWorkerStore(url.toString());
+  let isEnding = false;
+  let settles = 0;
+  const settleForever = async (): Promise<void> => {
+    const { deliveries } = await world.seedLane(1);
+    for (let attempts = 0; !isEnding; attempts += 1) {
+      const delivery = { ...deliveries[0], attempts };
+      const results = await storage.settle([failure(delivery, 0, { laneState })]);
+      expect([...results.values()]).toEqual(['settled']);
+      settles += 1;
+    }
+  };
+  const settling = Array.from({ length: 4 }, settleForever);
+  try {
+    for (let renewals = 0; renewals < 100 || settles < 40; renewals += 1) {
+      expect(await renewLease(renewalStore, workerId, 15_000)).toBe(true);
+    }
+  } finally {
+    isEnding = true;
+    await Promise.all(settling);
+    await renewalStore.close();
+    await world.admin.run('drop function slow_commit cascade');
+  }
 });
 
 test('the renewal of a lease never waits for a settle, and is not waited for', async () => {

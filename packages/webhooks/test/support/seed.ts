@@ -55,15 +55,16 @@ export async function seedSubscription(
   return id;
 }
 
-/** Appends events whose snapshots are `{ "number": 1 }`, `{ "number": 2 }` and so on. */
+/** Appends events whose snapshots are `{ "number": 1 }`, `{ "number": 2 }` and so on, or begin at `first`. */
 export async function seedEvents(
   transaction: Transaction,
   account: SeededAccount,
   count: number,
   type = samplePin.type,
+  first = 1,
 ): Promise<void> {
   const { id: accountId, interfaceName } = account;
-  for (let number = 1; number <= count; number += 1) {
+  for (let number = first; number < first + count; number += 1) {
     await appendEvent(transaction, { accountId, interfaceName, type, snapshot: { number }, requestId: null });
   }
 }
