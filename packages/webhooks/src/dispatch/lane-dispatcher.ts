@@ -242,6 +242,8 @@ export class LaneDispatcher implements Dispatcher {
 
   #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
     lane.known.delete(delivery.deliveryId);
+    // In storage it is still due at its earlier time.
+    lane.readWholeAtMs = -Infinity;
     this.#memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
     this.#scheduler.schedule(lane, nowMs);
   }

@@ -108,6 +108,7 @@ export class LaneScheduler {
     lane.isOpen = true;
     lane.isPausing = false;
     lane.storedDueAtMs = -Infinity;
+    lane.readWholeAtMs = -Infinity;
     this.targetChanged(lane, nowMs);
   }
 

@@ -44,6 +44,9 @@ export class Lane extends SlotLane {
   /** When the first delivery is due that the refill in flight may have missed. Infinity if there is none. */
   missedDueAtMs = Infinity;
 
+  /** When the lane was last read from its start. -Infinity: the next refill must do so. */
+  readWholeAtMs = -Infinity;
+
   isOpen = false;
   /** Incremented when the lane is opened or closed. What was read for an earlier epoch is ignored. */
   epoch = 0;

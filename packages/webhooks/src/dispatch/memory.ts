@@ -21,6 +21,9 @@ export const defaultMemoryLimits: MemoryLimits = {
   bodyBytes: 256_000_000,
 };
 
+/** What a refill may return. */
+export type Room = Pick<RefillOptions, 'limit' | 'bodyBytesMax'>;
+
 const crowdedShare = 1 / 2;
 const commonShare = 3 / 4;
 const smallQueueShare = 1 / 16;
@@ -101,7 +104,7 @@ export class Memory {
   }
 
   /** Reserves room for a refill. To be called only if the lane has room. */
-  reserve(lane: Lane): Omit<RefillOptions, 'exclude'> {
+  reserve(lane: Lane): Room {
     const { deliveries, bodyBytes } = this.#limits;
     const room = {
       limit: Math.min(this.#queueMax(lane), deliveries - this.deliveries),
@@ -112,7 +115,7 @@ export class Memory {
     return room;
   }
 
-  unreserve({ limit, bodyBytesMax }: Omit<RefillOptions, 'exclude'>): void {
+  unreserve({ limit, bodyBytesMax }: Room): void {
     this.deliveries -= limit;
     this.bodyBytes -= bodyBytesMax;
   }

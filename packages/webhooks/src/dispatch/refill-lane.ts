@@ -2,7 +2,7 @@ import type { Database } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 import type { PendingDelivery } from './pending-delivery.ts';
 import { selectPayloads } from './sql/select-payloads.ts';
-import { laneStart, selectPendingDeliveries, type StoredDelivery } from './sql/select-pending-deliveries.ts';
+import { type LanePosition, selectPendingDeliveries, type StoredDelivery } from './sql/select-pending-deliveries.ts';
 import type { Refill, RefillOptions } from './storage.ts';
 
 /**
@@ -19,10 +19,10 @@ const readAheadMs = 1_000;
 export async function refillLane(
   database: Database,
   lane: SubscriptionId,
-  { limit, bodyBytesMax, exclude }: RefillOptions,
+  { fromDueAtMs, limit, bodyBytesMax, exclude }: RefillOptions,
   onPayloadMissing: (delivery: StoredDelivery) => void,
 ): Promise<Refill> {
-  for (let position = laneStart; ;) {
+  for (let position: LanePosition = { dueAtMs: fromDueAtMs, sequence: '0' }; ;) {
     // One more than can be returned: it tells when the lane must be read again.
     const { nowMs, deliveries: rows } = await selectPendingDeliveries(database, lane, position, exclude, limit + 1);
     const isLater = ({ dueAtMs }: StoredDelivery): boolean => dueAtMs > nowMs + readAheadMs;

@@ -1,15 +1,24 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { Backoff } from './backoff.ts';
-import type { Clock } from './clock.ts';
 import type { Lane } from './lane.ts';
-import type { Memory } from './memory.ts';
+import type { Memory, Room } from './memory.ts';
+import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, Refill } from './storage.ts';
 
 const inFlightMax = 4;
 
+/**
+ * A lane is read from its first delivery in storage, not from its start. An old snapshot, as of a running dump, keeps the
+ * index entries of everything that was delivered since, and a read from the start would visit them all.
+ */
+const wholeReadMs = 30_000;
+
+/** Storage computes the due time of a retry before the dispatcher does. */
+const marginMs = 10_000;
+
 export interface RefillerOptions {
   storage: Pick<DispatchStorage, 'refill'>;
-  clock: Pick<Clock, 'setTimer'>;
+  clock: SteadyClock;
   memory: Memory;
   onRefill: (lane: Lane, refill: Refill) => void;
   onRefused: (lane: Lane, error: unknown) => void;
@@ -68,13 +77,13 @@ export class Refiller {
 
   async #refill(request: RefillRequest): Promise<void> {
     const { lane, epoch } = request;
-    const { memory, storage } = this.#options;
+    const { memory } = this.#options;
     const room = memory.reserve(lane);
     this.#inFlight += 1;
     let refill: Refill | null = null;
     let failure: unknown;
     try {
-      refill = await storage.refill(lane.id, { ...room, exclude: [...lane.known.keys()] });
+      refill = await this.#read(lane, room);
     } catch (error) {
       failure = error;
     }
@@ -88,6 +97,21 @@ export class Refiller {
       else this.#options.onRefill(lane, refill);
     }
     this.pump();
+  }
+
+  async #read(lane: Lane, room: Room): Promise<Refill> {
+    const { storage, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const options = { ...room, exclude: [...lane.known.keys()] };
+    if (nowMs - lane.readWholeAtMs < wholeReadMs) {
+      const fromDueAtMs = lane.storedDueAtMs - clock.offsetMs - marginMs;
+      const refill = await storage.refill(lane.id, { ...options, fromDueAtMs });
+      // Otherwise an earlier delivery, which the former owner has rescheduled, could be the only one that is left.
+      if (refill.deliveries.length > 0 && refill.nextDueAtMs !== null) return refill;
+    }
+    const refill = await storage.refill(lane.id, { ...options, fromDueAtMs: -Infinity });
+    lane.readWholeAtMs = nowMs;
+    return refill;
   }
 
   #pause(request: RefillRequest, error: unknown): void {

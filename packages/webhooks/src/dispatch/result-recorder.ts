@@ -112,6 +112,7 @@ export class ResultRecorder {
   #stale({ queued: { lane, delivery } }: UnsettledResult, nowMs: number): void {
     this.#options.onEvent({ kind: 'settlement-stale', delivery });
     this.#options.memory.leaveInStorage(lane, nowMs);
+    lane.readWholeAtMs = -Infinity;
     lane.blockedUntilMs = nowMs + staleBlockedMs;
   }
 

@@ -30,6 +30,8 @@ export interface DispatchStorage {
 export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>;
 
 export interface RefillOptions {
+  /** Deliveries that are due earlier are left out. -Infinity: none. */
+  readonly fromDueAtMs: number;
   /** At least 1. */
   readonly limit: number;
   /** The result is cut off before the bodies exceed this size. The first delivery is returned whatever its size. */

@@ -106,7 +106,12 @@ describe('with a lane that has 100,000 pending deliveries', () => {
     );
     expect(pending.rowsMax).toBe(257);
     expect(pending.buffers).toBeLessThan(100);
-    const { deliveries } = await world.storage.refill(dominant, { limit: 256, bodyBytesMax: 1_000_000, exclude: [] });
+    const { deliveries } = await world.storage.refill(dominant, {
+      fromDueAtMs: -Infinity,
+      limit: 256,
+      bodyBytesMax: 1_000_000,
+      exclude: [],
+    });
     expect(deliveries).toHaveLength(256);
     const payloads = await explain(world.admin, (database) => selectPayloads(database, deliveries));
     expect(payloads.rowsMax).toBe(256);

@@ -1,4 +1,7 @@
+import { connect } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/select-pending-deliveries.ts';
+import { explain } from './explain.ts';
 import { StorageWorld } from './support.ts';
 
 let world: StorageWorld;
@@ -7,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.drop());
 
-const all = { limit: 1_000, bodyBytesMax: 1_000_000, exclude: [] };
+const all = { fromDueAtMs: -Infinity, limit: 1_000, bodyBytesMax: 1_000_000, exclude: [] };
 
 const sequencesOf = (deliveries: readonly { sequence: string }[]): number[] =>
   deliveries.map(({ sequence }) => Number(sequence));
@@ -53,6 +56,45 @@ describe('a refill', () => {
     expect(sequencesOf(deliveries)).toEqual([2, 5, 1, 3]);
     expect(deliveries[0]?.dueAtMs).toBe(Date.UTC(2026, 10, 20, 9, 0, 0, 1));
     expect(nextDueAtMs).toBe(Date.UTC(2126, 10, 20, 9));
+  });
+
+  test('leaves out what is due before the given time', async () => {
+    const { lane } = await world.seedLane(4);
+    for (const sequence of [1, 2, 3, 4]) {
+      await world.setDue(lane, sequence, new Date(Date.UTC(2026, 10, 1) + sequence).toISOString());
+    }
+    const { deliveries } = await world.storage.refill(lane, { ...all, fromDueAtMs: Date.UTC(2026, 10, 1) + 3 });
+    expect(sequencesOf(deliveries)).toEqual([3, 4]);
+  });
+
+  test('costs the same while an old snapshot keeps what was delivered', async () => {
+    const lane = await world.addLane();
+    await world.addDeliveries(lane, 20_000);
+    await world.admin.run(
+      `update webhook_pending_delivery set due_at = timestamptz '2026-11-01' + sequence * interval '1 ms'
+       where subscription_id = $1`,
+      [lane],
+    );
+    const buffersFrom = async (dueAtMs: number): Promise<number> => {
+      const plan = await explain(world.admin, (database) =>
+        selectPendingDeliveries(database, lane, { ...laneStart, dueAtMs }, [], 257),
+      );
+      return plan.buffers;
+    };
+    const startMs = Number(new Date('2026-11-01'));
+    const snapshot = await connect(world.database.databaseUrl);
+    try {
+      await snapshot.run('begin isolation level repeatable read');
+      await snapshot.run('select count(*) from webhook_pending_delivery');
+      const before = await buffersFrom(-Infinity);
+      await world.admin.run('delete from webhook_pending_delivery where subscription_id = $1 and sequence <= 19000', [
+        lane,
+      ]);
+      expect(await buffersFrom(startMs + 19_000)).toBeLessThanOrEqual(2 * before);
+      expect(await buffersFrom(-Infinity)).toBeGreaterThan(4 * before);
+    } finally {
+      await snapshot.close();
+    }
   });
 
   test('reads at most as many as the limit, and returns when the next one is due', async () => {

@@ -93,7 +93,12 @@ export class StorageWorld {
   }
 
   async read(lane: SubscriptionId): Promise<PendingDelivery[]> {
-    const { deliveries } = await this.storage.refill(lane, { limit: 20_000, bodyBytesMax: 100_000_000, exclude: [] });
+    const { deliveries } = await this.storage.refill(lane, {
+      fromDueAtMs: -Infinity,
+      limit: 20_000,
+      bodyBytesMax: 100_000_000,
+      exclude: [],
+    });
     return [...deliveries];
   }
 

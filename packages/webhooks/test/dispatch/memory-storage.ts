@@ -104,6 +104,7 @@ export class MemoryStorage {
     let bodyBytes = 0;
     for (const row of lane.rows) {
       if (this.#rows.get(row.deliveryId) !== row || excluded.has(row.deliveryId)) continue;
+      if (row.dueAtMs < options.fromDueAtMs) continue;
       bodyBytes += row.body.length;
       const isFull = deliveries.length > 0 && bodyBytes > options.bodyBytesMax;
       if (isFull || deliveries.length === options.limit) return this.#respond({ deliveries, nextDueAtMs: row.dueAtMs });

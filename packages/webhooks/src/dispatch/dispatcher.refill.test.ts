@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import type { LaneId } from './lane-registry.ts';
+
+/** Stores deliveries that became due one second after the other, the last of them now. */
+function storeBacklog(world: World, lane: LaneId, count: number): void {
+  const nowMs = world.clock.nowMs();
+  for (let age = count - 1; age >= 0; age -= 1) world.store(lane, 1, { dueAtMs: nowMs - age * 1_000 });
+}
+
+test('a lane with a backlog is read from where it was read before, and now and then from its start', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(100));
+  storeBacklog(world, lane, 10_000);
+  world.dispatcher.openLane(lane);
+  // At 160 a second.
+  await world.clock.advance(70_000);
+  expect(world.storage.delivered.size).toBe(10_000);
+  const froms = world.storage.refills.map(({ options: { fromDueAtMs } }) => fromDueAtMs);
+  expect(froms.length).toBeGreaterThan(30);
+  expect(froms[0]).toBe(-Infinity);
+  const later = froms.filter((fromDueAtMs) => fromDueAtMs !== -Infinity);
+  // One in 30 s, one at the end, and the first.
+  expect(froms.length - later.length).toBeLessThanOrEqual(5);
+  expect(later).toEqual(later.toSorted((a, b) => a - b));
+});
+
+test('a delivery that the former owner has rescheduled to an earlier time is not forgotten', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(100));
+  storeBacklog(world, lane, 20_000);
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(10_000);
+  const [earlier] = world.store(lane, 1, { dueAtMs: world.clock.nowMs() - 20_000_000 });
+  await world.clock.advance(40_000);
+  expect(world.storage.find(earlier?.deliveryId ?? ('' as never))).toBeUndefined();
+  expect(world.storage.pending().length).toBeGreaterThan(5_000);
+});
