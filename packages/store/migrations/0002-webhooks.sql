@@ -9,6 +9,7 @@ create table webhook_subscription (
   -- See shardOf() in packages/webhooks.
   shard smallint not null generated always as ((account_id & 63)::smallint) stored,
   interface interface_name not null,
+  -- Empty once the subscription is deleted.
   callback_url text not null,
   -- Counts the callback URLs. What is remembered about a receiver belongs to one of them.
   url_number int not null default 1,

@@ -3,6 +3,7 @@ import type { Dispatcher } from './dispatch/dispatcher.ts';
 import type { LaneId } from './dispatch/lane-registry.ts';
 import { selectLane } from './dispatch/sql/select-lane.ts';
 import { deletePendingOfDeleted } from './subscriptions/delete-pending-of-deleted.ts';
+import { deleteReceiverStateOfDeleted } from './subscriptions/delete-receiver-state-of-deleted.ts';
 import type { WorkerId } from './workers/worker-id.ts';
 
 export interface SubscriptionChangeContext {
@@ -22,9 +23,14 @@ export async function applySubscriptionChange(
   const lane = await selectLane(store, id.subscriptionId);
   if (lane === null || lane.isDeleted) {
     dispatcher.closeLane(id.subscriptionId);
-    let deleted: number;
-    do deleted = await deletePendingOfDeleted(store, workerId(), id.subscriptionId, batchSize);
-    while (deleted === batchSize);
+    let hasPending = lane?.hasPending ?? false;
+    // A result that is recorded at the same time can reschedule its delivery, which the statement does not see. Once nothing is
+    // pending, no result writes anything.
+    while (hasPending) {
+      await deletePendingOfDeleted(store, workerId(), id.subscriptionId, batchSize);
+      hasPending = (await selectLane(store, id.subscriptionId))?.hasPending ?? false;
+    }
+    await deleteReceiverStateOfDeleted(store, workerId(), id.subscriptionId);
   } else if (!lane.isActive) dispatcher.closeLane(id.subscriptionId);
   else if (lane.hasPending) dispatcher.openLane(id);
   else dispatcher.laneChanged(id.subscriptionId);

@@ -4,8 +4,8 @@ import { FencedOutError } from '../workers/fenced-out-error.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 
 /**
- * Deletes the first pending deliveries of a deleted subscription. The worker that owns its shard calls it until it returns less
- * than `limit`, so that no statement deletes a whole backlog. Does nothing if the subscription was not deleted. Served by
+ * Deletes the first pending deliveries of a deleted subscription. The worker that owns its shard calls it until nothing is
+ * pending, so that no statement deletes a whole backlog. Does nothing if the subscription was not deleted. Served by
  * webhook_pending_delivery_pkey.
  *
  * @returns how many were deleted

@@ -2,13 +2,16 @@ import type { Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 
 /**
- * Hides a subscription from every interface and erases its secret. Its worker deletes the pending deliveries. Served by
- * webhook_subscription_pkey.
+ * Hides a subscription from every interface and erases its URL and its secret. Its worker deletes the pending deliveries and
+ * the state of the receiver. Served by webhook_subscription_pkey.
  */
 export async function markSubscriptionDeleted(transaction: Transaction, id: SubscriptionId): Promise<void> {
   const statement = {
     name: 'mark-subscription-deleted',
-    text: `update webhook_subscription set deleted_at = now(), secret_ciphertext = '' where id = $1`,
+    text: `
+      update webhook_subscription
+      set deleted_at = now(), callback_url = '', secret_ciphertext = ''
+      where id = $1`,
   };
   await transaction.query(statement, [id]);
 }

@@ -155,6 +155,14 @@ describe('the state of a receiver', () => {
     const targets = await world.storage.targets(lanes.map(({ lane }) => lane));
     expect(lanes.map(({ lane }) => targets.get(lane)?.state.consecutiveFailures)).toEqual([0, 1, 2, 3, 4]);
   });
+
+  test('is not recorded for a deleted subscription', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world.delete(lane);
+    expect(await settle(failure(deliveries[0], 0, { laneState: opened }))).toEqual(['settled']);
+    const states = await world.admin.run(`select from webhook_receiver_state where subscription_id = ${lane}`);
+    expect(states).toEqual([]);
+  });
 });
 
 const pausedReason = async (lane: string): Promise<unknown> => {

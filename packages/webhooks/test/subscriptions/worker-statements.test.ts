@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { SubscriptionId } from '../../src/ids.ts';
 import { shardOf } from '../../src/shard.ts';
 import { deletePendingOfDeleted } from '../../src/subscriptions/delete-pending-of-deleted.ts';
+import { deleteReceiverStateOfDeleted } from '../../src/subscriptions/delete-receiver-state-of-deleted.ts';
 import { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
 import { readPins } from '../../src/subscriptions/read-pins.ts';
 import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
@@ -162,6 +163,7 @@ test('a worker that was declared dead pauses and deletes nothing', async () => {
   await superuser.run('delete from webhook_event_queue');
   const attempt = async (by: WorkerId) => {
     await expect(deletePendingOfDeleted(worker, by, deleted, 10)).rejects.toThrow(FencedOutError);
+    await expect(deleteReceiverStateOfDeleted(worker, by, deleted)).rejects.toThrow(FencedOutError);
     const pause = worker.transaction((transaction) => pauseRetiredSubscriptions(transaction, by, [retired], 10));
     await expect(pause).rejects.toThrow(FencedOutError);
   };

@@ -59,7 +59,7 @@ const settleDeliveries: Statement = {
       cross join lateral (
         select id, url_number
         from webhook_subscription
-        where id = state.subscription_id and url_number = state.url_number and paused_reason is null
+        where id = state.subscription_id and url_number = state.url_number and paused_reason is null and deleted_at is null
         limit 1
       ) s
       -- "is true" keeps this a hashed subplan: as a join it could become a nested loop over two lists.
@@ -87,8 +87,8 @@ export interface SettledRows {
  * Records results: for each delivery that is pending with the attempts that it had when it was read, inserts the attempt, and
  * removes or reschedules the delivery. A delivery that was given up without an attempt gets none.
  *
- * The state of a receiver is written only with a result that was recorded, and only while the subscription is not paused and
- * has the URL that the state is about.
+ * The state of a receiver is written only with a result that was recorded, and only while the subscription is neither paused nor
+ * deleted, and has the URL that the state is about.
  *
  * @param batch in the order of subscription and delivery
  */

@@ -1,0 +1,30 @@
+import { onlyRow, type Database } from '@deedwire/store';
+import type { SubscriptionId } from '../ids.ts';
+import { FencedOutError } from '../workers/fenced-out-error.ts';
+import type { WorkerId } from '../workers/worker-id.ts';
+
+/**
+ * Deletes what is remembered about the receiver of a deleted subscription. To be called once nothing is pending: only the result
+ * of a pending delivery writes it. Does nothing if the subscription was not deleted. Served by webhook_receiver_state_pkey.
+ *
+ * @throws {FencedOutError} if the worker was declared dead
+ */
+export async function deleteReceiverStateOfDeleted(
+  database: Database,
+  workerId: WorkerId,
+  subscriptionId: SubscriptionId,
+): Promise<void> {
+  const statement = {
+    name: 'delete-receiver-state-of-deleted',
+    text: `
+      with w as (select id from webhook_worker where id = $1 and alive for key share),
+        deleted as (
+          delete from webhook_receiver_state r
+          using w, webhook_subscription s
+          where s.id = $2 and s.deleted_at is not null and r.subscription_id = $2
+        )
+      select exists (select from w) as "isAlive"`,
+  };
+  const { isAlive } = onlyRow(await database.query<{ isAlive: boolean }>(statement, [workerId, subscriptionId]));
+  if (!isAlive) throw new FencedOutError(workerId);
+}
