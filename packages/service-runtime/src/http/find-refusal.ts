@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpLimits } from './http-limits.ts';
+import type { ParserError } from './received-header-bytes.ts';
 import type { Refusal } from './refusal.ts';
 
 export const unknownExpectation: Refusal = {
@@ -26,19 +27,25 @@ export function refusalOfRequest({ headersDistinct, httpVersion }: IncomingMessa
   return { code: 'BAD_REQUEST', message };
 }
 
-/** Explains an error of Node's HTTP parser. Node does not report how large the headers were. */
+/**
+ * Explains an error of Node's HTTP parser.
+ *
+ * @param headerBytes how large the headers are at least. Null if unknown.
+ */
 export function refusalOfError(
-  { code }: NodeJS.ErrnoException,
+  { code }: ParserError,
   { maxHeaderSize, headersTimeout, requestTimeout }: HttpLimits,
-  isInBody: boolean,
+  { isInBody, headerBytes }: { isInBody: boolean; headerBytes: number | null },
 ): Refusal {
-  const allowed = `${maxHeaderSize.toLocaleString('en')} bytes`;
   switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
+    case 'HPE_HEADER_OVERFLOW': {
+      const allowed = maxHeaderSize.toLocaleString('en');
+      const found = headerBytes === null ? `more than ${allowed}` : `at least ${headerBytes.toLocaleString('en')}`;
       return {
         code: 'HEADERS_TOO_LARGE',
-        message: `The request line and the headers have more than ${allowed}; at most ${allowed} are allowed. Send fewer or shorter headers.`,
+        message: `The request line and the headers have ${found} bytes; at most ${allowed} are allowed. Send fewer or shorter headers.`,
       };
+    }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return {
         code: 'PAYLOAD_TOO_LARGE',

@@ -12,6 +12,7 @@ import { countConnectionsPerAddress } from './connections-per-address.ts';
 import { noTunnel, refusalOfError, refusalOfRequest, tooManyConnections, unknownExpectation } from './find-refusal.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { HttpResponse } from './http-response.ts';
+import { type ParserError, receivedHeaderBytes } from './received-header-bytes.ts';
 import type { Refusal, RefusalCode, RenderRefusal } from './refusal.ts';
 import { sendOnSocket, sendResponse } from './send-response.ts';
 
@@ -152,7 +153,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on('checkContinue', (request, response) => void serve(request, response, null));
   server.on('checkExpectation', (request, response) => void serve(request, response, unknownExpectation));
   server.on('connect', (_request, socket) => refuseOnSocket(socket, noTunnel));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
@@ -160,7 +161,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (refused.has(socket)) return; // more of the same request
     const current = latest.get(socket);
     const isOpen = current !== undefined && inFlight.has(current.response);
-    const refusal = refusalOfError(error, limits, isOpen);
+    const bytesRead = socket instanceof Socket ? socket.bytesRead : 0;
+    const headerBytes = receivedHeaderBytes(error, bytesRead, current === undefined);
+    const refusal = refusalOfError(error, limits, { isInBody: isOpen, headerBytes });
     if (!isOpen) refuseOnSocket(socket, refusal);
     // A request that follows another one: the response to that one comes first.
     else if (current.response.req.complete) current.response.once('close', () => refuseOnSocket(socket, refusal));
