@@ -24,7 +24,8 @@ test('appends an event for a new name, and none for the same name', async () => 
   expect(await events(world)).toEqual([
     { event_type: 'lender.updated', snapshot: { lender: { id: world.lender.gid, name: 'New' } } },
   ]);
-  await expectRefused(rename(''), 'INVALID');
+  const message = 'The name must be 1 to 200 characters and not blank. It has 201 characters.';
+  await expectRefused(rename('x'.repeat(201)), 'INVALID', message);
   await expectRefused(rename('New', world.partner.gid.replace('Partner', 'Lender')), 'NOT_FOUND');
 });
 

@@ -72,7 +72,8 @@ test('limits a client to 5 live keys, also for concurrent requests, without revo
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => issue(world.partner, first.clientId)));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
   const reasons = results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : []));
-  const refusal = { code: 'LIMIT_REACHED', message: 'A client can have 5 live keys. Revoke one first.' };
+  const message = 'The client has 5 live keys; at most 5 are allowed. Revoke one first.';
+  const refusal = { code: 'LIMIT_REACHED', message };
   expect(reasons).toEqual(Array(4).fill(expect.objectContaining(refusal)));
   await revoke(keyIdOf(first));
   const sixth = await issue(world.partner, first.clientId);

@@ -115,9 +115,16 @@ test.each(['gid://service/Referral/999999', 'gid://service/Matter/1', 'nope', ''
   },
 );
 
-test.each(['', ' \n', 'x'.repeat(1_001), 'a\0b', '\ud800'])('rejects the reason %j', async (reason) => {
+test.each([
+  ['', '0 characters'],
+  [' \n', '2 characters'],
+  ['x'.repeat(1_001), '1,001 characters'],
+  ['a\0b', '3 characters'],
+  ['\ud800', '1 character'],
+])('rejects the reason %j', async (reason, length) => {
   const referralId = await world.refer();
-  await expectRefused(decline(referralId, reason), 'INVALID');
+  const message = `The reason must be 1 to 1,000 characters and not blank. It has ${length}.`;
+  await expectRefused(decline(referralId, reason), 'INVALID', message);
   expect(await read(referralId)).toMatchObject({ status: 'OPEN' });
 });
 

@@ -74,7 +74,7 @@ test('limits a lender to 250 team members, also for concurrent requests', async 
   );
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
   expect(refusals(results)).toEqual(Array(4).fill('LIMIT_REACHED'));
-  await expectRefused(add(), 'LIMIT_REACHED', 'A lender can have 250 team members.');
+  await expectRefused(add(), 'LIMIT_REACHED', 'The lender has 250 team members; at most 250 are allowed.');
   expect(await members()).toHaveLength(250);
   expect(await eventTypes(world)).toHaveLength(5);
 });
@@ -83,7 +83,7 @@ test('rejects invalid details with every problem', async () => {
   await expectRefused(
     add({ firstName: '', lastName: 'x'.repeat(201), email: 'nope' }),
     'INVALID',
-    'The first name must be 1 to 200 characters and not blank. The last name must be 1 to 200 characters and not blank. The email must be a valid address of at most 254 characters.',
+    'The first name must be 1 to 200 characters and not blank. It has 0 characters. The last name must be 1 to 200 characters and not blank. It has 201 characters. The email must be a valid address of at most 254 characters. It has 4 characters.',
   );
   await expectRefused(add({}, world.partner.gid), 'NOT_FOUND');
   await expectRefused(add({}, world.partner.gid.replace('Partner', 'Lender')), 'NOT_FOUND');

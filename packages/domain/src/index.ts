@@ -21,4 +21,5 @@ export {
 } from './referral.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
+export { describeLength } from './text.ts';
 export { isRetired, startOfDay, sunsetTime, type VersionLifecycle } from './version-lifecycle.ts';

@@ -20,6 +20,17 @@ test('reports all invalid details together', () => {
   ]);
 });
 
+test('names the limit and the length that was found', () => {
+  const clientEmail = `${'a'.repeat(250)}@b.co`;
+  expect(
+    findReferralProblems({ ...good, clientName: '', clientEmail, note: 'x'.repeat(5_001) }).map((each) => each.message),
+  ).toEqual([
+    'The client name must be 1 to 200 characters and not blank. It has 0 characters.',
+    'The client email must be a valid address of at most 254 characters. It has 255 characters.',
+    'The note must be at most 5,000 characters. It has 5,001 characters.',
+  ]);
+});
+
 test('allows only an open referral to be closed', () => {
   expect([canCloseReferral('OPEN'), canCloseReferral('CONVERTED'), canCloseReferral('DECLINED')]).toEqual([
     true,

@@ -34,7 +34,7 @@ export function findReferralProblems(details: ReferralDetails): ReferralProblem[
   if (details.clientEmail !== null && !isEmail(details.clientEmail)) {
     problems.push({
       detail: 'clientEmail',
-      message: 'The client email must be a valid address of at most 254 characters.',
+      message: `The client email must be a valid address of at most 254 characters. It has ${describeLength(details.clientEmail)}.`,
     });
   }
   if (details.externalReference !== null && !isText(details.externalReference, externalReferenceMaxLength)) {

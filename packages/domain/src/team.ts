@@ -1,4 +1,4 @@
-import { isEmail, isText } from './text.ts';
+import { describeLength, isEmail, isText } from './text.ts';
 
 /** A person who works for a lender. */
 export interface TeamMemberDetails {
@@ -15,11 +15,21 @@ const nameMaxLength = 200;
 /** Returns one message per invalid detail, or an empty list if the team member is valid. */
 export function findTeamMemberProblems(details: TeamMemberDetails): string[] {
   const problems: string[] = [];
-  if (!isText(details.firstName, nameMaxLength))
-    problems.push('The first name must be 1 to 200 characters and not blank.');
-  if (!isText(details.lastName, nameMaxLength))
-    problems.push('The last name must be 1 to 200 characters and not blank.');
-  if (!isEmail(details.email)) problems.push('The email must be a valid address of at most 254 characters.');
+  if (!isText(details.firstName, nameMaxLength)) {
+    problems.push(
+      `The first name must be 1 to 200 characters and not blank. It has ${describeLength(details.firstName)}.`,
+    );
+  }
+  if (!isText(details.lastName, nameMaxLength)) {
+    problems.push(
+      `The last name must be 1 to 200 characters and not blank. It has ${describeLength(details.lastName)}.`,
+    );
+  }
+  if (!isEmail(details.email)) {
+    problems.push(
+      `The email must be a valid address of at most 254 characters. It has ${describeLength(details.email)}.`,
+    );
+  }
   return problems;
 }
 

@@ -11,7 +11,10 @@ const liveKeysPerClient = 5;
  * @throws {RefusedError} `LIMIT_REACHED` if the client cannot have another live key
  */
 export async function checkLiveKeys(transaction: Transaction, apiClientId: RecordId<'ApiClient'>): Promise<void> {
-  if ((await countLiveApiKeys(transaction, apiClientId)) >= liveKeysPerClient) {
-    throw new RefusedError('LIMIT_REACHED', `A client can have ${liveKeysPerClient} live keys. Revoke one first.`);
-  }
+  const found = await countLiveApiKeys(transaction, apiClientId);
+  if (found < liveKeysPerClient) return;
+  throw new RefusedError(
+    'LIMIT_REACHED',
+    `The client has ${found} live keys; at most ${liveKeysPerClient} are allowed. Revoke one first.`,
+  );
 }

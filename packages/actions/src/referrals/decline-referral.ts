@@ -1,4 +1,4 @@
-import { isDeclineReason } from '@deedwire/domain';
+import { describeLength, isDeclineReason } from '@deedwire/domain';
 import { closeReferral } from '@deedwire/store/referrals';
 import { appendAuditEntry } from '../append-audit-entry.ts';
 import { appendEvent } from '../append-event.ts';
@@ -19,7 +19,10 @@ export async function declineReferral(
 ): Promise<{ referralId: string; declinedAt: Date }> {
   const { reason } = input;
   if (reason !== null && !isDeclineReason(reason)) {
-    throw new RefusedError('INVALID', 'The reason must be 1 to 1,000 characters and not blank.');
+    throw new RefusedError(
+      'INVALID',
+      `The reason must be 1 to 1,000 characters and not blank. It has ${describeLength(reason)}.`,
+    );
   }
   const declinedAt = await context.store.transaction(async (transaction) => {
     const referral = await lockOpenReferral(context, transaction, input.referralId);

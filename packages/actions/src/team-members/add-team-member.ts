@@ -24,8 +24,12 @@ export async function addTeamMember(
     // The lock keeps the count and the address valid until the commit.
     const lender = lenderId === null ? null : await lockAccount(transaction, 'lender', lenderId);
     if (lender === null) throw new RefusedError('NOT_FOUND', `The lender ${input.lenderId} does not exist.`);
-    if ((await countTeamMembers(transaction, lender.id)) >= teamMembersMax) {
-      throw new RefusedError('LIMIT_REACHED', `A lender can have ${teamMembersMax} team members.`);
+    const found = await countTeamMembers(transaction, lender.id);
+    if (found >= teamMembersMax) {
+      throw new RefusedError(
+        'LIMIT_REACHED',
+        `The lender has ${found} team members; at most ${teamMembersMax} are allowed.`,
+      );
     }
     await checkTeamMemberEmail(transaction, lender, input.email, null);
     const row = await insertTeamMember(transaction, lender.id, input);
