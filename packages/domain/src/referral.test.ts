@@ -20,6 +20,16 @@ test('reports all invalid details together', () => {
   ]);
 });
 
+test.each([
+  ['clientName', (length: number) => 'x'.repeat(length), 200],
+  ['clientEmail', (length: number) => `${'a'.repeat(length - 6)}@b.com`, 254],
+  ['externalReference', (length: number) => 'x'.repeat(length), 200],
+  ['note', (length: number) => 'x'.repeat(length), 5_000],
+] as const)('limits the length of %s', (detail, text, limit) => {
+  expect(findReferralProblems({ ...good, [detail]: text(limit) })).toEqual([]);
+  expect(findReferralProblems({ ...good, [detail]: text(limit + 1) })).toMatchObject([{ detail }]);
+});
+
 test('names the limit and the length that was found', () => {
   const clientEmail = `${'a'.repeat(250)}@b.co`;
   expect(

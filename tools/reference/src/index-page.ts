@@ -3,8 +3,8 @@ import { packageFolder, type InterfaceContract } from './interface-contracts.ts'
 import { statusSummary } from './lifecycle.ts';
 import { code, link, page, table } from './markdown.ts';
 
-// Constants in the packages `actions` (live keys), `auth`, `webhook-worker` (dispatcher), `webhook-sender` (exchange) and
-// `service-runtime` (http-limits), in this order.
+// Constants in the packages `actions` (live keys), `auth`, `webhooks` (lane), `webhook-sender` (exchange) and `service-runtime`
+// (http-limits, send-response), in this order. A test in `contract-tests` compares those of http-limits.
 const installationLimits = [
   ['Live API keys of a client', '5'],
   ['Requests of an address without a valid API key', '50 per second'],

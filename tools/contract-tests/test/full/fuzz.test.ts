@@ -10,8 +10,11 @@ import { mutate, randomJson } from '../support/fuzz-values.ts';
 import { randomDocument } from '../support/random-document.ts';
 import { createRandom, type Random } from '../support/random.ts';
 
-// One lender API as a process. Whatever it receives, it responds with 200 or 4xx and one of the documented errors, within a
-// bound that only guards against hanging. It does not end, and its memory does not grow without limit.
+// One lender API as a process. Whatever it receives, it responds with 200 or 4xx and one of the documented errors. It does not
+// end, and its memory does not grow without limit.
+//
+// A response should take less than a second. No test fails on a time alone, because the machine can be busy: the bound only guards
+// against hanging, and the last test prints the slowest response.
 const seed = 20_261_120;
 const rounds = 400;
 const concurrency = 16;
@@ -22,6 +25,7 @@ let t: TestSystem;
 let url: URL;
 let headers: Record<string, string>;
 let memoryBefore: number;
+let slowest = { ms: 0, input: '' };
 
 beforeAll(async () => {
   t = await startTestSystem({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
@@ -51,6 +55,12 @@ async function fuzz(random: Random, round: (random: Random) => Promise<Problem>)
   };
   await Promise.all(Array.from({ length: concurrency }, run));
   return problems;
+}
+
+/** Remembers the slowest response. */
+function recordDuration(startedAtMs: number, input: string): void {
+  const ms = Math.round(performance.now() - startedAtMs);
+  if (ms > slowest.ms) slowest = { ms, input: JSON.stringify(input.slice(0, 80)) };
 }
 
 async function residentBytes(): Promise<number> {
@@ -86,11 +96,14 @@ function findProblemOf({ status, requestId, body }: Received): Problem {
 
 async function post(body: string | Buffer): Promise<Problem> {
   const signal = AbortSignal.timeout(hangingMs);
+  const startedAtMs = performance.now();
   const response = await fetch(url, { method: 'POST', headers, body: Buffer.from(body), signal });
+  const text = await response.text();
+  recordDuration(startedAtMs, body.toString());
   return findProblem(body.toString(), {
     status: response.status,
     requestId: response.headers.get('x-request-id'),
-    body: await response.text(),
+    body: text,
   });
 }
 
@@ -170,18 +183,27 @@ test('leaves the process running, ready and of a similar size', async () => {
   expect(await post('{"query":"{ lender { name } }"}')).toBeNull();
   expect(process.kill(app.pid, 0)).toBe(true);
   expect((await residentBytes()) - memoryBefore).toBeLessThan(memoryGrowthBytes);
+  process.stdout.write(
+    `The slowest response took ${slowest.ms} ms, for the input that starts with ${slowest.input}.\n`,
+  );
 });
 
 /** Sends bytes and reads until the server closes the connection, or, after the start of a request, gives up on it. */
 async function sendBytes(bytes: Buffer): Promise<Problem> {
   const socket = connect(Number(url.port), url.hostname);
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {});
+  let startedAtMs = 0;
+  socket.on('error', () => {}).on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.once('data', () => recordDuration(startedAtMs, bytes.toString('latin1')));
   const closed = new Promise<'closed'>((resolve) => socket.once('close', () => resolve('closed')));
   await once(socket, 'connect');
+  startedAtMs = performance.now();
   socket.write(bytes);
   // An incomplete request waits for its rest. The end of the connection is the end of its data.
-  const impatient = setTimeout(() => socket.end(), 300);
+  const impatient = setTimeout(() => {
+    startedAtMs = performance.now();
+    socket.end();
+  }, 300);
   let isHanging = false;
   const hanging = setTimeout(() => {
     isHanging = true;
