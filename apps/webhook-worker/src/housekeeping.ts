@@ -1,6 +1,6 @@
 import type { Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
-import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '@deedwire/store/retention';
+import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '@deedwire/store/housekeeping';
 import { createLoop, type Loop } from './loop.ts';
 
 // Small enough to hold its locks for milliseconds.

@@ -71,7 +71,7 @@ const storeParts: Record<string, readonly string[]> = {
   'graphql-server': ['.'],
   'operator-cli': ['.'],
   webhooks: ['.', 'time'],
-  'webhook-worker': ['.', 'listener', 'retention', 'time'],
+  'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],
   bench: ['.', 'accounts', 'listener'],
   'dev-environment': ['.'],
 };
