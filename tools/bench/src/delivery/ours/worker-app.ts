@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import manifest from '../../../../../apps/webhook-worker/package.json' with { type: 'json' };
 
 /** `apps/webhook-worker` in its own process, its log going to a file. */
 export interface WorkerApp {
@@ -19,21 +18,29 @@ export interface WorkerAppOptions {
   logFile: string;
 }
 
-const main = new URL('../../../../../apps/webhook-worker/src/main.ts', import.meta.url);
+const app = new URL('../../../../../apps/webhook-worker/', import.meta.url);
+const main = new URL('src/main.ts', app);
 // Makes an app stop when the process that started it ends.
 const endWithParent = new URL('../../../../dev-environment/src/end-with-parent.ts', import.meta.url);
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 15_000;
 
 /** The flags of Node with which the app's `start` script runs. */
-function shippedFlags(): string[] {
+async function shippedFlags(): Promise<string[]> {
+  const manifest: { scripts: { start: string } } = JSON.parse(await readFile(new URL('package.json', app), 'utf8'));
   return manifest.scripts.start.split(' ').filter((part) => part.startsWith('--'));
 }
 
 /** Resolves when the worker is ready. */
 export async function startWorkerApp({ databaseUrl, secretKeys, logFile }: WorkerAppOptions): Promise<WorkerApp> {
   const log = await open(logFile, 'w');
-  const flags = [...shippedFlags(), '--conditions=deedwire-source', '--import', endWithParent.href, main.pathname];
+  const flags = [
+    ...(await shippedFlags()),
+    '--conditions=deedwire-source',
+    '--import',
+    endWithParent.href,
+    main.pathname,
+  ];
   const child = spawn(process.execPath, flags, {
     env: {
       // oxlint-disable-next-line node/no-process-env -- the app inherits it
