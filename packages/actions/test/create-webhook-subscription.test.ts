@@ -180,15 +180,24 @@ test.each<
       field: ['input', 'eventTypes', '0', 'version'],
     },
   ],
-  ...['', 'secret', 'whsec_', `whsec_${Buffer.alloc(23).toString('base64')}`, `${sampleSecret} `].map(
-    (
-      webhookSecret,
-    ): [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: string; field: string[] }] => [
+  ...[
+    ['', ''],
+    ['secret', ''],
+    ['whsec_', ''],
+    [`whsec_${Buffer.alloc(23).toString('base64')}`, ' This one has 23 bytes.'],
+    [`whsec_${Buffer.alloc(65).toString('base64')}`, ' This one has 65 bytes.'],
+    [`${sampleSecret} `, ''],
+  ].map(
+    ([webhookSecret, size]): [
+      string,
+      Partial<CreateWebhookSubscriptionInput>,
+      { code: string; message: string; field: string[] },
+    ] => [
       `the secret ${JSON.stringify(webhookSecret)}`,
       { webhookSecret },
       {
         code: 'WEBHOOK_SECRET_INVALID',
-        message: 'A webhook secret is `whsec_` and the base64 of 24 to 64 bytes.',
+        message: `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${size}`,
         field: ['input', 'webhookSecret'],
       },
     ],

@@ -96,7 +96,7 @@ async function verifyAndCreate(
   userErrors.push(...choice.userErrors);
   const webhookSecret = input.webhookSecret ?? generateWebhookSecret();
   if (!isWebhookSecret(webhookSecret)) {
-    const message = 'A webhook secret is `whsec_` and the base64 of 24 to 64 bytes.';
+    const message = `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${describeSecretSize(webhookSecret)}`;
     userErrors.push(inputError('WEBHOOK_SECRET_INVALID', 'webhookSecret', message));
   }
   if (!url.ok || userErrors.length > 0) return reject(userErrors);
@@ -151,4 +151,12 @@ function repeatResult(
     throw new Error('The saved result is not a subscription with a secret.');
   const webhookSecret = context.secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
   return { webhookSubscription, webhookSecret, userErrors: [] };
+}
+
+/** For secrets whose only problem is their size. */
+function describeSecretSize(secret: string): string {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]*={0,2})$/.exec(secret) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  if (base64 === '' || bytes.toString('base64') !== base64) return '';
+  return ` This one has ${bytes.length.toLocaleString('en')} bytes.`;
 }
