@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
 import { insertLateSuccesses } from '../../src/dispatch/sql/insert-late-successes.ts';
 import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
+import { shardOf } from '../../src/shard.ts';
 import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import { acquireShards } from '../../src/workers/sql/acquire-shards.ts';
+import { releaseShards } from '../../src/workers/sql/release-shards.ts';
 import { renewLease } from '../../src/workers/sql/renew-lease.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
@@ -123,6 +126,19 @@ describe('a takeover', () => {
     await expect(late).rejects.toThrow(FencedOutError);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 2, failed: 0 });
   });
+});
+
+test('a worker records the result of a delivery whose shard it has handed over', async () => {
+  const [first, second] = [await world.addWorker(), await world.addWorker()];
+  const { lane, deliveries } = await world.seedLane(1);
+  const shard = shardOf(world.account.id);
+  await world.admin.run('update webhook_shard set worker_id = $1 where shard = $2', [first, shard]);
+  await world.store.transaction((transaction) => releaseShards(transaction, first, [shard], [], deliveries));
+  expect(await acquireShards(world.store, second, 1)).toEqual([{ shard, isRecovering: false }]);
+
+  const results = await world.storageOf(() => first).settle([success(deliveries[0])]);
+  expect([...results.values()]).toEqual(['settled']);
+  expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 1, failed: 0 });
 });
 
 test('renewals do not wait for four settlers whose commits take 15 ms', async () => {
