@@ -43,7 +43,7 @@ export function afterFailure(state: LaneState, nowMs: number): LaneState {
   return { ...failed, breakerOpenUntilMs: nowMs + openMs, breakerProbes };
 }
 
-/** Whether the receiver has failed for 96 h without a success, so that its subscription is to be paused. */
+/** Whether the receiver has failed for 96 h without a success, so that its subscription must be paused. */
 export function hasFailedForTooLong(state: LaneState, nowMs: number): boolean {
   return state.failingSinceMs !== null && nowMs - state.failingSinceMs >= failingMaxMs;
 }

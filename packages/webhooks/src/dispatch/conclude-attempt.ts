@@ -16,7 +16,7 @@ export interface ConcludeContext {
   readonly onEvent: OnDispatchEvent;
 }
 
-/** Decides what an attempt means, updates its lane accordingly, and returns what is to be recorded. */
+/** Decides what an attempt means, updates its lane accordingly, and returns what to record. */
 export function concludeAttempt(
   { clock, random, onEvent }: ConcludeContext,
   queued: QueuedDelivery,

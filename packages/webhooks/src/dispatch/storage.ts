@@ -71,7 +71,7 @@ export interface Settlement {
   readonly next: NextStep;
   /** Null if the state of the lane did not change, or if a later settlement of the same call contains it. */
   readonly laneState: LaneState | null;
-  /** Null unless the subscription is to be paused. The state of its lane is then that of a receiver that has not failed. */
+  /** Null unless the subscription must be paused. The state of its lane is then that of a receiver that has not failed. */
   readonly pause: PauseReason | null;
   /**
    * The number of the URL that the attempt used. If the subscription has another URL by now, it is not paused, and the state of

@@ -79,7 +79,7 @@ export function createDispatchStorage({
   };
 }
 
-/** One statement, unless a subscription is to be paused: a result and the pause that follows from it are recorded together. */
+/** One statement, unless a subscription must be paused: a result and the pause that follows from it are recorded together. */
 async function settleAndPause(store: Store, workerId: WorkerId, batch: readonly Settlement[]): Promise<SettledRows> {
   if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch);
   return store.transaction(async (transaction) => {

@@ -49,7 +49,7 @@ export class ChangeApplier {
     const errors = [...failed.values()];
     if (errors.some((error) => error instanceof FencedOutError)) {
       known.restore(account, changes);
-      // A worker that was declared dead before may go on under a new id by now.
+      // A worker that was declared dead before may continue under a new id by now.
       if (!account.isRemoved) onFenced();
       return;
     }

@@ -21,7 +21,7 @@ export interface FanOutOptions {
   isBehind: (accountId: AccountId) => boolean;
   /** A subscription was created, changed, paused, resumed or deleted. Can be called again for the same change. */
   onSubscriptionChanged: (change: LaneId) => Promise<void>;
-  /** A write whose outcome is unknown may have added deliveries to these lanes: they are to be read from storage. */
+  /** A write whose outcome is unknown may have added deliveries to these lanes. Read them from storage. */
   onUncertain: (lanes: readonly LaneId[]) => void;
   onEvent: OnFanOutEvent;
   limits?: Partial<FanOutLimits>;

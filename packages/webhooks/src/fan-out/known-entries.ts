@@ -68,7 +68,7 @@ export class KnownEntries {
     this.#finishedDuringRead = null;
   }
 
-  /** The accounts of the shard whose entries are to be read now, and after which position. Null if there are none. */
+  /** The accounts of the shard whose entries must be read now, and after which position. Null if there are none. */
   unreadOf(shard: Shard): { accounts: UnreadAccount[]; after: QueuePosition } | null {
     const accounts: UnreadAccount[] = [];
     let after = Infinity;
@@ -191,7 +191,7 @@ export class KnownEntries {
     );
   }
 
-  /** Forgets the last entries of the account with the most. Returns false if the new entry is to be forgotten too. */
+  /** Forgets the last entries of the account with the most. Returns false if the new entry must be forgotten too. */
   #makeRoom(account: QueuedAccount, position: QueuePosition): boolean {
     if (this.#isTight && this.#positions.size >= this.#entriesMax) return this.#leaveUnread(account, position);
     let largest = account;

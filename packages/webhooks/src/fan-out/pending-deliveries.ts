@@ -5,7 +5,7 @@ import type { WrittenRound } from './write-round.ts';
 
 export interface RoundResult {
   readonly offered: readonly PendingDelivery[];
-  /** Lanes whose deliveries are to be read from storage. */
+  /** Lanes whose deliveries must be read from storage. */
   readonly uncertain: readonly LaneId[];
   /** How many deliveries failed. */
   readonly failed: number;

@@ -41,7 +41,7 @@ export interface PlannedDelivery {
   readonly isTargeted: boolean;
 }
 
-/** An event that is to be fanned out to a subscription later, because this build does not know the version that it pins. */
+/** An event to fan out to a subscription later, because this build does not know the version that it pins. */
 export interface ResidualEntry {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;

@@ -61,7 +61,7 @@ export class RoundRunner {
 
   /** Never rejects. */
   async run(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): Promise<void> {
-    // A worker that was declared dead goes on under a new id, for which this round must not be written.
+    // A worker that was declared dead continues under a new id, and must not write this round under it.
     const workerId = this.#options.workerId();
     const parts: (readonly Turn[])[] = [turns];
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {

@@ -6,7 +6,7 @@ export type RetentionEvent =
   | { readonly kind: 'partition-dropped'; readonly name: string }
   /** A part of retention failed. It is repeated. */
   | { readonly kind: 'retention-failed'; readonly error: unknown }
-  /** Partitions exist for so few days that events will be refused if creating them goes on failing. */
+  /** Partitions exist for so few days that events will be refused if creating them continues to fail. */
   | { readonly kind: 'partitions-short'; readonly alarm: true; readonly daysAhead: number }
   /** Partitions that could not be dropped for days. A transaction that never ends prevents it. */
   | { readonly kind: 'partitions-overdue'; readonly alarm: true; readonly names: readonly string[] }

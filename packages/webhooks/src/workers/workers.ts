@@ -10,7 +10,7 @@ import { WorkerMember } from './worker-member.ts';
 export interface WorkersOptions {
   store: Store;
   /**
-   * A store of its own with two connections, so that no other statement delays a renewal. Two, because a half-open connection
+   * A separate store with two connections, so that no other statement delays a renewal. Two, because a half-open connection
    * responds to nothing for 10 s.
    */
   renewalStore: Store;

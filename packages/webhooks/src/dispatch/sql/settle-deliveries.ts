@@ -6,7 +6,7 @@ import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 
 // One DELETE takes all rows, in the order of the primary key, so that two statements with the same rows cannot deadlock. It
-// drives everything else through RETURNING: a delivery that is to be retried is inserted again, which costs as much as an
+// drives everything else through RETURNING: a delivery that will be retried is inserted again, which costs as much as an
 // update of due_at, because that is indexed. Two statements, DELETE and UPDATE, would lock in two orders.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
 const settleDeliveries: Statement = {
