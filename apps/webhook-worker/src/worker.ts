@@ -25,8 +25,10 @@ import { createSend } from './send.ts';
 const appName = 'deedwire-webhook-worker';
 // How often to check for changes without a notification: retired versions, expired records and the clock.
 const watchIntervalMs = 30_000;
-// Fan-out writes and reads at the same time, four calls settle, four refill, and some read single lanes.
-const connections = 16;
+// Four calls settle, four refill, and some read targets and single lanes.
+const connections = 12;
+// Two bulk rounds, an express round, and a read of the queue.
+const fanOutConnections = 4;
 
 // A row that another transaction holds is repeated alone after this time.
 const timeouts: DatabaseTimeouts = { ...backgroundTimeouts, lockMs: 1_000 };
@@ -57,8 +59,13 @@ export interface Worker {
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
   const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, GID_NAMESPACE: gidNamespace } = config;
   const storeLog = databaseLog(logger, config);
-  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, timeouts, ...storeLog };
+  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, staysOpen: true, timeouts, ...storeLog };
   const store = createStore({ ...storeOptions, applicationName: appName, maxConnections: connections });
+  const fanOutStore = createStore({
+    ...storeOptions,
+    applicationName: `${appName}-fan-out`,
+    maxConnections: fanOutConnections,
+  });
   const renewalStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 2 });
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
@@ -74,6 +81,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   const metrics = createWorkerMetrics(registry, () => engine.stats());
   const engine = createWebhookEngine({
     store,
+    fanOutStore,
     renewalStore,
     directUrl: directUrl ?? databaseUrl,
     name: `${hostname()}/${process.pid}`,
@@ -139,7 +147,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     },
     async close() {
       await sender.close();
-      await Promise.all([store.close(), renewalStore.close()]);
+      await Promise.all([store.close(), fanOutStore.close(), renewalStore.close()]);
     },
   };
 }

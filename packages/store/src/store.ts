@@ -64,6 +64,11 @@ export interface StoreOptions {
   prefersIndexes?: boolean;
   /** Defaults to `backgroundTimeouts`. */
   timeouts?: DatabaseTimeouts;
+  /**
+   * Connections stay open when they are idle. For work that comes in bursts: opening many connections at once and planning
+   * their statements takes some hundred milliseconds.
+   */
+  staysOpen?: boolean;
   /** Called when an idle connection breaks. The pool replaces it. */
   onError?: (error: Error) => void;
   /** Called when a notification could not be sent. No work is lost: workers also poll. */
@@ -88,6 +93,7 @@ export function createStore(options: StoreOptions): Store {
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.maxConnections ?? defaultMaxConnections,
+    ...(options.staysOpen === true && { idleTimeoutMillis: 0 }),
     query_timeout: responseTimeoutMs(timeouts),
     connectionTimeoutMillis: timeouts.connectMs,
     ...(!isPooled && { options: startupOptions(settings) }),

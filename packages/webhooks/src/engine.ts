@@ -24,8 +24,10 @@ const retiredBatchSize = 100;
 const neverMs = 2 ** 31 - 1;
 
 export interface WebhookEngineOptions {
-  /** For fan-out, settling and reading. */
+  /** For sending, settling and everything else. */
   store: Store;
+  /** For fan-out alone, with at least four connections: what dispatch does in a burst must not delay an event. */
+  fanOutStore: Store;
   /** For renewing the lease alone, with two connections, so that no other statement delays it. */
   renewalStore: Store;
   /** A direct connection, on which partitions are detached. */
@@ -90,7 +92,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   });
 
   const fanOut = createFanOut({
-    store,
+    store: options.fanOutStore,
     clock,
     workerId,
     render: options.renderer,

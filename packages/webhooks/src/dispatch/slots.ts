@@ -22,8 +22,12 @@ export abstract class SlotLane implements HeapNode {
   /** Milliseconds of slots that the lane has used, on a scale that all lanes share. */
   slotTimeMs = 0;
   /** The average duration of the last requests. A request is charged this when it starts, and the rest when it ends. */
-  expectedMs = 1;
+  expectedMs = unknownMs;
+  hasEnded = false;
 }
+
+/** What a request of a lane without history is expected to take. */
+const unknownMs = 100;
 
 const accountShare = 1 / 16;
 const reservedShare = 1 / 4;
@@ -43,8 +47,9 @@ const newSampleWeight = 1 / 4;
  *
  * An account holds at most a sixteenth of the slots beyond the first of each of its lanes.
  *
- * Slots are dealt by start-time fair queueing: a lane that was idle continues at the slot-time of the lanes that wait, so that
- * it has not saved up slots.
+ * The lane comes first whose slot-time will be the least once its request has ended. So when a thousand lanes without history
+ * start at once, a lane that is known to be quick does not wait for all of them. A lane that was idle continues at the slot-time
+ * of the lanes that wait, so that it has not saved up slots.
  */
 export class Slots<Lane extends SlotLane> {
   readonly total: number;
@@ -130,7 +135,9 @@ export class Slots<Lane extends SlotLane> {
     lane.inFlight -= 1;
     if (lane.inFlight > 0) lane.account.extraSlots -= 1;
     lane.slotTimeMs += heldMs - chargedMs;
-    lane.expectedMs = Math.max(1, lane.expectedMs + (heldMs - lane.expectedMs) * newSampleWeight);
+    const weight = lane.hasEnded ? newSampleWeight : 1;
+    lane.expectedMs = Math.max(1, lane.expectedMs + (heldMs - lane.expectedMs) * weight);
+    lane.hasEnded = true;
     if (lane.place !== 'none') {
       this.#leave(lane);
       this.#wait(lane);
@@ -153,13 +160,13 @@ export class Slots<Lane extends SlotLane> {
       else blocked.add(lane);
     } else if (!lane.isQuick) {
       lane.place = 'slow';
-      this.#slow.add(lane, lane.slotTimeMs);
+      this.#slow.add(lane, lane.slotTimeMs + lane.expectedMs);
     } else if (lane.inFlight === 0) {
       lane.place = 'first';
-      this.#first.add(lane, lane.slotTimeMs);
+      this.#first.add(lane, lane.slotTimeMs + lane.expectedMs);
     } else {
       lane.place = 'further';
-      this.#further.add(lane, lane.slotTimeMs);
+      this.#further.add(lane, lane.slotTimeMs + lane.expectedMs);
     }
   }
 

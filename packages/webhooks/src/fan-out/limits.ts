@@ -22,7 +22,7 @@ export interface FanOutLimits {
 export const defaultFanOutLimits: FanOutLimits = {
   bulkDeliveries: 256,
   expressDeliveries: 128,
-  bulkRounds: 2,
+  bulkRounds: 1,
   roundBytes: 8 * 1024 * 1024,
   knownEntries: 200_000,
   entriesPerRead: 5_000,
