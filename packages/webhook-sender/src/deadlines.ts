@@ -22,7 +22,7 @@ export function createDeadlines(timeoutMs: number): Deadlines {
  * How many deadlines expire without letting other work of the process run. Requests that start together expire together: a
  * thousand receivers that hang would delay everything else by 100 ms.
  */
-const expiredMax = 16;
+const expiredMax = 8;
 
 class Entry implements Deadline {
   readonly list: DeadlineList;

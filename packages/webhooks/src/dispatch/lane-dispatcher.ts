@@ -19,6 +19,9 @@ import type { UnsettledResult } from './unsettled-result.ts';
 /** How many requests start before other work of the process runs: responses, timeouts, new deliveries. */
 const startsMax = 16;
 
+/** A request that probably opens a connection takes as long to start as this many on an open one. */
+const connectingStarts = 4;
+
 /** Connects the parts, and starts requests whenever a slot is free and a lane may use it. */
 export class LaneDispatcher implements Dispatcher {
   readonly #clock: SteadyClock;
@@ -185,7 +188,7 @@ export class LaneDispatcher implements Dispatcher {
     // As many results as slots can wait to be recorded. More would have to be sent again if this process died.
     let started = 0;
     while (this.#recorder.size < this.#slots.total) {
-      if (started === startsMax) {
+      if (started >= startsMax) {
         this.#dealLater();
         break;
       }
@@ -193,7 +196,7 @@ export class LaneDispatcher implements Dispatcher {
       if (lane === null) break;
       if (laneNeed(lane, nowMs) === 'slot') {
         this.#startFirst(lane, nowMs);
-        started += 1;
+        started += lane.isQuick && lane.hasEnded ? 1 : connectingStarts;
       }
       // The target has become too old since the lane was scheduled.
       else this.#scheduler.schedule(lane, nowMs);

@@ -13,12 +13,14 @@ const applicationName = 'deedwire-bench-store';
 
 // As in the worker app.
 const storeOptions = { databaseUrl, applicationName, prefersIndexes: true };
-const store = createStore({ ...storeOptions, maxConnections: 16 });
+const store = createStore({ ...storeOptions, maxConnections: 12 });
+const fanOutStore = createStore({ ...storeOptions, maxConnections: 4 });
 const renewalStore = createStore({ ...storeOptions, maxConnections: 2 });
 const secretKeys = createSecretKeyRing(new Map([[keyId, Buffer.from(key, 'base64')]]));
 
 const engine = createWebhookEngine({
   store,
+  fanOutStore,
   renewalStore,
   directUrl: databaseUrl,
   name: 'bench',
@@ -55,7 +57,7 @@ async function stop(): Promise<never> {
   engine.stopTaking();
   await listener.close();
   await engine.drain();
-  await Promise.all([store.close(), renewalStore.close()]);
+  await Promise.all([store.close(), fanOutStore.close(), renewalStore.close()]);
   process.exit(0);
 }
 
