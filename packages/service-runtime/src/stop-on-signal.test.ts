@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLogger } from './logger.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
+
+const logger = createLogger({ name: 'test', level: 'silent' }, { write() {} });
+const handlers = (): number => process.listenerCount('SIGTERM');
+
+let before: ReturnType<typeof process.listeners>;
+
+beforeEach(() => {
+  // A signal starts a timer that ends the process.
+  vi.useFakeTimers();
+  before = process.listeners('SIGTERM');
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    for (const handler of process.listeners(signal)) if (!before.includes(handler)) process.off(signal, handler);
+  }
+});
+
+test('removes its handlers when the service was stopped without a signal', () => {
+  const removeHandlers = stopOnSignal(async () => {}, logger);
+  expect(handlers()).toBe(before.length + 1);
+  removeHandlers();
+  expect(handlers()).toBe(before.length);
+});
+
+test('keeps its handlers after a signal, so that the same signal does not end the process before its exit', () => {
+  const removeHandlers = stopOnSignal(() => new Promise(() => {}), logger);
+  process.emit('SIGTERM', 'SIGTERM');
+  removeHandlers();
+  expect(handlers()).toBe(before.length + 1);
+});
