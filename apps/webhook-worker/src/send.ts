@@ -1,9 +1,14 @@
 import { formatGid } from '@deedwire/domain';
 import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
 import type { Send, SendableTarget } from '@deedwire/webhooks';
+import type { DeprecationHeaders } from './deprecation-headers.ts';
 
 /** Sends deliveries as webhooks. A target is prepared once, for as long as it does not change. */
-export function createSend(sender: Pick<WebhookSender, 'target'>, gidNamespace: string): Send {
+export function createSend(
+  sender: Pick<WebhookSender, 'target'>,
+  gidNamespace: string,
+  deprecationHeaders: DeprecationHeaders,
+): Send {
   const prepared = new WeakMap<SendableTarget, PreparedTarget>();
 
   function prepare(target: SendableTarget): PreparedTarget {
@@ -27,6 +32,7 @@ export function createSend(sender: Pick<WebhookSender, 'target'>, gidNamespace: 
         'X-Service-Webhook-Event-Version': delivery.eventVersion,
         'X-Service-Webhook-Attempt': String(attempt),
         'X-Service-Webhook-Sequence': delivery.sequence,
+        ...deprecationHeaders(delivery.eventType, delivery.eventVersion),
       },
     });
 }

@@ -1,37 +1,28 @@
 import { hostname } from 'node:os';
 import { secretAssociatedData } from '@deedwire/domain';
 import { databaseLog, type Logger } from '@deedwire/service-runtime';
-import {
-  backgroundTimeouts,
-  createSecretKeyRing,
-  createStore,
-  SecretUnreadableError,
-  type DatabaseTimeouts,
-} from '@deedwire/store';
+import { createSecretKeyRing, SecretUnreadableError } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
+import { webhookEventTypes } from '@deedwire/webhook-events';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { armFailpoint, createWebhookEngine } from '@deedwire/webhooks';
 import type { Registry } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import { createDatabaseClock } from './database-clock.ts';
+import { createDeprecationHeaders } from './deprecation-headers.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
+import { openStores } from './open-stores.ts';
 import { createRenderer } from './rendering/renderer.ts';
 import { createReporter } from './report-event.ts';
 import { retiredEventVersions } from './retired-event-versions.ts';
 import { createSend } from './send.ts';
+import { setTimer } from './set-timer.ts';
 
 const appName = 'deedwire-webhook-worker';
 // How often to check for changes without a notification: retired versions, expired records and the clock.
 const watchIntervalMs = 30_000;
-// Four calls settle, four refill, and some read targets and single lanes.
-const connections = 12;
-// Two bulk rounds, an express round, and a read of the queue.
-const fanOutConnections = 4;
-
-// A row that another transaction holds is repeated alone after this time.
-const timeouts: DatabaseTimeouts = { ...backgroundTimeouts, lockMs: 1_000 };
 
 const monotonicMs = (): number => performance.now();
 
@@ -59,14 +50,8 @@ export interface Worker {
 export function createWorker({ config, logger, metrics: registry, version }: WorkerOptions): Worker {
   const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, GID_NAMESPACE: gidNamespace } = config;
   const storeLog = databaseLog(logger, config);
-  const storeOptions = { databaseUrl, directUrl, prefersIndexes: true, staysOpen: true, timeouts, ...storeLog };
-  const store = createStore({ ...storeOptions, applicationName: appName, maxConnections: connections });
-  const fanOutStore = createStore({
-    ...storeOptions,
-    applicationName: `${appName}-fan-out`,
-    maxConnections: fanOutConnections,
-  });
-  const renewalStore = createStore({ ...storeOptions, applicationName: `${appName}-lease`, maxConnections: 2 });
+  const stores = openStores({ databaseUrl, directUrl, applicationName: appName, ...storeLog });
+  const { store, fanOutStore, renewalStore } = stores;
   const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,
@@ -88,7 +73,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     clock: { nowMs: clock.nowMs, setTimer },
     random: Math.random,
     renderer: createRenderer(gidNamespace),
-    send: createSend(sender, gidNamespace),
+    send: createSend(sender, gidNamespace, createDeprecationHeaders(webhookEventTypes, config.DOCUMENTATION_URL)),
     openSecret(subscriptionId, ciphertext) {
       try {
         return secretKeys.decrypt(ciphertext, secretAssociatedData(subscriptionId));
@@ -147,17 +132,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
     },
     async close() {
       await sender.close();
-      await Promise.all([store.close(), fanOutStore.close(), renewalStore.close()]);
+      await stores.close();
     },
   };
-}
-
-function setTimer(callback: () => void, delayMs: number): () => void {
-  // A timer of 0 ms would wait for 1 ms.
-  if (delayMs === 0) {
-    const immediate = setImmediate(callback);
-    return () => clearImmediate(immediate);
-  }
-  const timer = setTimeout(callback, delayMs);
-  return () => clearTimeout(timer);
 }

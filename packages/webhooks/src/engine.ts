@@ -16,7 +16,7 @@ import { workersChanged } from './workers/workers-changed.ts';
 import { createWorkers } from './workers/workers.ts';
 
 /** How long a worker owns its shards without a sign of life. */
-export const defaultLeaseMs = 15_000;
+const defaultLeaseMs = 15_000;
 
 const retiredBatchSize = 100;
 

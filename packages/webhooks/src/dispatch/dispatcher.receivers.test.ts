@@ -295,7 +295,7 @@ test('100,000 due deliveries of one account do not delay the event of another', 
 });
 
 test('the lanes of one account use at most the share of the account', async () => {
-  const world = new World({ slots: 2_000 });
+  const world = new World();
   const account = 1;
   for (let number = 1; number <= 20; number += 1) {
     const lane = world.addLane(number, succeedsAfter(400), account);
@@ -310,4 +310,30 @@ test('the lanes of one account use at most the share of the account', async () =
     (_, index) => world.sent.filter(({ delivery }) => delivery.subscriptionId === String(index + 1)).length,
   );
   expect(Math.max(...counts) / Math.min(...counts)).toBeLessThan(1.2);
+});
+
+describe('receivers that hang', () => {
+  test('get their next requests spread over time, while quick ones start at once', async () => {
+    const world = new World();
+    const lanes = Array.from({ length: 1_000 }, (_, index) => world.addLane(10 + index, hangs));
+    const quick = world.addLane(1, succeedsAfter(10));
+    for (const lane of lanes) world.offer(lane, 3);
+    await world.clock.advance(5_000);
+    const before = world.sent.length;
+    // Each lane has failed once, so that it sends its second delivery now. At most one starts per 1.25 ms.
+    for (let elapsedMs = 0; elapsedMs < 1_000; elapsedMs += 100) {
+      world.offer(quick, 1);
+      // oxlint-disable-next-line no-await-in-loop -- time passes
+      await world.clock.advance(100);
+    }
+    const next = world.sent.slice(before);
+    const startedMs = next
+      .filter(({ delivery }) => delivery.subscriptionId !== quick.subscriptionId)
+      .map((each) => each.startedAtMs);
+    expect(startedMs.length).toBeGreaterThan(700);
+    for (let fromMs = 5_000; fromMs < 6_000; fromMs += 50) {
+      expect(startedMs.filter((ms) => ms >= fromMs && ms < fromMs + 50).length).toBeLessThanOrEqual(45);
+    }
+    expect(next.filter(({ delivery }) => delivery.subscriptionId === quick.subscriptionId)).toHaveLength(10);
+  });
 });

@@ -13,6 +13,7 @@ import type { PendingDelivery } from './pending-delivery.ts';
 import { QueuedDelivery } from './queued-delivery.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { Slots } from './slots.ts';
+import { SlowPace } from './slow-pace.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
@@ -28,6 +29,7 @@ export class LaneDispatcher implements Dispatcher {
   readonly #registry: LaneRegistry;
   readonly #memory: Memory;
   readonly #slots: Slots<Lane>;
+  readonly #slowPace: SlowPace;
   readonly #loneRuns = new LoneRuns();
   readonly #scheduler: LaneScheduler;
   readonly #recorder: ResultRecorder;
@@ -36,12 +38,14 @@ export class LaneDispatcher implements Dispatcher {
   #isTaking = true;
   #cancelRestTimer: (() => void) | null = null;
   #cancelDealTimer: (() => void) | null = null;
+  #cancelPaceTimer: (() => void) | null = null;
 
   constructor({ storage, send, clock, random, onEvent, leaseMs, ...options }: DispatcherOptions) {
     this.#clock = new SteadyClock(clock);
     this.#registry = new LaneRegistry(options.lanesMax ?? 50_000);
     this.#memory = new Memory(options.memory ?? defaultMemoryLimits);
     this.#slots = new Slots(options.slots ?? 2_000);
+    this.#slowPace = new SlowPace(this.#slots.total);
     this.#scheduler = new LaneScheduler({
       clock: this.#clock,
       storage,
@@ -147,6 +151,7 @@ export class LaneDispatcher implements Dispatcher {
     this.#scheduler.stop();
     this.#cancelRestTimer?.();
     this.#cancelDealTimer?.();
+    this.#cancelPaceTimer?.();
   }
 
   drain(): Promise<void> {
@@ -192,9 +197,13 @@ export class LaneDispatcher implements Dispatcher {
         this.#dealLater();
         break;
       }
-      const lane = this.#slots.next();
-      if (lane === null) break;
+      const lane = this.#slots.next(nowMs >= this.#slowPace.nextMs);
+      if (lane === null) {
+        if (this.#slots.hasSlow) this.#dealAtSlowPace(nowMs);
+        break;
+      }
       if (laneNeed(lane, nowMs) === 'slot') {
+        if (!lane.isQuick) this.#slowPace.started(lane.expectedMs, nowMs);
         this.#startFirst(lane, nowMs);
         started += lane.isQuick && lane.hasEnded ? 1 : connectingStarts;
       }
@@ -209,6 +218,13 @@ export class LaneDispatcher implements Dispatcher {
       this.#cancelDealTimer = null;
       this.#deal();
     }, 0);
+  }
+
+  #dealAtSlowPace(nowMs: number): void {
+    this.#cancelPaceTimer ??= this.#clock.setTimer(() => {
+      this.#cancelPaceTimer = null;
+      this.#deal();
+    }, this.#slowPace.nextMs - nowMs);
   }
 
   #startFirst(lane: Lane, nowMs: number): void {

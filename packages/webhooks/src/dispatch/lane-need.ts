@@ -4,13 +4,13 @@ import type { Lane } from './lane.ts';
 export const targetRefreshMs = 4_000;
 
 /** Nothing is sent to a target that was read longer ago. */
-export const targetMaxAgeMs = 5_000;
+const targetMaxAgeMs = 5_000;
 
 /** A delivery that was taken this often without a result is sent while nothing else is in flight. */
-export const aloneTakes = 3;
+const aloneTakes = 3;
 
 /** A delivery that was taken this often without a result is not sent again. */
-export const takesMax = 5;
+const takesMax = 5;
 
 /**
  * What a lane needs before it can start a request:

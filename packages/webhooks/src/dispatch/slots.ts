@@ -93,11 +93,20 @@ export class Slots<Lane extends SlotLane> {
     this.#unblock(lane.account);
   }
 
-  /** The lane that may start the next request. It stays the next until it takes the slot or withdraws. */
-  next(): Lane | null {
+  /** Whether a slow lane waits for nothing but its turn. */
+  get hasSlow(): boolean {
+    return this.#slow.first !== undefined && this.#free > this.#reservedFromSlow;
+  }
+
+  /**
+   * The lane that may start the next request. It stays the next until it takes the slot or withdraws.
+   *
+   * @param mayBeSlow false leaves out slow lanes
+   */
+  next(mayBeSlow = true): Lane | null {
     if (this.#free === 0) return null;
     for (;;) {
-      const lane = this.#candidate();
+      const lane = this.#candidate(mayBeSlow);
       if (lane === undefined) return null;
       if (!this.#needsExtra(lane)) return lane;
       this.#leave(lane);
@@ -145,11 +154,11 @@ export class Slots<Lane extends SlotLane> {
     this.#unblock(lane.account);
   }
 
-  #candidate(): Lane | undefined {
+  #candidate(mayBeSlow: boolean): Lane | undefined {
     const first = this.#first.first;
     if (this.#free <= this.#reserved) return first;
     const candidate = firstOf(first, this.#further.first);
-    return this.#free <= this.#reservedFromSlow ? candidate : firstOf(candidate, this.#slow.first);
+    return mayBeSlow && this.hasSlow ? firstOf(candidate, this.#slow.first) : candidate;
   }
 
   #wait(lane: Lane): void {

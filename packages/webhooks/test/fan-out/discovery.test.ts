@@ -156,6 +156,8 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
 test('while all rounds of an account with 100,000 events wait, the event of another account is delivered', async () => {
   const world = await FanOutWorld.create();
   const [busy, quiet] = [await seedSubscribed(world), await seedSubscribed(world)];
+  // Of the new subscriptions, which a start reads anyway. An entry of the quiet account could get into the held round.
+  await world.rows('delete from webhook_event_queue');
   await world.store.transaction((transaction) => seedEvents(transaction, busy, 1));
   await addEntries(world, busy, 99_999);
   const release = Promise.withResolvers<void>();

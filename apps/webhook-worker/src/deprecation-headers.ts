@@ -1,0 +1,27 @@
+import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/domain';
+import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
+
+/** The part of the registry of event types that announces deprecations. */
+export type EventTypeLifecycles = readonly (Pick<WebhookEventType, 'type'> & {
+  readonly versions: readonly Pick<WebhookEventVersion, 'version' | 'deprecatedOn' | 'sunsetOn'>[];
+})[];
+
+/** Returns the headers that announce the end of an event version. Undefined unless the version is deprecated or retired. */
+export type DeprecationHeaders = (type: string, version: string) => Readonly<Record<string, string>> | undefined;
+
+/** @param documentationUrl the URL where the folder `docs` is published, without a trailing slash. */
+export function createDeprecationHeaders(
+  eventTypes: EventTypeLifecycles,
+  documentationUrl: string,
+): DeprecationHeaders {
+  const documentation = deprecationDocumentationAt(documentationUrl);
+  const headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
+  for (const { type, versions } of eventTypes) {
+    const deprecated = versions.flatMap(({ version, ...days }) => {
+      const deprecation = readDeprecation(days);
+      return deprecation === null ? [] : [[version, deprecationHeaders(deprecation, documentation)] as const];
+    });
+    if (deprecated.length > 0) headers.set(type, new Map(deprecated));
+  }
+  return (type, version) => headers.get(type)?.get(version);
+}
