@@ -1,0 +1,61 @@
+import type { UnknownWebhookEvent, WebhookEvent } from '@deedwire/webhook-events';
+
+/** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
+export interface UnsignedHeaders {
+  /** The gid of the subscription. Null if the header is missing. */
+  readonly subscriptionId: string | null;
+  /** Counts the deliveries of the subscription from 1. Null if the header is missing or not a number. */
+  readonly sequence: number | null;
+  /** The number of this attempt, from 1. Null if the header is missing or not a number. */
+  readonly attempt: number | null;
+}
+
+/** What a handler knows beside the event. */
+export interface HandlerContext<Transaction> {
+  /** The `webhook-id` of the delivery: the same on every attempt and after a replay. */
+  readonly id: string;
+  /** Changes made in it are kept only together with the note that the delivery is processed. Undefined if the store has none. */
+  readonly transaction: Transaction;
+  /** Aborts when the receiver is closed. A handler may finish anyway: `close` waits for it. */
+  readonly signal: AbortSignal;
+  readonly meta: { readonly unsigned: UnsignedHeaders };
+}
+
+/** The events of one type at one version. */
+export type EventAt<Type extends WebhookEvent['type'], Version extends string> = Extract<
+  WebhookEvent,
+  { type: Type; version: Version }
+>;
+
+export type Handler<Event, Transaction> = (event: Event, context: HandlerContext<Transaction>) => unknown;
+
+/** One function for each event type and version. A type or version that does not exist, or is retired, does not compile. */
+export type Handlers<Transaction> = {
+  readonly [Type in WebhookEvent['type']]?: {
+    readonly [Version in Extract<WebhookEvent, { type: Type }>['version']]?: Handler<
+      EventAt<Type, Version>,
+      Transaction
+    >;
+  };
+};
+
+/** An event without a handler: of another type or version, or unknown to this release. */
+export type UnhandledEvent = UnknownWebhookEvent | WebhookEvent;
+
+export type AnyHandler<Transaction> = Handler<WebhookEvent, Transaction>;
+
+/** The handler of an event. Names that objects inherit, such as `constructor`, have none. */
+export function findHandler<Transaction>(
+  handlers: Handlers<Transaction>,
+  { type, version }: WebhookEvent,
+): AnyHandler<Transaction> | null {
+  const versions = own(handlers, type);
+  const handler = own(versions, version);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Handlers` gives each type and version its event
+  return typeof handler === 'function' ? (handler as AnyHandler<Transaction>) : null;
+}
+
+function own(object: unknown, key: string): unknown {
+  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, key)) return undefined;
+  return Reflect.get(object, key);
+}

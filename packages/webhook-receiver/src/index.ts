@@ -1,0 +1,12 @@
+export type { ReceivedBody } from './body.ts';
+export type { EventAt, Handler, HandlerContext, Handlers, UnhandledEvent, UnsignedHeaders } from './handlers.ts';
+export {
+  createWebhookReceiver,
+  type ReceivedRequest,
+  type ReceiverLog,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+} from './receiver.ts';
+export type { ReceiverResponse, WebhookResponseCode } from './responses.ts';
+export type { Secrets } from './secrets.ts';
+export { type Forgettable, type OnceResult, type WebhookStore, WorkFailedError } from './store.ts';

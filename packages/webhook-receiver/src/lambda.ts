@@ -1,0 +1,38 @@
+import { bodyMax, type ReceivedBody } from './body.ts';
+import type { WebhookReceiver } from './receiver.ts';
+
+/** The parts of an event of API Gateway (both payload formats), a function URL or a load balancer that are used. */
+export interface LambdaEvent {
+  httpMethod?: string;
+  requestContext?: { http?: { method?: string } };
+  headers?: Readonly<Record<string, string | undefined>> | null;
+  multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
+  body?: string | null;
+  isBase64Encoded?: boolean;
+}
+
+export interface LambdaResult {
+  statusCode: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The handler of an AWS Lambda function: `export const handler = lambdaHandler(receiver)`. */
+export function lambdaHandler(receiver: WebhookReceiver): (event: LambdaEvent) => Promise<LambdaResult> {
+  return async (event) => {
+    const method = event.requestContext?.http?.method ?? event.httpMethod ?? '';
+    const headers = event.multiValueHeaders ?? event.headers ?? {};
+    const response = await receiver.receive({ method, headers, body: async () => bodyOf(event) });
+    return { statusCode: response.status, headers: { ...response.headers }, body: response.body };
+  };
+}
+
+function bodyOf({ body, isBase64Encoded }: LambdaEvent): ReceivedBody {
+  if (typeof body !== 'string' && body !== null && body !== undefined)
+    return {
+      kind: 'not-raw',
+      fix: 'Pass the event of the function unchanged, without a middleware that parses its body.',
+    };
+  const bytes = Buffer.from(body ?? '', isBase64Encoded === true ? 'base64' : 'utf8');
+  return bytes.byteLength > bodyMax ? { kind: 'too-large' } : { kind: 'bytes', bytes };
+}

@@ -1,0 +1,51 @@
+import { rememberedMs, type WebhookStore } from './store.ts';
+
+export interface MemoryStoreOptions {
+  /** How many ids are remembered. The oldest is forgotten first. Defaults to 10,000. */
+  maximum?: number;
+}
+
+/**
+ * Remembers deliveries in the memory of this process. For tests, and for receivers of one process whose handlers may run again
+ * after a restart.
+ */
+export function memoryStore({ maximum = 10_000 }: MemoryStoreOptions = {}): WebhookStore {
+  if (!Number.isSafeInteger(maximum) || maximum < 1) throw new TypeError('maximum must be an integer of at least 1.');
+  /** When each was processed, the oldest first. */
+  const processedAtMs = new Map<string, number>();
+  const running = new Set<string>();
+
+  function removeOldest(nowMs: number): void {
+    for (const [id, atMs] of processedAtMs) {
+      if (processedAtMs.size <= maximum && nowMs - atMs < rememberedMs) return;
+      processedAtMs.delete(id);
+    }
+  }
+
+  return {
+    async once(id, work) {
+      if (running.has(id)) return 'busy';
+      removeOldest(Date.now());
+      if (processedAtMs.has(id)) return 'duplicate';
+      running.add(id);
+      try {
+        await work(undefined);
+      } finally {
+        running.delete(id);
+      }
+      processedAtMs.set(id, Date.now());
+      removeOldest(Date.now());
+      return 'processed';
+    },
+
+    async forget(which) {
+      const isForgotten =
+        'ids' in which
+          ? (id: string) => which.ids.includes(id)
+          : (_: string, atMs: number) => atMs >= which.since.getTime();
+      const ids = [...processedAtMs].filter(([id, atMs]) => isForgotten(id, atMs)).map(([id]) => id);
+      for (const id of ids) processedAtMs.delete(id);
+      return ids.length;
+    },
+  };
+}

@@ -1,0 +1,277 @@
+import { parseWebhookBody, type WebhookEvent } from '@deedwire/webhook-events';
+import {
+  verifyWebhook,
+  WebhookUsageError,
+  WebhookVerificationError,
+  type VerifiedWebhook,
+  type WebhookRequestHeaders,
+} from '@deedwire/webhook-signing/web';
+import { readRequest, type ReceivedBody } from './body.ts';
+import { findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
+import { ok, refusal, type ReceiverResponse } from './responses.ts';
+import { type Secrets, secretsProblem } from './secrets.ts';
+import { type Forgettable, type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
+
+/** Where the receiver reports what an operator has to know. Bodies, secrets and signatures are never passed. */
+export interface ReceiverLog {
+  error(message: string, error?: unknown): void;
+}
+
+export interface WebhookReceiverOptions<Transaction, Context> {
+  secrets: Secrets<Context>;
+  store: WebhookStore<Transaction>;
+  on: Handlers<Transaction>;
+  /** Called for an authentic event that has no handler, before it is acknowledged. If it throws, the response is 500. */
+  onUnhandled?: (event: UnhandledEvent, details: { id: string }) => Promise<void> | void;
+  /** Responds 501 to events without a handler, so that Deedwire retries them. Defaults to false: they are acknowledged. */
+  rejectUnhandled?: boolean;
+  /**
+   * Answers handshakes whose signature does not verify. Needed only to create another subscription with a generated secret at the
+   * same URL. Defaults to false: such handshakes are answered only while there are no secrets.
+   */
+  unverifiedHandshakes?: boolean;
+  /** How long a body may take to arrive, in milliseconds. Defaults to 10,000. */
+  bodyTimeoutMs?: number;
+  /** Defaults to `console`. */
+  log?: ReceiverLog;
+}
+
+/** A request as every platform can pass it. */
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly headers: WebhookRequestHeaders;
+  /** Called at most once. */
+  readonly body: () => Promise<ReceivedBody>;
+}
+
+export interface WebhookReceiver<Context = unknown> {
+  /** Responds to a request of the Fetch API. It may be passed around without its object. */
+  readonly fetch: (request: Request, context?: Context) => Promise<Response>;
+  /** What the adapters call. Never rejects. */
+  readonly receive: (request: ReceivedRequest, context?: Context) => Promise<ReceiverResponse>;
+  /** Lets deliveries be processed again. Call it before a replay. */
+  readonly forget: (which: Forgettable) => Promise<number>;
+  /** Refuses new requests with 503, aborts the signal of the handlers, and waits for them. */
+  readonly close: () => Promise<void>;
+}
+
+/** The error of a handler, as opposed to one of the store. */
+class HandlerFailure {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+/**
+ * Receives webhooks: verifies the signature over the raw body, answers handshakes, processes each delivery once, and responds
+ * only when that is recorded.
+ *
+ * @throws {TypeError} if the list of secrets has a malformed one
+ */
+export function createWebhookReceiver<Transaction = undefined, Context = unknown>(
+  options: WebhookReceiverOptions<Transaction, Context>,
+): WebhookReceiver<Context> {
+  const {
+    secrets,
+    store,
+    on,
+    onUnhandled,
+    rejectUnhandled = false,
+    unverifiedHandshakes = false,
+    bodyTimeoutMs = 10_000,
+    log = console,
+  } = options;
+  if (typeof secrets !== 'function') {
+    const problem = secretsProblem(secrets);
+    if (problem !== null) throw new TypeError(problem);
+  }
+  const closing = new AbortController();
+  const running = new Set<Promise<ReceiverResponse>>();
+
+  async function load(context: Context): Promise<readonly string[] | null> {
+    try {
+      const loaded = typeof secrets === 'function' ? await secrets(context) : secrets;
+      const problem = secretsProblem(loaded);
+      if (problem === null) return loaded;
+      log.error(`SECRET_INVALID: ${problem}`);
+    } catch (error) {
+      log.error('SECRET_INVALID: The secrets could not be loaded.', error);
+    }
+    return null;
+  }
+
+  async function respond(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
+    if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
+    const body = await withinMs(bodyTimeoutMs, request.body());
+    if (body.kind === 'timeout') return refusal(408, 'BODY_TIMEOUT', { connection: 'close' });
+    if (body.kind === 'too-large') return refusal(413, 'BODY_TOO_LARGE', { connection: 'close' });
+    if (body.kind === 'aborted') return refusal(400, 'BODY_ABORTED');
+    if (body.kind === 'not-raw') {
+      log.error(`BODY_NOT_RAW: The body was read before the receiver. ${body.fix}`);
+      return refusal(500, 'BODY_NOT_RAW');
+    }
+    const loaded = await load(context);
+    if (loaded === null) return refusal(500, 'SECRET_INVALID');
+    const { bytes } = body;
+    if (loaded.length === 0) return handshake(bytes) ?? refusal(503, 'SECRET_MISSING');
+    const verified = await verify(request.headers, bytes, loaded);
+    if ('status' in verified) return (unverifiedHandshakes ? handshake(bytes) : null) ?? verified;
+    return processVerified(verified, bytes, request.headers);
+  }
+
+  async function processVerified(
+    { id }: VerifiedWebhook,
+    bytes: Uint8Array,
+    headers: WebhookRequestHeaders,
+  ): Promise<ReceiverResponse> {
+    const parsed = parseWebhookBody(bytes);
+    if (parsed.kind === 'malformed') return refusal(400, 'BODY_MALFORMED');
+    if (parsed.kind === 'verification') return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED');
+    if (id === null) return refusal(400, 'ID_MISSING');
+    const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;
+    if (parsed.kind === 'unknown_event' || handler === null) return unhandled(parsed.event, id);
+    const unsigned = unsignedHeaders(headers);
+    const { event } = parsed;
+    return once(id, event, async (transaction) => {
+      await handler(event, { id, transaction, signal: closing.signal, meta: { unsigned } });
+    });
+  }
+
+  async function unhandled(event: UnhandledEvent, id: string): Promise<ReceiverResponse> {
+    try {
+      await onUnhandled?.(event, { id });
+    } catch (error) {
+      log.error(`HANDLER_FAILED: onUnhandled threw for ${name(event)} (${id}).`, error);
+      return refusal(500, 'HANDLER_FAILED');
+    }
+    return rejectUnhandled ? refusal(501, 'UNHANDLED') : ok({ result: 'unhandled' });
+  }
+
+  async function once(
+    id: string,
+    event: WebhookEvent,
+    handle: (transaction: Transaction) => Promise<void>,
+  ): Promise<ReceiverResponse> {
+    let failure: HandlerFailure | null = null;
+    let result: OnceResult;
+    try {
+      result = await store.once(id, async (transaction) => {
+        try {
+          await handle(transaction);
+        } catch (error) {
+          failure = new HandlerFailure(error);
+          throw error;
+        }
+      });
+    } catch (error) {
+      return failed(failure, error, `${name(event)} (${id})`);
+    }
+    return result === 'busy' ? refusal(409, 'BUSY') : ok({ result });
+  }
+
+  function failed(failure: HandlerFailure | null, error: unknown, delivery: string): ReceiverResponse {
+    if (failure !== null || WorkFailedError.isInstance(error)) {
+      const cause = failure === null ? error : failure.error;
+      log.error(`HANDLER_FAILED: The handler of ${delivery} failed. Deedwire will retry the delivery.`, cause);
+      return refusal(500, 'HANDLER_FAILED');
+    }
+    log.error(`STORE_UNAVAILABLE: ${delivery} could not be recorded. Deedwire will retry the delivery.`, error);
+    return refusal(503, 'STORE_UNAVAILABLE');
+  }
+
+  async function receive(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
+    if (closing.signal.aborted) return refusal(503, 'CLOSING');
+    const response = respond(request, context).catch((error: unknown) => {
+      log.error('HANDLER_FAILED: The receiver failed.', error);
+      return refusal(500, 'HANDLER_FAILED');
+    });
+    running.add(response);
+    try {
+      return await response;
+    } finally {
+      running.delete(response);
+    }
+  }
+
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without a context, `Context` is unknown or optional
+    receive: (request, context) => receive(request, context as Context),
+    async fetch(request, context) {
+      const received = { method: request.method, headers: request.headers, body: () => readRequest(request) };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+      const { status, headers, body } = await receive(received, context as Context);
+      return new Response(body, { status, headers });
+    },
+    forget: (which) => store.forget(which),
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function withinMs(timeoutMs: number, body: Promise<ReceivedBody>): Promise<ReceivedBody> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<ReceivedBody>((resolve) => {
+    timer = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
+  });
+  try {
+    return await Promise.race([body, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function verify(
+  headers: WebhookRequestHeaders,
+  body: Uint8Array,
+  secret: readonly string[],
+): Promise<ReceiverResponse | VerifiedWebhook> {
+  try {
+    return await verifyWebhook({ headers, body, secret });
+  } catch (error) {
+    if (WebhookVerificationError.isInstance(error)) return refusal(401, error.code);
+    // Headers that no HTTP server produces.
+    if (WebhookUsageError.isInstance(error)) return refusal(400, error.code);
+    throw error;
+  }
+}
+
+const tokenPattern = /^[A-Za-z0-9_-]{16,256}$/;
+
+/** The response to a handshake. Null if the body is none, or its token could mean something to a browser. */
+function handshake(bytes: Uint8Array): ReceiverResponse | null {
+  const parsed = parseWebhookBody(bytes);
+  if (parsed.kind !== 'verification' || !tokenPattern.test(parsed.verificationToken)) return null;
+  return ok({ verification_token: parsed.verificationToken });
+}
+
+function name({ type, version }: UnhandledEvent): string {
+  // The names of unknown events come from the sender.
+  return `${type.slice(0, 100)} ${version.slice(0, 20)}`;
+}
+
+function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {
+  return {
+    subscriptionId: header(headers, 'x-service-webhook-subscription-id'),
+    sequence: count(header(headers, 'x-service-webhook-sequence')),
+    attempt: count(header(headers, 'x-service-webhook-attempt')),
+  };
+}
+
+function header(headers: WebhookRequestHeaders, wanted: string): string | null {
+  if (typeof headers.get === 'function') return headers.get(wanted);
+  for (const key of Object.keys(headers)) {
+    if (key.toLowerCase() !== wanted) continue;
+    // Node gives an array for each name.
+    const [value] = [Reflect.get(headers, key)].flat();
+    return typeof value === 'string' ? value : null;
+  }
+  return null;
+}
+
+function count(value: string | null): number | null {
+  return value !== null && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : null;
+}

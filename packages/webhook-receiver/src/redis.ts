@@ -1,0 +1,88 @@
+import { rememberedMs, type WebhookStore } from './store.ts';
+
+export interface RedisStoreOptions {
+  /**
+   * Sends one command and returns its reply, with texts as strings. With `redis`: `(command) => client.sendCommand(command)`. With `ioredis`:
+   * `([name, ...parameters]) => client.call(name, ...parameters)`.
+   */
+  send: (command: [name: string, ...parameters: string[]]) => Promise<unknown>;
+  /** Precedes all keys. Defaults to `webhook`. */
+  prefix?: string;
+  /** The lease of a process that stopped without releasing it ends after this time. Defaults to 30,000. */
+  leaseMs?: number;
+}
+
+// Each script changes the key only while it holds the random value of this request.
+const renewScript = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0`;
+const releaseScript = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`;
+// A lease that was lost meanwhile does not matter: the work is done.
+const completeScript = `
+redis.call('set', KEYS[1], 'done', 'PX', ARGV[1])
+redis.call('zadd', KEYS[2], ARGV[2], ARGV[3])
+redis.call('zremrangebyscore', KEYS[2], '-inf', ARGV[2] - ARGV[1])
+return 1`;
+// A lease stays: its delivery is still being processed.
+const forgetScript = `
+local forgotten = 0
+for i = 2, #KEYS do
+  if redis.call('get', KEYS[i]) == 'done' then forgotten = forgotten + redis.call('del', KEYS[i]) end
+end
+redis.call('zrem', KEYS[1], unpack(ARGV))
+return forgotten`;
+
+const forgetBatch = 500;
+
+/**
+ * Remembers deliveries in Redis 7 or later. A lease, renewed while the handler runs, keeps other processes from processing the
+ * same delivery. If a process stops in the middle, or Redis loses its memory, the handler runs again: effects happen at least
+ * once.
+ */
+export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: RedisStoreOptions): WebhookStore {
+  if (!Number.isSafeInteger(leaseMs) || leaseMs < 1_000)
+    throw new TypeError('leaseMs must be an integer of at least 1000.');
+  // The braces put all keys into one slot of a cluster.
+  const keyOf = (id: string): string => `{${prefix}}:${id}`;
+  const indexKey = `{${prefix}}`;
+  const run = (script: string, keys: string[], ...parameters: string[]): Promise<unknown> =>
+    send(['EVAL', script, String(keys.length), ...keys, ...parameters]);
+
+  return {
+    async once(id, work) {
+      const key = keyOf(id);
+      const lease = crypto.randomUUID();
+      const existing = await send(['SET', key, lease, 'NX', 'GET', 'PX', String(leaseMs)]);
+      if (existing !== null) return existing === 'done' ? 'duplicate' : 'busy';
+      const renewal = setInterval(() => {
+        // Until the lease ends, the next renewal can succeed.
+        run(renewScript, [key], lease, String(leaseMs)).catch(() => {});
+      }, leaseMs / 3);
+      try {
+        await work(undefined);
+      } catch (error) {
+        // If this fails too, the lease expires.
+        await run(releaseScript, [key], lease).catch(() => {});
+        throw error;
+      } finally {
+        clearInterval(renewal);
+      }
+      await run(completeScript, [key, indexKey], String(rememberedMs), String(Date.now()), id);
+      return 'processed';
+    },
+
+    async forget(which) {
+      const ids = 'ids' in which ? which.ids : await idsSince(which.since);
+      let forgotten = 0;
+      for (let start = 0; start < ids.length; start += forgetBatch) {
+        const batch = ids.slice(start, start + forgetBatch);
+        // oxlint-disable-next-line no-await-in-loop -- one batch at a time
+        forgotten += Number(await run(forgetScript, [indexKey, ...batch.map(keyOf)], ...batch));
+      }
+      return forgotten;
+    },
+  };
+
+  async function idsSince(since: Date): Promise<string[]> {
+    const found = await send(['ZRANGEBYSCORE', indexKey, String(since.getTime()), '+inf']);
+    return Array.isArray(found) ? found.map(String) : [];
+  }
+}

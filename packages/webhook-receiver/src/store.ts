@@ -1,0 +1,53 @@
+/**
+ * What became of a delivery.
+ *
+ * - `processed`: the work is done.
+ * - `duplicate`: it was done before. The work was not started.
+ * - `busy`: another request with the same id is being processed. The work was not started.
+ */
+export type OnceResult = 'busy' | 'duplicate' | 'processed';
+
+/** Which deliveries to forget: these ids, or all that were processed at this time or later. */
+export type Forgettable = { readonly ids: readonly string[] } | { readonly since: Date };
+
+/**
+ * Remembers which deliveries have been processed.
+ *
+ * @typeParam Transaction what handlers get to make their changes in. `undefined` if the store has no transactions.
+ */
+export interface WebhookStore<Transaction = undefined> {
+  /**
+   * Does the work unless it was done before for the same id. If the work fails, nothing is remembered, and the error of the work
+   * is thrown. Any other error means that the store is unavailable, except `WorkFailedError`.
+   *
+   * @param id the `webhook-id` of a delivery, which is the same on every attempt and after a replay
+   */
+  once(id: string, work: (transaction: Transaction) => Promise<void>): Promise<OnceResult>;
+  /**
+   * Lets deliveries be processed again. Call it before a replay: a replayed delivery keeps its id.
+   *
+   * @returns how many were forgotten
+   */
+  forget(which: Forgettable): Promise<number>;
+}
+
+// `isInstance` checks a registered symbol because `instanceof` is false across two installed copies of this package.
+const workFailedBrand = Symbol.for('@deedwire/webhook-receiver/WorkFailedError');
+
+/** Thrown by a store when the work returned, but what it did in the transaction cannot be committed. */
+export class WorkFailedError extends Error {
+  override readonly name = 'WorkFailedError';
+
+  constructor(message: string, options?: { cause: unknown }) {
+    super(message, options);
+    Object.defineProperty(this, workFailedBrand, { value: true });
+  }
+
+  /** Also true for an error from another installed copy of this package, for which `instanceof` is false. */
+  static isInstance(value: unknown): value is WorkFailedError {
+    return typeof value === 'object' && value !== null && Reflect.get(value, workFailedBrand) === true;
+  }
+}
+
+/** How long ids are remembered, in milliseconds: 40 days, which is longer than Deedwire can replay a delivery. */
+export const rememberedMs: number = 40 * 24 * 60 * 60 * 1000;

@@ -1,0 +1,76 @@
+import type { WebhookEvent } from '@deedwire/webhook-events';
+import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing/web';
+import { typicalBodies } from './generated/typical-bodies.ts';
+import type { EventAt } from './handlers.ts';
+
+export interface SignedRequestOptions<Data> {
+  /** Fields of `data` that differ from the typical body. */
+  data?: Partial<Data>;
+  /** Of the subscription. Defaults to `testSecret`. */
+  secret?: string;
+  /** The secret that takes over, during a rotation. */
+  nextSecret?: string;
+  /** The `webhook-id`. Defaults to a new one. The same id simulates a repeated delivery. */
+  id?: string;
+  /** How many seconds ago the request was signed. Negative: by a clock that is ahead. Defaults to 0. */
+  age?: number;
+  /** Changes the body after it was signed. */
+  tamper?: (body: string) => string;
+  /** Defaults to `http://localhost/webhooks`. */
+  url?: string;
+}
+
+/** The secret with which requests are signed unless another is passed. */
+export const testSecret: string = generateWebhookSecret();
+
+/**
+ * A delivery of an event as Deedwire sends it, with the typical body of its type and version.
+ *
+ * @throws {TypeError} if there is no such type or version
+ */
+export async function signedRequest<
+  Type extends WebhookEvent['type'],
+  Version extends Extract<WebhookEvent, { type: Type }>['version'],
+>(type: Type, version: Version, options: SignedRequestOptions<EventAt<Type, Version>['data']> = {}): Promise<Request> {
+  const versions: Readonly<Record<string, { data: object } | undefined>> = typicalBodies[type];
+  const typical = versions[version];
+  if (typical === undefined) throw new TypeError(`There is no event ${type} ${version}.`);
+  const body = JSON.stringify({ ...typical, data: { ...typical.data, ...options.data } });
+  const id = options.id ?? `gid://service/WebhookDelivery/${Date.now()}${Math.floor(Math.random() * 1e6)}`;
+  return post(body, id, options, {
+    'x-service-webhook-event': type,
+    'x-service-webhook-event-version': version,
+    'x-service-webhook-subscription-id': 'gid://service/WebhookSubscription/1',
+    'x-service-webhook-sequence': '1',
+    'x-service-webhook-attempt': '1',
+  });
+}
+
+/** The handshake of a new subscription. */
+export function handshakeRequest(
+  options: Omit<SignedRequestOptions<never>, 'data'> & { token?: string } = {},
+): Promise<Request> {
+  const { token = 'a-token-of-a-test-0123456789' } = options;
+  return post(JSON.stringify({ verification_token: token }), options.id ?? 'handshake_0123456789', options, {});
+}
+
+async function post(
+  body: string,
+  id: string,
+  options: Omit<SignedRequestOptions<never>, 'data'>,
+  eventHeaders: Readonly<Record<string, string>>,
+): Promise<Request> {
+  const { secret = testSecret, nextSecret, age = 0, tamper, url = 'http://localhost/webhooks' } = options;
+  const timestamp = Math.floor(Date.now() / 1000) - age;
+  const signatures = await signWebhook({ id, timestamp, body, secret, nextSecret });
+  return new Request(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Deedwire-Webhooks/test',
+      ...eventHeaders,
+      ...signatures,
+    },
+    body: tamper === undefined ? body : tamper(body),
+  });
+}

@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { Pool, type PoolClient } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type PostgresStore, postgresStore, type PostgresTransactions } from '../src/postgres.ts';
+import { WorkFailedError } from '../src/store.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+let store: PostgresStore<PoolClient>;
+let ids = 0;
+let id = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase({
+    template: 'webhook_receiver',
+    async prepare(databaseUrl) {
+      const prepared = new Pool({ connectionString: databaseUrl });
+      await postgresStore(prepared).createTable();
+      // It may be called at each start.
+      await postgresStore(prepared).createTable();
+      await prepared.query('create table effect (delivery_id text not null)');
+      await prepared.query('create table single (id int primary key deferrable initially deferred)');
+      await prepared.end();
+    },
+  });
+  pool = new Pool({ connectionString: database.databaseUrl, max: 30 });
+  pool.on('error', () => {});
+  store = postgresStore<PoolClient>(pool);
+});
+
+beforeEach(() => {
+  ids += 1;
+  id = `delivery_${ids}`;
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** The functions of a library that opens transactions itself, as Kysely, Drizzle and Prisma do. */
+function library(): PostgresTransactions<{ client: PoolClient }> {
+  return {
+    async transaction(work) {
+      const client = await pool.connect();
+      try {
+        await client.query('begin isolation level repeatable read');
+        const result = await work({ client });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback');
+        // Some libraries wrap what the work throws.
+        throw new Error('The transaction failed.', { cause: error });
+      } finally {
+        client.release();
+      }
+    },
+    async query({ client }, text, values) {
+      try {
+        return (await client.query(text, [...values])).rows;
+      } catch (error) {
+        throw new Error('The statement failed.', { cause: error });
+      }
+    },
+  };
+}
+
+async function effect(transaction: PoolClient): Promise<void> {
+  await transaction.query('insert into effect values ($1)', [id]);
+}
+
+async function effects(): Promise<number> {
+  const { rows } = await pool.query('select from effect where delivery_id = $1', [id]);
+  return rows.length;
+}
+
+async function isRemembered(): Promise<boolean> {
+  const { rows } = await pool.query('select from webhook_receipt where id = $1', [id]);
+  return rows.length === 1;
+}
+
+test('has one effect for 50 concurrent calls', async () => {
+  const results = await Promise.all(Array.from({ length: 50 }, () => store.once(id, effect)));
+  expect(results.filter((result) => result === 'processed')).toHaveLength(1);
+  expect(await effects()).toBe(1);
+  expect(await store.once(id, effect)).toBe('duplicate');
+});
+
+test('has one effect for 50 concurrent calls of a library at REPEATABLE READ', async () => {
+  const other = postgresStore(library());
+  const results = await Promise.all(Array.from({ length: 50 }, () => other.once(id, ({ client }) => effect(client))));
+  expect(results.filter((result) => result === 'processed')).toHaveLength(1);
+  for (const result of results) expect(['processed', 'duplicate', 'busy']).toContain(result);
+  expect(await effects()).toBe(1);
+});
+
+test('is busy within the lock timeout while another transaction processes the delivery', async () => {
+  const gate = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const first = store.once(id, async (transaction) => {
+    await effect(transaction);
+    started.resolve();
+    await gate.promise;
+  });
+  await started.promise;
+  const startMs = performance.now();
+  const second = await store.once(id, effect).finally(() => gate.resolve());
+  const elapsedMs = performance.now() - startMs;
+  expect(second).toBe('busy');
+  expect(elapsedMs).toBeGreaterThan(150);
+  expect(elapsedMs).toBeLessThan(4_000);
+  expect(await first).toBe('processed');
+  expect(await effects()).toBe(1);
+});
+
+test('keeps the lock timeout that the handler would have without it', async () => {
+  await store.once(id, async (transaction) => {
+    const { rows } = await transaction.query('show lock_timeout');
+    expect(rows).toEqual([{ lock_timeout: '0' }]);
+  });
+});
+
+test('rolls back a handler that throws, throws its error, and processes the next call', async () => {
+  const failed = store.once(id, async (transaction) => {
+    await effect(transaction);
+    throw new RangeError('The handler failed.');
+  });
+  await expect(failed).rejects.toThrow(new RangeError('The handler failed.'));
+  expect([await effects(), await isRemembered()]).toEqual([0, false]);
+  expect(await store.once(id, effect)).toBe('processed');
+  expect(await effects()).toBe(1);
+});
+
+test('fails if the handler ignores a failed statement', async () => {
+  const swallow = async (transaction: PoolClient): Promise<void> => {
+    await effect(transaction);
+    await transaction.query('insert into missing values (1)').catch(() => {});
+  };
+  await expect(store.once(id, swallow)).rejects.toThrow(WorkFailedError);
+  const wrapped = await postgresStore(library())
+    .once(id, ({ client }) => swallow(client))
+    .catch((error: unknown) => error);
+  expect(Reflect.get(Object(wrapped), 'cause')).toBeInstanceOf(WorkFailedError);
+  expect([await effects(), await isRemembered()]).toEqual([0, false]);
+  expect(await store.once(id, effect)).toBe('processed');
+});
+
+test('accepts a statement that fails in a savepoint', async () => {
+  const result = await store.once(id, async (transaction) => {
+    await effect(transaction);
+    await transaction.query('savepoint before');
+    await transaction.query('insert into missing values (1)').catch(() => transaction.query('rollback to before'));
+  });
+  expect([result, await effects()]).toEqual(['processed', 1]);
+});
+
+test.each(['commit', 'rollback'])('fails if the handler sends %s', async (statement) => {
+  const failed = store.once(id, async (transaction) => {
+    await effect(transaction);
+    await transaction.query(statement);
+  });
+  await expect(failed).rejects.toThrow(WorkFailedError);
+  // Either both or neither.
+  expect(await effects()).toBe((await isRemembered()) ? 1 : 0);
+});
+
+test('remembers nothing if the commit fails', async () => {
+  const failed = store.once(id, async (transaction) => {
+    await effect(transaction);
+    await transaction.query('insert into single values (1), (1)');
+  });
+  await expect(failed).rejects.toThrow(/single_pkey/);
+  expect([await effects(), await isRemembered()]).toEqual([0, false]);
+});
+
+test('survives a connection that is lost between two statements of a handler', async () => {
+  const failed = store.once(id, async (transaction) => {
+    await effect(transaction);
+    await terminateBackends(database.databaseUrl);
+    await sleep(100);
+  });
+  await expect(failed).rejects.toThrow(/terminat|is not queryable/);
+  expect(await effects()).toBe(0);
+  expect(await store.once(id, effect)).toBe('processed');
+});
+
+test('throws if the database is unavailable', async () => {
+  const unavailable = new Pool({ host: '127.0.0.1', port: 1 });
+  let isStarted = false;
+  const result = postgresStore<PoolClient>(unavailable).once(id, async () => {
+    isStarted = true;
+  });
+  await expect(result).rejects.toThrow('ECONNREFUSED');
+  expect(isStarted).toBe(false);
+  await unavailable.end();
+});
+
+test('processes deliveries again after forget, by id and by time', async () => {
+  await store.once(id, effect);
+  expect(await store.forget({ ids: [id, 'unknown'] })).toBe(1);
+  expect(await store.once(id, effect)).toBe('processed');
+  expect(await store.forget({ since: new Date(Date.now() + 60_000) })).toBe(0);
+  expect(await store.forget({ since: new Date(Date.now() - 60_000) })).toBeGreaterThanOrEqual(1);
+  expect(await store.once(id, effect)).toBe('processed');
+  expect(await effects()).toBe(3);
+});
+
+test('removes ids after 40 days', async () => {
+  await pool.query(
+    `insert into webhook_receipt values ('old', now() - interval '41 days'), ('kept', now() - interval '39 days')`,
+  );
+  // Each store removes them at its first delivery and then once an hour.
+  await postgresStore<PoolClient>(pool).once(id, effect);
+  const { rows } = await pool.query(`select id from webhook_receipt where id in ('old', 'kept')`);
+  expect(rows).toEqual([{ id: 'kept' }]);
+});
+
+test('quotes the name of the table, and refuses what is none', async () => {
+  await pool.query('create schema "in""box"');
+  const other = postgresStore<PoolClient>(pool, { table: 'in"box.my receipts' });
+  await other.createTable();
+  expect(await other.once(id, effect)).toBe('processed');
+  expect(await other.once(id, effect)).toBe('duplicate');
+  for (const table of ['', 'a.b.c', 'a.', 'a'.repeat(64)])
+    expect(() => postgresStore(pool, { table })).toThrow(/^table must be/);
+});

@@ -1,0 +1,175 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '@deedwire/testing';
+import { expect, test } from 'vitest';
+import { memoryStore } from '../src/memory.ts';
+import { nodeHandler } from '../src/node.ts';
+import { createWebhookReceiver } from '../src/receiver.ts';
+import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
+import { nodeAdapter } from './support/adapters.ts';
+import { deliveryOf, newSecret, secret } from './support/delivery.ts';
+import { Subject } from './support/subject.ts';
+
+const log = { error: () => {} };
+
+test('has one effect for 50 concurrent requests with the memory store', async () => {
+  const subject = await Subject.start(nodeAdapter);
+  subject.work = () => sleep(50);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => subject.send(deliveryOf({ id: 'delivery' }))));
+  await subject.stop();
+  expect(subject.handled).toHaveLength(1);
+  expect(answers.filter(({ json }) => JSON.stringify(json) === '{"result":"processed"}')).toHaveLength(1);
+  for (const { status } of answers) expect([200, 409]).toContain(status);
+});
+
+test('the memory store remembers the newest ids', async () => {
+  const store = memoryStore({ maximum: 2 });
+  for (const id of ['a', 'b', 'c']) expect(await store.once(id, async () => {})).toBe('processed');
+  expect(await store.once('b', async () => {})).toBe('duplicate');
+  expect(await store.once('c', async () => {})).toBe('duplicate');
+  expect(await store.once('a', async () => {})).toBe('processed');
+  expect(await store.forget({ since: new Date(Date.now() - 60_000) })).toBe(2);
+  for (const maximum of [0, 1.5])
+    expect(() => memoryStore({ maximum })).toThrow('maximum must be an integer of at least 1.');
+});
+
+test('finishes a handler that takes 6 s after the sender has disconnected, so that the retry is a duplicate', async () => {
+  const subject = await Subject.start(nodeAdapter);
+  subject.work = () => sleep(6_000);
+  const { url } = subject.running;
+  const { headers, body } = deliveryOf({ id: 'slow' });
+  const first = fetch(url, {
+    method: 'POST',
+    headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: new Uint8Array(body),
+    signal: AbortSignal.timeout(5_000),
+  });
+  await expect(first).rejects.toThrow(/timeout/);
+  expect(await subject.send(deliveryOf({ id: 'slow' }))).toMatchObject({ status: 409, json: { code: 'BUSY' } });
+  await expect
+    .poll(async () => (await subject.send(deliveryOf({ id: 'slow' }))).json, { timeout: 20_000 })
+    .toEqual({ result: 'duplicate' });
+  await subject.stop();
+  expect(subject.handled).toHaveLength(1);
+});
+
+test('refuses no delivery while the secret is rotated under load', async () => {
+  let secrets = [secret];
+  const subject = await Subject.start(nodeAdapter, undefined, { secrets: () => secrets });
+  const statuses: number[] = [];
+  const deliver = async (options: object): Promise<void> => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => subject.send(deliveryOf(options))));
+    statuses.push(...answers.map(({ status }) => status));
+  };
+  await deliver({ secret });
+  // The receiver gets the new secret first, then the sender uses both, then the new one only.
+  const before = deliver({ secret });
+  secrets = [newSecret, secret];
+  await Promise.all([before, deliver({ secret }), deliver({ secret, nextSecret: newSecret })]);
+  const after = deliver({ secret, nextSecret: newSecret });
+  await Promise.all([after, deliver({ secret: newSecret })]);
+  secrets = [newSecret];
+  await deliver({ secret: newSecret });
+  await subject.stop();
+  expect(statuses).toEqual(Array.from({ length: 280 }, () => 200));
+});
+
+test('gives the function for secrets the context of the platform', async () => {
+  const receiver = createWebhookReceiver<undefined, { WEBHOOK_SECRET: string }>({
+    secrets: ({ WEBHOOK_SECRET }) => [WEBHOOK_SECRET],
+    store: memoryStore(),
+    on: { 'lender.updated': { '2026-11-01': () => {} } },
+    log,
+  });
+  const status = async (bindings: { WEBHOOK_SECRET: string }): Promise<number> =>
+    (await receiver.fetch(await signedRequest('lender.updated', '2026-11-01'), bindings)).status;
+  expect(await status({ WEBHOOK_SECRET: testSecret })).toBe(200);
+  expect(await status({ WEBHOOK_SECRET: secret })).toBe(401);
+});
+
+test('refuses a list with a malformed secret without showing it', () => {
+  for (const bad of [`${secret}\n`, secret.slice(6), 'whsec_abc']) {
+    const create = () => createWebhookReceiver({ secrets: [secret, bad], store: memoryStore(), on: {} });
+    expect(create).toThrow(/^secrets\[1\] is not a webhook secret/);
+    expect(create).not.toThrow(bad);
+  }
+});
+
+test('does not answer a second time if a middleware has answered', async () => {
+  const receiver = createWebhookReceiver({ secrets: [], store: memoryStore(), on: {} });
+  const handle = nodeHandler(receiver);
+  const server = await listen(
+    createServer((request, response) => {
+      response.writeHead(504).end('timeout');
+      handle(request, response);
+    }),
+  );
+  const response = await fetch(`http://127.0.0.1:${server.port}`, { method: 'POST', body: '{}' });
+  expect([response.status, await response.text()]).toEqual([504, 'timeout']);
+  await sleep(50);
+  await server.close();
+});
+
+test('builds requests for tests', async () => {
+  const handled: unknown[] = [];
+  const receiver = createWebhookReceiver({
+    secrets: [testSecret],
+    store: memoryStore(),
+    on: {
+      'lender.updated': {
+        '2026-11-01': ({ data }, { id }) => {
+          handled.push({ name: data.name, id });
+        },
+      },
+    },
+    log,
+  });
+  const status = async (request: Promise<Request>): Promise<number> => (await receiver.fetch(await request)).status;
+  expect(await status(signedRequest('lender.updated', '2026-11-01', { id: 'a', data: { name: 'Quay' } }))).toBe(200);
+  expect(handled).toEqual([{ name: 'Quay', id: 'a' }]);
+  expect(await status(handshakeRequest())).toBe(200);
+  expect(await status(signedRequest('lender.updated', '2026-11-01', { secret }))).toBe(401);
+  expect(await status(signedRequest('lender.updated', '2026-11-01', { secret, nextSecret: testSecret }))).toBe(200);
+  expect(await status(signedRequest('lender.updated', '2026-11-01', { age: 400 }))).toBe(401);
+  expect(await status(signedRequest('lender.updated', '2026-11-01', { tamper: (body) => `${body} ` }))).toBe(401);
+  // @ts-expect-error -- a version that the type does not have
+  await expect(signedRequest('lender.updated', '2027-02-01')).rejects.toThrow(
+    'There is no event lender.updated 2027-02-01.',
+  );
+});
+
+test('compiles with handlers of existing types and versions only', () => {
+  const options = { secrets: [], store: memoryStore() };
+  const receivers = [
+    createWebhookReceiver({
+      ...options,
+      on: {
+        'referral.converted': {
+          '2026-11-01': ({ data }) => data.matterId.toUpperCase(),
+          '2027-02-01': ({ data }) => data.matter.id.toUpperCase(),
+        },
+      },
+    }),
+    createWebhookReceiver({
+      ...options,
+      // @ts-expect-error -- a version that is retired or does not exist
+      on: { 'referral.converted': { '2025-11-01': () => {} } },
+    }),
+    createWebhookReceiver({
+      ...options,
+      // @ts-expect-error -- no type
+      on: { 'referral.convertd': { '2026-11-01': () => {} } },
+    }),
+    createWebhookReceiver({
+      ...options,
+      // @ts-expect-error -- a field of another type
+      on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } },
+    }),
+    createWebhookReceiver({
+      ...options,
+      // @ts-expect-error -- the store has no transactions
+      on: { 'lender.updated': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },
+    }),
+  ];
+  expect(receivers).toHaveLength(5);
+});

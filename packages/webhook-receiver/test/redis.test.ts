@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { redisStore } from '../src/redis.ts';
+import type { WebhookStore } from '../src/store.ts';
+import { nodeAdapter } from './support/adapters.ts';
+import { deliveryOf } from './support/delivery.ts';
+import { redisVersion, type RedisServer, startRedis } from './support/redis-server.ts';
+import { Subject } from './support/subject.ts';
+
+if (redisVersion === null) process.stdout.write('redis-server is not installed, so the Redis store is not tested.\n');
+
+describe.skipIf(redisVersion === null)('the Redis store', () => {
+  let redis: RedisServer;
+  let store: WebhookStore;
+  let ids = 0;
+  let id = '';
+  let effects = 0;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    store = storeWith();
+  });
+
+  beforeEach(() => {
+    ids += 1;
+    id = `delivery_${ids}`;
+    effects = 0;
+  });
+
+  afterAll(() => redis.remove());
+
+  function storeWith(leaseMs?: number): WebhookStore {
+    return redisStore({
+      send: ([name, ...parameters]) => redis.client.call(name, ...parameters),
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+    });
+  }
+
+  const effect = async (): Promise<void> => {
+    await sleep(20);
+    effects += 1;
+  };
+
+  test('has one effect for 50 concurrent calls', async () => {
+    const results = await Promise.all(Array.from({ length: 50 }, () => store.once(id, effect)));
+    expect(results.filter((result) => result === 'processed')).toHaveLength(1);
+    expect(results.filter((result) => result === 'busy')).toHaveLength(49);
+    expect(await store.once(id, effect)).toBe('duplicate');
+    expect(effects).toBe(1);
+  });
+
+  test('keeps ids for 40 days', async () => {
+    await store.once(id, effect);
+    const remainingMs = await redis.client.pttl(`{webhook}:${id}`);
+    expect(remainingMs).toBeGreaterThan(39.9 * 86_400_000);
+    expect(remainingMs).toBeLessThanOrEqual(40 * 86_400_000);
+  });
+
+  test('releases the lease of a handler that throws', async () => {
+    const failed = store.once(id, () => Promise.reject(new RangeError('The handler failed.')));
+    await expect(failed).rejects.toThrow(new RangeError('The handler failed.'));
+    expect(await store.once(id, effect)).toBe('processed');
+  });
+
+  test('renews the lease while the handler runs', async () => {
+    const short = storeWith(1_000);
+    const first = short.once(id, () => sleep(2_500));
+    for (let round = 0; round < 8; round += 1) {
+      await sleep(250);
+      expect(await short.once(id, effect)).toBe('busy');
+    }
+    expect(await first).toBe('processed');
+    expect(effects).toBe(0);
+  });
+
+  test('processes the delivery of a process that stopped after the lease', async () => {
+    await redis.client.set(`{webhook}:${id}`, 'the lease of another process', 'PX', 300);
+    expect(await store.once(id, effect)).toBe('busy');
+    await eventually(async () => expect(await store.once(id, effect)).toBe('processed'));
+  });
+
+  test('does not release or renew a lease that another process holds meanwhile', async () => {
+    const short = storeWith(1_000);
+    const failed = short.once(id, async () => {
+      await redis.client.set(`{webhook}:${id}`, 'the lease of another process', 'PX', 60_000);
+      await sleep(500);
+      throw new Error('The handler failed.');
+    });
+    await expect(failed).rejects.toThrow('The handler failed.');
+    expect(await redis.client.get(`{webhook}:${id}`)).toBe('the lease of another process');
+    expect(await redis.client.pttl(`{webhook}:${id}`)).toBeGreaterThan(50_000);
+  });
+
+  test('processes deliveries again after forget, by id and by time, but keeps leases', async () => {
+    await store.once(id, effect);
+    await redis.client.set('{webhook}:leased', 'a lease');
+    expect(await store.forget({ ids: [id, 'unknown', 'leased'] })).toBe(1);
+    expect(await redis.client.get('{webhook}:leased')).toBe('a lease');
+    expect(await store.once(id, effect)).toBe('processed');
+    expect(await store.forget({ since: new Date(Date.now() + 60_000) })).toBe(0);
+    const many = Array.from({ length: 1_100 }, (_, index) => `many_${index}`);
+    await Promise.all(many.map((each) => store.once(each, async () => {})));
+    expect(await store.forget({ since: new Date(Date.now() - 60_000) })).toBeGreaterThan(1_100);
+    expect(await store.once(id, effect)).toBe('processed');
+    expect(effects).toBe(3);
+  });
+
+  test('responds 503 without calling the handler while Redis is unavailable, and remembers across a restart', async () => {
+    const subject = await Subject.start(nodeAdapter, undefined, { store });
+    try {
+      expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { result: 'processed' } });
+      await redis.stop();
+      const other = `${id}_other`;
+      expect(await subject.send(deliveryOf({ id: other }))).toMatchObject({
+        status: 503,
+        json: { code: 'STORE_UNAVAILABLE' },
+      });
+      expect(subject.handled).toHaveLength(1);
+      await redis.start();
+      expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { result: 'duplicate' } });
+      expect(await subject.send(deliveryOf({ id: other }))).toMatchObject({ json: { result: 'processed' } });
+    } finally {
+      await subject.stop();
+    }
+  });
+
+  test('responds 503 if Redis becomes unavailable during the handler', async () => {
+    const short = storeWith(1_000);
+    const subject = await Subject.start(nodeAdapter, undefined, { store: short });
+    subject.work = () => redis.stop();
+    try {
+      expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { code: 'STORE_UNAVAILABLE' } });
+      subject.work = () => {};
+      await redis.start();
+      // At least once: the handler runs again after the lease.
+      await eventually(async () => {
+        expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { result: 'processed' } });
+      });
+      expect(subject.handled).toHaveLength(2);
+    } finally {
+      await subject.stop();
+    }
+  });
+});
+
+test('refuses a lease that is not an integer of at least 1000', () => {
+  for (const leaseMs of [999, 1000.5, NaN])
+    expect(() => redisStore({ send: async () => null, leaseMs })).toThrow(
+      'leaseMs must be an integer of at least 1000.',
+    );
+});

@@ -1,0 +1,539 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { eventually } from '@deedwire/testing';
+import { expect } from 'vitest';
+import { memoryStore } from '../../src/memory.ts';
+import { createWebhookReceiver } from '../../src/receiver.ts';
+import type { Adapter } from './adapters.ts';
+import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './delivery.ts';
+import { type CreateReceiver, type Options, Subject } from './subject.ts';
+
+export interface Case {
+  readonly name: string;
+  readonly options?: Partial<Options>;
+  /** True if the platform reads bodies itself, so that the receiver does not see what the case sends. */
+  readonly streams?: boolean;
+  run(subject: Subject): Promise<void>;
+}
+
+const token = 'a-token-of-a-test-0123456789';
+const unknown = { ...converted, type: 'matter.archived' };
+
+async function expectStatus(subject: Subject, delivery: Delivery, status: number, content: object): Promise<void> {
+  const { status: received, json } = await subject.send(delivery);
+  expect({ status: received, json }).toEqual({ status, json: content });
+}
+
+async function expectRefused(subject: Subject, delivery: Delivery, status: number, code: string): Promise<void> {
+  await expectStatus(subject, delivery, status, { code });
+  expect(subject.handled).toEqual([]);
+}
+
+async function expectUnhandled(subject: Subject, body: object): Promise<void> {
+  await expectStatus(subject, deliveryOf({ body }), 200, { result: 'unhandled' });
+  expect(subject.unhandled).toEqual([body]);
+  expect(subject.handled).toEqual([]);
+}
+
+/** Writes to a connection as no HTTP client does, and returns what the server sent until it closed the connection. */
+async function raw(
+  subject: Subject,
+  { headers }: Delivery,
+  more: Readonly<Record<string, string>>,
+  write: (write: (bytes: string | Uint8Array) => Promise<void>, hasAnswer: () => boolean) => Promise<void>,
+): Promise<string> {
+  const socket = connect(subject.running.port, '127.0.0.1');
+  await once(socket, 'connect');
+  let received = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  // The server resets the connection of a client that writes after the response.
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers, ...more });
+  socket.write(
+    `POST /webhooks HTTP/1.1\r\n${lines.map(([key, value]) => `${key}: ${String(value)}\r\n`).join('')}\r\n`,
+  );
+  await write(
+    async (bytes) => {
+      if (!socket.writable) return;
+      socket.write(bytes);
+      if (socket.writableNeedDrain) await Promise.race([once(socket, 'drain'), closed]).catch(() => {});
+    },
+    () => received.includes('\r\n\r\n') || !socket.writable,
+  );
+  await closed;
+  return received;
+}
+
+/** Sends a delivery whose handler waits for the gate. */
+async function startSlow(subject: Subject, delivery: Delivery) {
+  const gate = Promise.withResolvers<void>();
+  subject.work = () => gate.promise;
+  let isAnswered = false;
+  const answer = subject.send(delivery).finally(() => {
+    isAnswered = true;
+  });
+  // If the case fails first, the connection is closed without a response.
+  answer.catch(() => {});
+  await eventually(() => expect(subject.handled).toHaveLength(1));
+  return { answer, isAnswered: () => isAnswered, gate };
+}
+
+export const cases: readonly Case[] = [
+  {
+    name: 'processes a signed event and passes the event, its id and the unsigned headers',
+    async run(subject) {
+      await expectStatus(subject, deliveryOf({ id: 'delivery_1' }), 200, { result: 'processed' });
+      const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
+      expect(subject.handled).toMatchObject([{ event: converted, id: 'delivery_1', unsigned }]);
+      expect(subject.unhandled).toEqual([]);
+    },
+  },
+  {
+    name: 'routes by the signed body, not by unsigned headers',
+    async run(subject) {
+      const headers = { 'x-service-webhook-event': 'lender.updated', 'x-service-webhook-event-version': '2027-02-01' };
+      await expectStatus(subject, deliveryOf({ headers }), 200, { result: 'processed' });
+      expect(subject.handled).toHaveLength(1);
+    },
+  },
+  {
+    name: 'answers an unsigned handshake while there is no secret',
+    options: { secrets: [] },
+    async run(subject) {
+      const answer = await subject.send(unsignedOf({ verification_token: token }));
+      expect(answer).toMatchObject({ status: 200, json: { verification_token: token } });
+      expect(answer.headers).toMatchObject({
+        'content-type': expect.stringMatching(/^application\/json\b/),
+        'x-content-type-options': 'nosniff',
+      });
+    },
+  },
+  {
+    name: 'answers a verified handshake',
+    async run(subject) {
+      const delivery = deliveryOf({ body: { verification_token: token } });
+      await expectStatus(subject, delivery, 200, { verification_token: token });
+    },
+  },
+  {
+    name: 'refuses an unsigned handshake once there is a secret',
+    run: (subject) => expectRefused(subject, unsignedOf({ verification_token: token }), 401, 'SIGNATURE_MISSING'),
+  },
+  {
+    name: 'answers an unsigned handshake by option',
+    options: { unverifiedHandshakes: true },
+    async run(subject) {
+      await expectStatus(subject, unsignedOf({ verification_token: token }), 200, { verification_token: token });
+      await expectRefused(subject, unsignedOf(converted), 401, 'SIGNATURE_MISSING');
+    },
+  },
+  {
+    name: 'does not return a token that is long or contains HTML',
+    options: { unverifiedHandshakes: true },
+    async run(subject) {
+      for (const bad of ['a'.repeat(10_240), '<script>alert(1)</script>', 'short', '']) {
+        const body = { verification_token: bad };
+        const unsigned = await subject.send(unsignedOf(body));
+        expect(unsigned).toMatchObject({ status: 401, json: { code: 'SIGNATURE_MISSING' } });
+        await expectRefused(subject, deliveryOf({ body }), 400, 'BODY_MALFORMED');
+      }
+    },
+  },
+  {
+    name: 'responds 503 to an event while there is no secret',
+    options: { secrets: [] },
+    run: (subject) => expectRefused(subject, deliveryOf(), 503, 'SECRET_MISSING'),
+  },
+  {
+    name: 'responds 405 to other methods',
+    async run(subject) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const { status, headers, json } = await subject.send({ ...deliveryOf(), method });
+        expect({ status, allow: headers['allow'], json }).toEqual({
+          status: 405,
+          allow: 'POST',
+          json: { code: 'METHOD_NOT_ALLOWED' },
+        });
+      }
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
+    name: 'accepts 300,000 bytes',
+    async run(subject) {
+      const padding = ' '.repeat(300_000 - Buffer.byteLength(JSON.stringify(converted)));
+      const delivery = deliveryOf({ body: JSON.stringify(converted) + padding });
+      expect(delivery.body).toHaveLength(300_000);
+      await expectStatus(subject, delivery, 200, { result: 'processed' });
+    },
+  },
+  {
+    name: 'responds 413 to 300,001 bytes',
+    async run(subject) {
+      const delivery = deliveryOf({ body: JSON.stringify(converted) + ' '.repeat(300_000) });
+      const body = delivery.body.subarray(0, 300_001);
+      const received = await raw(subject, delivery, { 'content-length': String(body.byteLength) }, (write) =>
+        write(body),
+      );
+      expect(received).toMatch(/^HTTP\/1\.1 413 [^]*"BODY_TOO_LARGE"/);
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
+    name: 'responds 413 to a body of 1 GB without reading it',
+    streams: true,
+    async run(subject) {
+      const declared = await raw(
+        subject,
+        deliveryOf(),
+        { 'content-length': String(2 ** 30) },
+        async (write, hasAnswer) => {
+          await write(Buffer.alloc(1000, ' '));
+          await eventually(() => expect(hasAnswer()).toBe(true));
+        },
+      );
+      expect(declared).toMatch(/^HTTP\/1\.1 413 /);
+      const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+      let sentBytes = 0;
+      const chunked = await raw(subject, deliveryOf(), { 'transfer-encoding': 'chunked' }, async (write, hasAnswer) => {
+        while (!hasAnswer() && sentBytes < 2 ** 30) {
+          await write(chunk);
+          sentBytes += chunk.length;
+          await sleep(1);
+        }
+      });
+      expect(chunked).toMatch(/^HTTP\/1\.1 413 /);
+      expect(sentBytes).toBeLessThan(2 ** 26);
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
+    name: 'refuses a changed body',
+    async run(subject) {
+      const delivery = deliveryOf();
+      const body = Buffer.from(Buffer.from(delivery.body).toString().replace('4711', '4712'));
+      await expectRefused(subject, { ...delivery, body }, 401, 'SIGNATURE_MISMATCH');
+    },
+  },
+  {
+    name: 'refuses the signature of another secret',
+    run: (subject) => expectRefused(subject, deliveryOf({ secret: newSecret }), 401, 'SIGNATURE_MISMATCH'),
+  },
+  {
+    name: 'refuses a request without a signature',
+    run: (subject) => expectRefused(subject, unsignedOf(converted), 401, 'SIGNATURE_MISSING'),
+  },
+  {
+    name: 'refuses a request that was signed 10 minutes ago',
+    run: (subject) => expectRefused(subject, deliveryOf({ ageSeconds: 600 }), 401, 'TIMESTAMP_TOO_OLD'),
+  },
+  {
+    name: 'refuses a request that was signed 10 minutes ahead',
+    run: (subject) => expectRefused(subject, deliveryOf({ ageSeconds: -600 }), 401, 'TIMESTAMP_TOO_NEW'),
+  },
+  {
+    name: 'refuses doubled headers',
+    async run(subject) {
+      const delivery = deliveryOf();
+      for (const name of ['webhook-signature', 'webhook-id', 'x-service-webhook-signature']) {
+        const value = String(delivery.headers[name]);
+        await expectRefused(
+          subject,
+          { ...delivery, headers: { ...delivery.headers, [name]: [value, value] } },
+          401,
+          'HEADER_MALFORMED',
+        );
+      }
+    },
+  },
+  {
+    name: 'accepts headers in another case',
+    async run(subject) {
+      const { headers, ...rest } = deliveryOf();
+      const upper = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toUpperCase(), value]));
+      await expectStatus(subject, { ...rest, headers: upper }, 200, { result: 'processed' });
+    },
+  },
+  {
+    name: 'refuses half a scheme',
+    async run(subject) {
+      for (const name of ['webhook-timestamp', 'webhook-signature', 'webhook-id', 'x-service-webhook-signature']) {
+        const { headers, ...rest } = deliveryOf();
+        await expectRefused(subject, { ...rest, headers: { ...headers, [name]: undefined } }, 401, 'HEADER_MISSING');
+      }
+    },
+  },
+  {
+    name: 'responds 400 to an event without webhook-id',
+    async run(subject) {
+      const { headers, ...rest } = deliveryOf();
+      const kept = Object.entries(headers).filter(([name]) => !name.startsWith('webhook-'));
+      await expectRefused(subject, { ...rest, headers: Object.fromEntries(kept) }, 400, 'ID_MISSING');
+    },
+  },
+  {
+    name: 'responds 400 to signed bodies that are empty, truncated, malformed or not UTF-8',
+    async run(subject) {
+      const text = JSON.stringify(converted);
+      const invalid = Buffer.from(text.replace('CRM', 'CR?'));
+      invalid[invalid.indexOf('?')] = 0xff;
+      const bodies = ['', text.slice(0, -1), '[]', 'null', JSON.stringify({ ...converted, data: {} }), invalid];
+      for (const body of bodies) await expectRefused(subject, deliveryOf({ body }), 400, 'BODY_MALFORMED');
+    },
+  },
+  {
+    name: 'verifies the bytes, not their text',
+    async run(subject) {
+      const signed = Buffer.from(JSON.stringify(converted).replace('CRM', 'CR?'));
+      signed[signed.indexOf('?')] = 0xff;
+      const other = Buffer.from(signed);
+      other[other.indexOf(0xff)] = 0xfe;
+      await expectRefused(subject, { ...deliveryOf({ body: signed }), body: other }, 401, 'SIGNATURE_MISMATCH');
+      // A parser that serializes the body again loses the white space.
+      await expectStatus(subject, deliveryOf({ body: JSON.stringify(converted, null, 3) }), 200, {
+        result: 'processed',
+      });
+    },
+  },
+  {
+    name: 'accepts a byte order mark that is signed',
+    run: (subject) =>
+      expectStatus(subject, deliveryOf({ body: `\uFEFF${JSON.stringify(converted)}` }), 200, { result: 'processed' }),
+  },
+  {
+    name: 'accepts each media type',
+    async run(subject) {
+      for (const type of ['text/plain', 'application/octet-stream', 'application/x-www-form-urlencoded', undefined])
+        await expectStatus(subject, deliveryOf({ headers: { 'content-type': type } }), 200, { result: 'processed' });
+    },
+  },
+  {
+    name: 'refuses a body that a proxy compressed',
+    async run(subject) {
+      const { headers, body, ...rest } = deliveryOf();
+      const compressed = { ...rest, body: gzipSync(body), headers: { ...headers, 'content-encoding': 'gzip' } };
+      await expectRefused(subject, compressed, 401, 'SIGNATURE_MISMATCH');
+    },
+  },
+  {
+    name: 'processes a body that arrives in small parts',
+    async run(subject) {
+      const { headers, body } = deliveryOf();
+      const received = await raw(
+        subject,
+        { method: 'POST', headers, body },
+        { 'content-length': String(body.length) },
+        async (write) => {
+          for (let start = 0; start < body.length; start += 50) {
+            await write(body.subarray(start, start + 50));
+            await sleep(2);
+          }
+        },
+      );
+      expect(received).toMatch(/^HTTP\/1\.1 200 [^]*"processed"/);
+    },
+  },
+  {
+    name: 'responds 408 to a body that does not arrive',
+    streams: true,
+    options: { bodyTimeoutMs: 300 },
+    async run(subject) {
+      const received = await raw(subject, deliveryOf(), { 'content-length': '500' }, (write) => write('{'));
+      expect(received).toMatch(/^HTTP\/1\.1 408 [^]*"BODY_TIMEOUT"/);
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
+    name: 'keeps working after clients that disconnect in the middle of a request',
+    async run(subject) {
+      for (let round = 0; round < 5; round += 1) {
+        const delivery = deliveryOf();
+        const socket = connect(subject.running.port, '127.0.0.1');
+        await once(socket, 'connect');
+        const lines = Object.entries({ host: 'localhost', ...delivery.headers, 'content-length': '400' });
+        socket.write(
+          `POST /webhooks HTTP/1.1\r\n${lines.map(([key, value]) => `${key}: ${String(value)}\r\n`).join('')}\r\n{`,
+        );
+        await sleep(10);
+        socket.destroy();
+      }
+      await expectStatus(subject, deliveryOf(), 200, { result: 'processed' });
+      expect(subject.handled).toHaveLength(1);
+    },
+  },
+  {
+    name: 'acknowledges an unknown type',
+    run: (subject) => expectUnhandled(subject, unknown),
+  },
+  {
+    name: 'acknowledges an unknown version',
+    run: (subject) => expectUnhandled(subject, { ...converted, version: '2031-01-01' }),
+  },
+  {
+    name: 'acknowledges a known type without a handler',
+    run: (subject) =>
+      expectUnhandled(subject, {
+        ...converted,
+        type: 'lender.updated',
+        data: { lenderId: 'gid://service/Lender/1', name: 'A' },
+      }),
+  },
+  {
+    name: 'finds no handler for names that objects inherit',
+    async run(subject) {
+      for (const type of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+        for (const version of ['__proto__', 'constructor', '2026-11-01'])
+          await expectStatus(subject, deliveryOf({ body: { ...converted, type, version } }), 200, {
+            result: 'unhandled',
+          });
+      expect(subject.unhandled).toHaveLength(12);
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
+    name: 'responds 501 to events without a handler by option',
+    options: { rejectUnhandled: true },
+    run: (subject) => expectRefused(subject, deliveryOf({ body: unknown }), 501, 'UNHANDLED'),
+  },
+  {
+    name: 'processes a repeated delivery once',
+    async run(subject) {
+      const id = 'delivery_2';
+      await expectStatus(subject, deliveryOf({ id }), 200, { result: 'processed' });
+      await expectStatus(subject, deliveryOf({ id, ageSeconds: 60 }), 200, { result: 'duplicate' });
+      expect(subject.handled).toHaveLength(1);
+    },
+  },
+  {
+    name: 'processes a delivery again after forget',
+    async run(subject) {
+      const id = 'delivery_3';
+      await expectStatus(subject, deliveryOf({ id }), 200, { result: 'processed' });
+      expect(await subject.receiver.forget({ ids: [id] })).toBe(1);
+      await expectStatus(subject, deliveryOf({ id }), 200, { result: 'processed' });
+      expect(subject.handled).toHaveLength(2);
+    },
+  },
+  {
+    name: 'acknowledges only when the handler has finished, and responds 409 meanwhile',
+    async run(subject) {
+      const delivery = deliveryOf();
+      const { answer, isAnswered, gate } = await startSlow(subject, delivery);
+      await expectStatus(subject, delivery, 409, { code: 'BUSY' });
+      await sleep(100);
+      expect(isAnswered()).toBe(false);
+      gate.resolve();
+      expect(await answer).toMatchObject({ status: 200, json: { result: 'processed' } });
+      await expectStatus(subject, delivery, 200, { result: 'duplicate' });
+      expect(subject.handled).toHaveLength(1);
+    },
+  },
+  {
+    name: 'responds 500 to a handler that throws, and calls it for the retry',
+    async run(subject) {
+      const delivery = deliveryOf();
+      subject.work = () => {
+        throw new Error('The disk is full.');
+      };
+      await expectStatus(subject, delivery, 500, { code: 'HANDLER_FAILED' });
+      expect(subject.logged.join('\n')).toContain('The disk is full.');
+      subject.work = () => {};
+      await expectStatus(subject, delivery, 200, { result: 'processed' });
+      expect(subject.handled).toHaveLength(2);
+    },
+  },
+  {
+    name: 'responds 503 without calling the handler if the store fails',
+    options: {
+      store: {
+        once: () => Promise.reject(new Error('connect ECONNREFUSED')),
+        forget: () => Promise.reject(new Error('connect ECONNREFUSED')),
+      },
+    },
+    async run(subject) {
+      await expectRefused(subject, deliveryOf(), 503, 'STORE_UNAVAILABLE');
+      expect(subject.logged.join('\n')).toContain('connect ECONNREFUSED');
+    },
+  },
+  {
+    name: 'accepts both secrets of a rotation in any order',
+    options: { secrets: [newSecret, secret] },
+    async run(subject) {
+      for (const signing of [{ secret }, { secret: newSecret }, { secret, nextSecret: newSecret }])
+        await expectStatus(subject, deliveryOf(signing), 200, { result: 'processed' });
+    },
+  },
+  {
+    name: 'responds 500 to a loaded secret with a line feed, and does not log it',
+    options: { secrets: async () => [`${secret}\n`] },
+    async run(subject) {
+      await expectRefused(subject, deliveryOf(), 500, 'SECRET_INVALID');
+      expect(subject.logged.join('\n')).toContain('line feed');
+      expect(subject.logged.join('\n')).not.toContain(secret.slice(6, 20));
+    },
+  },
+  {
+    name: 'logs no body, secret or signature',
+    options: { onUnhandled: () => Promise.reject(new Error('The hook failed.')) },
+    async run(subject) {
+      subject.work = () => {
+        throw new Error('The handler failed.');
+      };
+      const deliveries = [
+        deliveryOf(),
+        deliveryOf({ body: unknown }),
+        deliveryOf({ body: '{"CRM' }),
+        deliveryOf({ ageSeconds: 600 }),
+      ];
+      for (const delivery of deliveries) await subject.send(delivery);
+      const log = subject.logged.join('\n');
+      expect(log).toMatch(/HANDLER_FAILED[^]*The handler failed\.[^]*HANDLER_FAILED[^]*The hook failed\./);
+      expect(log).not.toContain('CRM');
+      expect(log).not.toContain(secret.slice(6, 20));
+      for (const { headers } of deliveries) {
+        expect(log).not.toContain(String(headers['x-service-webhook-signature']));
+        expect(log).not.toContain(String(headers['webhook-signature']).slice(3));
+      }
+    },
+  },
+  {
+    name: 'refuses requests once it is closing, aborts the signal and waits for the handler',
+    async run(subject) {
+      const { answer, gate } = await startSlow(subject, deliveryOf());
+      const [call] = subject.handled;
+      expect(call?.signal.aborted).toBe(false);
+      let isClosed = false;
+      const close = async (): Promise<void> => {
+        await subject.receiver.close();
+        isClosed = true;
+      };
+      const closed = close();
+      expect(call?.signal.aborted).toBe(true);
+      await expectStatus(subject, deliveryOf(), 503, { code: 'CLOSING' });
+      expect(isClosed).toBe(false);
+      gate.resolve();
+      await closed;
+      expect(await answer).toMatchObject({ status: 200, json: { result: 'processed' } });
+      expect(subject.handled).toHaveLength(1);
+    },
+  },
+];
+
+/** Runs one case against a receiver behind an adapter. Rejects if the receiver does not conform. */
+export async function check(
+  checked: Case,
+  adapter: Adapter,
+  create: CreateReceiver = createWebhookReceiver,
+): Promise<void> {
+  const subject = await Subject.start(adapter, create, { store: memoryStore(), ...checked.options });
+  try {
+    await checked.run(subject);
+  } finally {
+    await subject.stop();
+  }
+}
