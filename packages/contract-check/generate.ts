@@ -1,5 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { withRulesTables } from './rules-tables.ts';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { ruleIds, rulePages } from './rule-pages.ts';
 
-const file = new URL('README.md', import.meta.url);
-writeFileSync(file, withRulesTables(readFileSync(file, 'utf8')));
+const folder = new URL('docs/rules/', import.meta.url);
+rmSync(folder, { recursive: true, force: true });
+for (const [path, text] of rulePages()) {
+  const file = new URL(path, folder);
+  mkdirSync(new URL('.', file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+writeFileSync(new URL('rule-ids.json', import.meta.url), ruleIds());

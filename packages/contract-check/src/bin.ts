@@ -1,7 +1,13 @@
 #!/usr/bin/env node
 import { run } from './cli/run.ts';
 
-const { exitCode, stdout, stderr } = run(process.argv.slice(2));
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = exitCode;
+try {
+  const { exitCode, stdout, stderr } = await run(process.argv.slice(2));
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = exitCode;
+} catch (error) {
+  // Exit code 1 would state that the check failed.
+  process.stderr.write(`contract-check: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 2;
+}

@@ -1,9 +1,10 @@
+import { locate, type Location, type Locator } from './location.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
 
 /** One difference between two versions of a contract. */
 export interface Change {
   readonly verdict: Verdict;
-  /** The name of the rule that decided the verdict: `fieldRemoved`. An exception names it. */
+  /** The stable id of the rule that decided the verdict: `graphql/fieldRemoved`. Overrides and exceptions name it. */
   readonly rule: string;
   /**
    * The place of the change: a GraphQL schema coordinate (`Query.lender(id:)`, `@tag`), a path into the instance that a
@@ -14,6 +15,21 @@ export interface Change {
   readonly message: string;
   /** The reason for the verdict: which clients the change affects, and how. */
   readonly why: string;
+  /** The place in the new contract: the element, or the closest element around it that exists there. */
+  readonly location: Location;
+  /** The element in the old contract. Null if it did not exist. */
+  readonly oldLocation: Location | null;
+  /** Set if the configuration changed the verdict. */
+  readonly override?: { readonly verdict: Verdict; readonly reason: string };
+}
+
+/** A change before its lines are known. */
+export type UnlocatedChange = Omit<Change, 'location' | 'oldLocation'>;
+
+/** A part of a contract that the comparison does not understand. It does not fail the check. */
+export interface Notice {
+  readonly location: Location;
+  readonly message: string;
 }
 
 export interface Report {
@@ -21,6 +37,7 @@ export interface Report {
   readonly verdict: Verdict;
   /** Largest verdict first, then by coordinate and message. */
   readonly changes: readonly Change[];
+  readonly notices: readonly Notice[];
 }
 
 /** One row of a rule table. */
@@ -32,27 +49,45 @@ export interface RuleText {
 }
 
 export interface Rule extends RuleText {
-  readonly name: string;
+  /** Stable: a rule keeps its id when its text or its verdict changes. */
+  readonly id: string;
 }
 
-/** Gives each rule its key as its name. */
+/** The kinds of contracts, and `version` for versions as a whole. The first part of a rule id. */
+export type RuleTable = 'graphql' | 'json-schema' | 'manifest' | 'api' | 'append-only' | 'version';
+
+/** Gives each rule its id: the table and the key. */
 export function named<T extends object, Name extends string>(
+  table: RuleTable,
   rules: Readonly<Record<Name, T>>,
-): Readonly<Record<Name, T & { readonly name: string }>>;
-export function named(rules: Readonly<Record<string, object>>): object {
-  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, { ...rule, name }]));
+): Readonly<Record<Name, T & { readonly id: string }>>;
+export function named(table: RuleTable, rules: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, { ...rule, id: `${table}/${name}` }]));
 }
 
-export function changeBy(rule: Rule, coordinate: string, message: string): Change {
-  return { verdict: rule.verdict, rule: rule.name, coordinate, message, why: rule.why };
+export function changeBy(rule: Rule, coordinate: string, message: string): UnlocatedChange {
+  return { verdict: rule.verdict, rule: rule.id, coordinate, message, why: rule.why };
 }
 
-export function largestVerdict(changes: readonly Change[]): Verdict {
+export function largestVerdict(changes: readonly Pick<Change, 'verdict'>[]): Verdict {
   return changes.reduce<Verdict>((largest, change) => largerVerdict(largest, change.verdict), 'none');
 }
 
+/** The report of changes whose coordinates the locators of both contracts resolve. */
+export function locatedReport(
+  found: readonly UnlocatedChange[],
+  from: Locator,
+  to: Locator,
+  notices: readonly Notice[] = [],
+): Report {
+  return report(
+    found.map((change) => ({ ...change, ...locate(change.coordinate, from, to) })),
+    notices,
+  );
+}
+
 /** Removes duplicates and sorts. The order depends only on the changes, not on the order in which they were found. */
-export function report(found: readonly Change[]): Report {
+export function report(found: readonly Change[], notices: readonly Notice[] = []): Report {
   const unique = new Map(found.map((change) => [`${change.coordinate}\n${change.message}\n${change.why}`, change]));
   const changes = [...unique.values()].toSorted(
     (a, b) =>
@@ -60,7 +95,9 @@ export function report(found: readonly Change[]): Report {
       compareText(a.coordinate, b.coordinate) ||
       compareText(a.message, b.message),
   );
-  return { verdict: largestVerdict(changes), changes };
+  // What both contracts contain is reported for the new one.
+  const noticed = new Map(notices.map((notice) => [notice.message, notice]));
+  return { verdict: largestVerdict(changes), changes, notices: [...noticed.values()] };
 }
 
 // By code unit, so that the order does not depend on the locale.

@@ -1,6 +1,7 @@
 export { compareApiReports, type ApiOptions } from './api/compare-api-reports.ts';
-export type { Change, Report } from './change.ts';
+export type { Change, Notice, Report } from './change.ts';
 export { InputError } from './input-error.ts';
+export type { Location } from './location.ts';
 export type { SourceText } from './text-file.ts';
 export { compareVerdicts, isVerdict, largerVerdict, verdicts, type Verdict } from './verdict.ts';
 export { compareGraphql } from './graphql/compare-graphql.ts';

@@ -1,58 +1,111 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { withRulesTables } from '../rules-tables.ts';
+import { ruleIds, rulePages } from '../rule-pages.ts';
 import { run } from './cli/run.ts';
+import { readConfig } from './config/read-config.ts';
 import { readManifest } from './manifest/read-manifest.ts';
 
 // Far above the usual duration, so that a busy machine does not fail the test.
 vi.setConfig({ testTimeout: 120_000 });
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const packageFolder = new URL('../', import.meta.url);
+const readText = (path: string): string => readFileSync(new URL(path, packageFolder), 'utf8');
+const readme = readText('README.md');
 const folder = mkdtempSync(join(tmpdir(), 'contract-check-readme-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The fenced code blocks of a language, in order. */
-function blocks(language: string): string[] {
-  return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+function blocks(language: string, page = readme): string[] {
+  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
     .filter(([, name]) => name === language)
     .map(([, , text]) => text ?? '');
 }
 
+const oldSdl = `type Query {
+  ledger(id: ID!): Ledger
+}
+
+type Ledger {
+  id: ID!
+  entries(first: Int = 20): [Entry!]!
+}
+
+type Entry {
+  id: ID!
+  kind: EntryKind!
+}
+
+enum EntryKind {
+  DEBIT
+  CREDIT
+}
+`;
+
 /** Runs a block that starts with `$ npx contract-check …`. Returns the actual and the expected output. */
-function runExample(block: string, files: Readonly<Record<string, string | undefined>>) {
+async function runExample(block: string, files: Readonly<Record<string, string | undefined>>) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text ?? '');
   const [line = '', ...expected] = block.split('\n');
   const args = line.replace('$ npx contract-check ', '').split(' ');
-  const { exitCode, stdout } = run(args.map((arg) => (arg in files ? join(folder, arg) : arg)));
-  return { exitCode, stdout, expected: expected.join('\n') };
+  const { exitCode, stdout } = await run(args.map((arg) => (arg in files ? join(folder, arg) : arg)));
+  return { exitCode, stdout: stdout.replaceAll(`${folder}/`, ''), expected: expected.join('\n') };
 }
 
-test('contains the generated rule tables', () => {
-  expect(readme).toBe(withRulesTables(readme));
+test('the pages of the rules are generated', () => {
+  const files = readdirSync(new URL('docs/rules', packageFolder), { recursive: true, withFileTypes: true });
+  const written = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const pages = rulePages();
+  expect(written.length).toBe(pages.size);
+  for (const [path, text] of pages) expect(readText(`docs/rules/${path}`)).toBe(text);
 });
 
-test('shows the output of the GraphQL example', () => {
+test('the ids of the rules are generated', () => {
+  expect(readText('rule-ids.json')).toBe(ruleIds());
+  expect(JSON.parse(ruleIds()).rules).toContain('graphql/fieldRemoved');
+});
+
+test('every link between the pages leads to a page and a heading', () => {
+  const pages = [
+    'README.md',
+    ...readdirSync(new URL('docs', packageFolder), { recursive: true }).map((path) => `docs/${String(path)}`),
+  ];
+  const broken = pages
+    .filter((page) => page.endsWith('.md'))
+    .flatMap((page) =>
+      [...readText(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([link, path = '', heading]) => {
+        const target = new URL(path, new URL(page, packageFolder));
+        if (!existsSync(target)) return [`${page}: ${link}`];
+        const headings = readFileSync(target, 'utf8').matchAll(/^#+ (.*)$/gm);
+        const anchors = [...headings].map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'));
+        return heading === undefined || anchors.includes(heading) ? [] : [`${page}: ${link}`];
+      }),
+    );
+  expect(broken).toEqual([]);
+});
+
+test('shows the output of the GraphQL example', async () => {
   writeFileSync(join(folder, 'package.json'), '{ "name": "@books/ledger-api" }');
-  const [from, to] = blocks('graphql');
-  const { exitCode, stdout, expected } = runExample(blocks('console')[0] ?? '', {
-    'old.graphql': from,
-    'new.graphql': to,
+  const { exitCode, stdout, expected } = await runExample(blocks('console')[0] ?? '', {
+    'old.graphql': oldSdl,
+    'new.graphql': oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n'),
   });
   expect(stdout).toBe(expected);
   expect(exitCode).toBe(1);
 });
 
-test('shows the output of the JSON Schema example', () => {
+test('shows the output of the JSON Schema example', async () => {
   const [from, to] = blocks('json');
-  const { exitCode, stdout, expected } = runExample(blocks('console')[1] ?? '', { 'old.json': from, 'new.json': to });
+  const { exitCode, stdout, expected } = await runExample(blocks('console')[1] ?? '', {
+    'old.json': from,
+    'new.json': to,
+  });
   expect(stdout).toBe(expected);
   expect(exitCode).toBe(0);
 });
 
-test('shows the output of the code example', () => {
+test('shows the output of the code example', async () => {
   const index = new URL('index.ts', import.meta.url).href;
   const file = join(folder, 'example.mts');
   writeFileSync(file, (blocks('ts')[0] ?? '').replace('@deedwire/contract-check', index));
@@ -60,5 +113,15 @@ test('shows the output of the code example', () => {
 });
 
 test('shows a valid manifest', () => {
-  expect(Object.keys(readManifest({ file: 'README.md', text: blocks('json')[2] ?? '' }))).toHaveLength(6);
+  const [manifest] = blocks('json', readText('docs/manifests.md'));
+  expect(Object.keys(readManifest({ file: 'manifests.md', text: manifest ?? '' }))).toHaveLength(7);
+});
+
+test('shows a valid configuration, and the error of an invalid one', () => {
+  const page = readText('docs/configuration.md');
+  const file = join(folder, 'contract-check.json');
+  writeFileSync(file, blocks('json', page)[0] ?? '');
+  expect(readConfig(null, folder).contracts).toHaveLength(2);
+  writeFileSync(file, '{ "overrides": [{\n  "verdict": "none", "reason": "x",\n  "rule": "graphql/fieldRemove" }] }');
+  expect(() => readConfig(null, folder)).toThrow(blocks('text', page)[0]?.trimEnd());
 });

@@ -19,7 +19,7 @@ export function keepReleased(packageName: string, file: string): string {
   if (file === 'versions.json')
     return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
   if (!/^(?:versions|json-schema)\//.test(file))
-    return `restore the released entries of ${file}. It only gains entries.`;
+    return `revert the major changes in ${file}: restore what was released, and only add to it.`;
   return [
     `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor:`,
     `pnpm changeset add --minor ${packageName} -m "Describe the new version for your users"`,

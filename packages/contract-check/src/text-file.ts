@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { InputError } from './input-error.ts';
 
 /** A text and the file name that errors about it show. */
 export interface SourceText {
   readonly file: string;
   readonly text: string;
+  /**
+   * Reads another file by its path relative to this one, with `/` as the separator. Omitted if other files cannot be read.
+   *
+   * @throws {InputError} when the file cannot be read.
+   */
+  readonly readRelative?: (path: string) => SourceText;
 }
 
 const problems: Readonly<Record<string, string>> = {
@@ -21,7 +28,11 @@ export function readSourceText(file: string): SourceText {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new InputError(file, null, problems[code] ?? `cannot be read (${code})`, { cause: error });
   }
-  return { file, text: decodeSourceText(file, bytes) };
+  return {
+    file,
+    text: decodeSourceText(file, bytes),
+    readRelative: (path) => readSourceText(join(dirname(file), path)),
+  };
 }
 
 /** Decodes UTF-8 and drops a byte order mark. */

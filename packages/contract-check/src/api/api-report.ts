@@ -1,6 +1,7 @@
 import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { parseJson, type JsonDocument } from '../json/parse-json.ts';
+import type { Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 
 /** A declaration of an entry point. */
@@ -18,8 +19,11 @@ interface ApiMember {
   readonly optional: boolean;
 }
 
-/** The declarations by name. */
-export type ApiReport = ReadonlyMap<string, ApiDeclaration>;
+/** The declarations by name, and their lines by coordinate. */
+export interface ApiReport {
+  readonly declarations: ReadonlyMap<string, ApiDeclaration>;
+  readonly locator: Locator;
+}
 
 /**
  * Reads an API report.
@@ -62,10 +66,27 @@ export function readApiReport(source: SourceText): ApiReport {
   }
 
   const declarations = object(ownMember(object(document.value, ''), 'declarations'), '/declarations');
-  return new Map(
-    Object.entries(declarations).map(([name, value]) => {
-      const pointer = childPointer('/declarations', name);
-      return [name, readDeclaration(object(value, pointer), pointer)];
-    }),
-  );
+  return {
+    declarations: new Map(
+      Object.entries(declarations).map(([name, value]) => {
+        const pointer = childPointer('/declarations', name);
+        return [name, readDeclaration(object(value, pointer), pointer)];
+      }),
+    ),
+    locator: locatorOf(document),
+  };
+}
+
+function locatorOf(document: JsonDocument): Locator {
+  return {
+    file: document.file,
+    lineOf(coordinate) {
+      const [name = '', ...path] = coordinate.split('.');
+      const declaration = childPointer('/declarations', name);
+      if (path.length === 0) return document.lineOf(declaration);
+      const member = childPointer(`${declaration}/members`, path.join('.'));
+      return document.lineOf(member) ?? document.lineOf(`${member}?`);
+    },
+    parentOf: (coordinate) => (coordinate.includes('.') ? coordinate.slice(0, coordinate.lastIndexOf('.')) : null),
+  };
 }

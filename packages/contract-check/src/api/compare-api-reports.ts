@@ -1,4 +1,4 @@
-import { changeBy, report, type Change, type Report, type Rule } from '../change.ts';
+import { changeBy, locatedReport, type Report, type Rule, type UnlocatedChange } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
@@ -18,15 +18,18 @@ const futureValue = "'%future added value'";
  * @throws {InputError} when a report is invalid.
  */
 export function compareApiReports(from: SourceText, to: SourceText, { openUnions = [] }: ApiOptions = {}): Report {
-  const [before, now] = [readApiReport(from), readApiReport(to)];
-  const changes: Change[] = [];
+  const [old, next] = [readApiReport(from), readApiReport(to)];
+  const [before, now] = [old.declarations, next.declarations];
+  const changes: UnlocatedChange[] = [];
   for (const name of new Set([...before.keys(), ...now.keys()])) {
-    const [old, next] = [before.get(name), now.get(name)];
-    if (old !== undefined && next !== undefined) changes.push(...compareDeclaration(name, old, next, openUnions));
-    else if (old === undefined) changes.push(changeBy(apiRules.declarationAdded, name, 'The declaration was added.'));
+    const [declared, redeclared] = [before.get(name), now.get(name)];
+    if (declared !== undefined && redeclared !== undefined)
+      changes.push(...compareDeclaration(name, declared, redeclared, openUnions));
+    else if (declared === undefined)
+      changes.push(changeBy(apiRules.declarationAdded, name, 'The declaration was added.'));
     else changes.push(changeBy(apiRules.declarationRemoved, name, 'The declaration was removed.'));
   }
-  return report(changes);
+  return locatedReport(changes, old.locator, next.locator);
 }
 
 function compareDeclaration(
@@ -34,8 +37,8 @@ function compareDeclaration(
   from: ApiDeclaration,
   to: ApiDeclaration,
   openUnions: readonly string[],
-): Change[] {
-  const found: Change[] = [];
+): UnlocatedChange[] {
+  const found: UnlocatedChange[] = [];
   if (from.signature !== to.signature) {
     const message = describeDifference('The declaration', from.signature, to.signature);
     found.push(changeBy(apiRules.declarationChanged, name, message));
@@ -52,11 +55,11 @@ function compareDeclaration(
   return found;
 }
 
-function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration): Change[] {
+function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration): UnlocatedChange[] {
   const isInput = from.isInput || to.isInput;
   return [...new Set([...from.members.keys(), ...to.members.keys()])].flatMap((path) => {
     const [old, now] = [from.members.get(path), to.members.get(path)];
-    const by = (rule: Rule, message: string): Change[] => [changeBy(rule, `${name}.${path}`, message)];
+    const by = (rule: Rule, message: string): UnlocatedChange[] => [changeBy(rule, `${name}.${path}`, message)];
     if (now === undefined) return by(apiRules.memberRemoved, 'The member was removed.');
     if (old === undefined) {
       // The members of a new object type do not count: the object itself is the added member.

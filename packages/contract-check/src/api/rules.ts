@@ -1,7 +1,7 @@
 import { named, type RuleText } from '../change.ts';
 
 /** The rules for API reports, which list the exported TypeScript declarations of an entry point. */
-export const apiRules = named({
+export const apiRules = named('api', {
   declarationAdded: {
     what: 'a declaration is added',
     verdict: 'minor',

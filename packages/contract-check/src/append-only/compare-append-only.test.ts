@@ -23,24 +23,32 @@ function compare(to: object): string[] {
 test.each<[string, object, string[]]>([
   ['nothing', vectors, []],
   ['another order', { ...vectors, verify: [rejecting, accepting] }, []],
-  ['an added element', { ...vectors, verify: [{ name: 'new' }, ...vectors.verify] }, ['minor entryAdded /verify/-']],
-  ['an added member', { ...vectors, codes: { ...vectors.codes, NEW: {} } }, ['minor entryAdded /codes/NEW']],
-  ['a description', { ...vectors, description: 'Test vectors.' }, ['patch entryDescribed /description']],
-  ['a removed element', { ...vectors, verify: [accepting] }, ['major entryRemoved /verify/rejects']],
+  [
+    'an added element',
+    { ...vectors, verify: [{ name: 'new' }, ...vectors.verify] },
+    ['minor append-only/entryAdded /verify/-'],
+  ],
+  [
+    'an added member',
+    { ...vectors, codes: { ...vectors.codes, NEW: {} } },
+    ['minor append-only/entryAdded /codes/NEW'],
+  ],
+  ['a description', { ...vectors, description: 'Test vectors.' }, ['patch append-only/entryDescribed /description']],
+  ['a removed element', { ...vectors, verify: [accepting] }, ['major append-only/entryRemoved /verify/rejects']],
   [
     'a changed element',
     { ...vectors, verify: [{ ...accepting, headers: ['a'] }, rejecting] },
-    ['major entryRemoved /verify/accepts', 'minor entryAdded /verify/-'],
+    ['major append-only/entryRemoved /verify/accepts', 'minor append-only/entryAdded /verify/-'],
   ],
   [
     'a renamed member',
     { ...vectors, codes: { MISSING: 'gone', TOO_LATE: {} } },
-    ['major entryRemoved /codes/TOO_OLD', 'minor entryAdded /codes/TOO_LATE'],
+    ['major append-only/entryRemoved /codes/TOO_OLD', 'minor append-only/entryAdded /codes/TOO_LATE'],
   ],
   [
     'a changed value',
     { ...vectors, codes: { ...vectors.codes, MISSING: 'lost' } },
-    ['major entryRemoved /codes/MISSING'],
+    ['major append-only/entryRemoved /codes/MISSING'],
   ],
 ])('compares %s', (_, to, expected) => {
   expect(compare(to)).toEqual(expected);

@@ -1,7 +1,7 @@
-import { changeBy, report, type Change, type Report } from '../change.ts';
+import { changeBy, locatedReport, type Report, type UnlocatedChange } from '../change.ts';
 import { withinStack } from '../input-error.ts';
 import { canonicalJson, childPointer, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { parseJson, pointerLocator } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { appendOnlyRules } from './rules.ts';
 
@@ -14,8 +14,8 @@ const documentation = new Set(['$comment', 'description', 'why']);
  * @throws {InputError} when a file is not JSON.
  */
 export function compareAppendOnly(from: SourceText, to: SourceText): Report {
-  const [before, now] = [parseJson(from).value, parseJson(to).value];
-  const changes: Change[] = [];
+  const [before, now] = [parseJson(from), parseJson(to)];
+  const changes: UnlocatedChange[] = [];
 
   function compare(old: JsonValue, next: JsonValue, pointer: string): void {
     if (isJsonObject(old) && isJsonObject(next)) compareObjects(old, next, pointer);
@@ -54,8 +54,8 @@ export function compareAppendOnly(from: SourceText, to: SourceText): Report {
     changes.push(changeBy(appendOnlyRules.entryRemoved, pointer, 'The entry was removed or changed.'));
   }
 
-  withinStack(to.file, () => compare(before, now, ''));
-  return report(changes);
+  withinStack(to.file, () => compare(before.value, now.value, ''));
+  return locatedReport(changes, pointerLocator(before), pointerLocator(now));
 }
 
 /** An entry without its documentation. */

@@ -1,7 +1,7 @@
 import { named, type RuleText } from '../change.ts';
 
 /** The rules for append-only files, such as test vectors and lists of error codes. */
-export const appendOnlyRules = named({
+export const appendOnlyRules = named('append-only', {
   entryAdded: {
     what: 'a member or an element is added',
     verdict: 'minor',

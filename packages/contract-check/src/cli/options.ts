@@ -1,162 +1,215 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { directions, type Direction } from '../json-schema/direction.ts';
 import { isVerdict, verdicts, type Verdict } from '../verdict.ts';
 import { isDay } from '../workspace/days.ts';
+import { formats, type Format } from './formats.ts';
 import { UsageError } from './usage-error.ts';
-
-export type Format = 'text' | 'json';
 
 interface Comparing {
   readonly from: string;
   readonly to: string;
-  /** Null when every verdict passes. */
-  readonly declared: Verdict | null;
+  /** Undefined when every verdict passes. */
+  readonly declared?: Verdict;
+  readonly format: Format;
+  /** Undefined for `contract-check.json` in the current folder. */
+  readonly config?: string;
+}
+
+export interface GraphqlInvocation extends Comparing {
+  readonly command: 'graphql';
+  readonly closedOutputs?: boolean;
+  readonly directive: Readonly<Record<string, Verdict>>;
+}
+
+export interface JsonSchemaInvocation extends Comparing {
+  readonly command: 'json-schema';
+  readonly direction: Direction;
+  readonly closedOutputs?: boolean;
+}
+
+export interface ManifestInvocation extends Comparing {
+  readonly command: 'manifest';
+}
+
+interface Workspace {
+  readonly root: string;
+  readonly baseline: readonly string[];
+  /** Undefined for the current day. */
+  readonly today?: string;
+  readonly config?: string;
+  readonly declared?: Verdict;
+}
+
+export interface WorkspaceInvocation extends Workspace {
+  readonly command: 'workspace';
   readonly format: Format;
 }
 
+export interface ChangelogInvocation extends Workspace {
+  readonly command: 'changelog';
+  readonly write?: boolean;
+}
+
 export type Invocation =
-  | { readonly command: 'help'; readonly of: string | null }
-  | { readonly command: 'version' }
-  | (Comparing & {
-      readonly command: 'graphql';
-      readonly closedOutputs: boolean;
-      readonly directives: Readonly<Record<string, Verdict>>;
-    })
-  | (Comparing & { readonly command: 'json-schema'; readonly direction: Direction; readonly closedOutputs: boolean })
-  | (Comparing & { readonly command: 'manifest' })
-  | {
-      readonly command: 'workspace';
-      readonly root: string;
-      readonly baselines: readonly string[];
-      /** Null for the current day. */
-      readonly today: string | null;
-      readonly format: Format;
-    };
+  | GraphqlInvocation
+  | JsonSchemaInvocation
+  | ManifestInvocation
+  | WorkspaceInvocation
+  | ChangelogInvocation
+  | { readonly command: 'explain'; readonly rule: string }
+  /** Help or the version. */
+  | { readonly command: 'print'; readonly text: string };
 
-type Command = 'graphql' | 'json-schema' | 'manifest' | 'workspace';
+const places = 'a file, - (standard input), git:REF:PATH, npm:NAME@RANGE[:PATH] or a URL';
 
-const string = { type: 'string' } as const;
-const list = { type: 'string', multiple: true } as const;
-const flag = { type: 'boolean' } as const;
-const comparing = { help: flag, from: string, to: string, declared: string, format: string } as const;
-
-const optionsOf: Readonly<Record<Command, NonNullable<ParseArgsConfig['options']>>> = {
-  graphql: { ...comparing, 'closed-outputs': flag, directive: list },
-  'json-schema': { ...comparing, 'closed-outputs': flag, direction: string },
-  manifest: comparing,
-  workspace: { help: flag, root: string, baseline: list, today: string, format: string },
-};
-
-type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+const exitCodes = `
+Exit codes:
+  0  passed
+  1  the declared bump is too small, a released version is broken, or an exception expired
+  2  invalid usage or invalid input
+`;
 
 /**
  * Parses a command line without the program name.
  *
  * @throws {UsageError} when the command line is invalid.
  */
-export function readInvocation(args: readonly string[]): Invocation {
-  const [command, ...rest] = args;
-  if (command === undefined) throw new UsageError(null, 'no command given');
-  if (command === '--help' || command === '-h' || command === 'help') return { command: 'help', of: rest[0] ?? null };
-  if (command === '--version') return { command: 'version' };
-  if (!isCommand(command)) throw new UsageError(null, `unknown command ${JSON.stringify(command)}`);
-  const values = parse(command, rest);
-  if (values['help'] === true) return { command: 'help', of: command };
-  const reader = new OptionReader(command, values);
-  const format = reader.oneOf('format', ['text', 'json'] as const, 'text');
-  if (command === 'workspace') {
-    const root = reader.text('root') ?? '.';
-    return { command, root, baselines: reader.texts('baseline'), today: reader.day('today'), format };
-  }
-  const compared = {
-    from: reader.required('from'),
-    to: reader.required('to'),
-    declared: reader.verdict('declared'),
-    format,
-  };
-  if (command === 'manifest') return { command, ...compared };
-  const closedOutputs = values['closed-outputs'] === true;
-  if (command === 'graphql') return { command, ...compared, closedOutputs, directives: reader.directives() };
-  const direction = reader.oneOf('direction', directions, null);
-  return { command, ...compared, closedOutputs, direction };
-}
-
-function isCommand(name: string): name is Command {
-  return Object.hasOwn(optionsOf, name);
-}
-
-function parse(command: Command, args: readonly string[]): Values {
-  try {
-    return parseArgs({ args: [...args], options: optionsOf[command], strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    // Only the first sentence: Node continues with how to pass a positional argument that starts with a dash.
-    const message = error instanceof Error ? (error.message.split('. ', 1)[0] ?? '') : String(error);
-    throw new UsageError(command, message);
-  }
-}
-
-/** `a, b or c`. */
-function listOf(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-}
-
-class OptionReader {
-  readonly #command: string;
-  readonly #values: Values;
-
-  constructor(command: string, values: Values) {
-    this.#command = command;
-    this.#values = values;
-  }
-
-  text(name: string): string | null {
-    const value = this.#values[name];
-    return typeof value === 'string' ? value : null;
-  }
-
-  texts(name: string): string[] {
-    const value = this.#values[name];
-    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-  }
-
-  required(name: string): string {
-    return this.text(name) ?? this.#fail(`--${name} is required`);
-  }
-
-  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T | null): T {
-    const value = this.text(name);
-    if (value === null && fallback !== null) return fallback;
-    const found = allowed.find((each) => each === value);
-    if (found !== undefined) return found;
-    return this.#fail(
-      value === null ? `--${name} is required` : `--${name} must be ${listOf(allowed)}, not ${JSON.stringify(value)}`,
-    );
-  }
-
-  verdict(name: string): Verdict | null {
-    const value = this.text(name);
-    if (value === null || isVerdict(value)) return value;
-    return this.#fail(`--${name} must be ${listOf(verdicts)}, not ${JSON.stringify(value)}`);
-  }
-
-  day(name: string): string | null {
-    const value = this.text(name);
-    if (value === null || isDay(value)) return value;
-    return this.#fail(`--${name} must be YYYY-MM-DD, not ${JSON.stringify(value)}`);
-  }
-
-  directives(): Record<string, Verdict> {
-    const entries = this.texts('directive').map((text) => {
-      const [, name, verdict] = /^@?(\w+)=(\w+)$/.exec(text) ?? [];
-      if (name === undefined || !isVerdict(verdict)) {
-        return this.#fail(`--directive must be NAME=VERDICT, not ${JSON.stringify(text)}`);
-      }
-      return [name, verdict] as const;
+export function readInvocation(args: readonly string[], version: string): Invocation {
+  if (args.length === 0) throw new UsageError(null, 'no command given');
+  let printed = '';
+  const program = new Command('contract-check')
+    .description('Reports the version bump that a contract change needs, and fails if the declared bump is smaller.')
+    .version(version, '--version', 'print the version')
+    .addHelpText('after', exitCodes);
+  /** Reads the options of the command that was given, which have the names and the types of its invocation. */
+  let read: (() => Invocation) | undefined;
+  const add = (name: Exclude<Invocation['command'], 'print'>, description: string): Command => {
+    const command = program.command(name).description(description);
+    return command.action(() => {
+      requireOptions(name, command.opts());
+      read = () => readers[name](command);
     });
-    return Object.fromEntries(entries);
-  }
+  };
 
-  #fail(problem: string): never {
-    throw new UsageError(this.#command, problem);
+  addComparing(add('graphql', 'compare two GraphQL schemas (SDL)'))
+    .addOption(closedOutputs())
+    .addOption(
+      new Option('--directive <name=verdict>', 'set the verdict for changes of an applied directive; repeatable')
+        .argParser(addDirective)
+        .default({}, 'changes of @constraint and similar directives are compared, others are major'),
+    );
+  addComparing(add('json-schema', 'compare two JSON Schemas in a direction'))
+    .addOption(
+      new Option(
+        '--direction <direction>',
+        'producer: you send what the schema describes; consumer: you accept it; both: the larger verdict (required)',
+      ).choices(directions),
+    )
+    .addOption(closedOutputs());
+  addComparing(add('manifest', 'compare two manifests: errors, headers, limits, page sizes, cost weights'));
+  addWorkspace(
+    add('workspace', 'compare every contract package with its last release and its pending changesets'),
+  ).addOption(formatOption());
+  addWorkspace(add('changelog', 'print the changesets that the changes of a workspace need')).option(
+    '--write',
+    'write them to .changeset/ instead',
+  );
+  add('explain', 'describe a rule').argument('<rule>', 'the id of the rule, for example graphql/fieldRemoved');
+
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureHelp({ helpWidth: 110 });
+    command.configureOutput({
+      writeOut(text) {
+        printed += text;
+      },
+      // The message of the error contains the same text.
+      writeErr: () => {},
+    });
   }
+  try {
+    program.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { command: 'print', text: printed };
+    const [name] = args;
+    const isCommand = program.commands.some((command) => command.name() === name);
+    throw new UsageError(isCommand ? (name ?? null) : null, error.message.replace(/^error: /, '').replace(/\.$/, ''));
+  }
+  return read?.() ?? { command: 'print', text: printed };
+}
+
+type OptionsOf<T> = Omit<T, 'command'>;
+
+const readers: Readonly<Record<Exclude<Invocation['command'], 'print'>, (command: Command) => Invocation>> = {
+  graphql: (command) => ({ command: 'graphql', ...command.opts<OptionsOf<GraphqlInvocation>>() }),
+  'json-schema': (command) => ({ command: 'json-schema', ...command.opts<OptionsOf<JsonSchemaInvocation>>() }),
+  manifest: (command) => ({ command: 'manifest', ...command.opts<OptionsOf<ManifestInvocation>>() }),
+  workspace: (command) => ({ command: 'workspace', ...command.opts<OptionsOf<WorkspaceInvocation>>() }),
+  changelog: (command) => ({ command: 'changelog', ...command.opts<OptionsOf<ChangelogInvocation>>() }),
+  explain: ({ args: [rule = ''] }) => ({ command: 'explain', rule }),
+};
+
+const required: Readonly<Partial<Record<Invocation['command'], readonly string[]>>> = {
+  graphql: ['from', 'to'],
+  'json-schema': ['from', 'to', 'direction'],
+  manifest: ['from', 'to'],
+};
+
+/** Checked after parsing: commander would report a missing option before the unknown one that was meant for it. */
+function requireOptions(command: Invocation['command'], options: object): void {
+  for (const name of required[command] ?? [])
+    if (!Object.hasOwn(options, name)) throw new UsageError(command, `--${name} is required`);
+}
+
+function addComparing(command: Command): Command {
+  return command
+    .option('--from <place>', `the old version (required): ${places}`)
+    .option('--to <place>', 'the new version (required)')
+    .addOption(
+      new Option('--declared <bump>', 'the declared bump; exit 1 if the changes need a larger one').choices(verdicts),
+    )
+    .addOption(formatOption())
+    .addOption(configOption());
+}
+
+function addWorkspace(command: Command): Command {
+  return command
+    .option('--root <folder>', 'the root of the workspace', '.')
+    .option(
+      '--baseline <place>',
+      'compare with a folder or a tarball (npm pack) instead of released/; repeatable',
+      (value: string, list: readonly string[]) => [...list, value],
+      [],
+    )
+    .addOption(
+      new Option('--declared <bump>', 'the bump of every package, instead of the pending changesets').choices(verdicts),
+    )
+    .option('--today <day>', 'the day of the release, YYYY-MM-DD, for the dates in versions.json', parseDay)
+    .addOption(configOption());
+}
+
+function closedOutputs(): Option {
+  return new Option(
+    '--closed-outputs',
+    'treat values and types added to outputs as major: clients may handle only known ones',
+  );
+}
+
+function formatOption(): Option {
+  return new Option('--format <format>', 'how to print the result').choices(formats).default('text');
+}
+
+function configOption(): Option {
+  return new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
+}
+
+function parseDay(value: string): string {
+  if (isDay(value)) return value;
+  throw new InvalidArgumentError('It must be YYYY-MM-DD.');
+}
+
+function addDirective(text: string, directives: Readonly<Record<string, Verdict>>): Record<string, Verdict> {
+  const [, name, verdict] = /^@?(\w+)=(\w+)$/.exec(text) ?? [];
+  if (name !== undefined && isVerdict(verdict)) return { ...directives, [name]: verdict };
+  throw new InvalidArgumentError(`It must be NAME=VERDICT, where the verdict is ${verdicts.join(', ')}.`);
 }

@@ -25,27 +25,32 @@ const jsonSchema = ['json-schema', '--from', oldSchema, '--to', newSchema, '--di
 const manifest = ['manifest', '--from', oldManifest, '--to', newManifest];
 
 describe('comparing two files', () => {
-  test('prints only the verdict and the changes as JSON', () => {
-    const { exitCode, stdout } = run([...graphql, '--format', 'json']);
+  test('prints the verdict, the changes with their places, and the notices as JSON', async () => {
+    const { exitCode, stdout } = await run([...graphql, '--format', 'json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       verdict: 'major',
       changes: [
         {
           verdict: 'major',
-          rule: 'fieldRemoved',
+          rule: 'graphql/fieldRemoved',
           coordinate: 'Query.b',
           message: 'The field was removed.',
           why: 'An operation that selects the field is no longer valid.',
+          location: { file: newSdl, line: 1 },
+          oldLocation: { file: oldSdl, line: 1 },
         },
         {
           verdict: 'minor',
-          rule: 'outputNarrowed',
+          rule: 'graphql/outputNarrowed',
           coordinate: 'Query.a',
           message: 'The type changed from String to String!.',
           why: 'Clients that handle null still work, but the stronger guarantee cannot be withdrawn later.',
+          location: { file: newSdl, line: 1 },
+          oldLocation: { file: oldSdl, line: 1 },
         },
       ],
+      notices: [],
     });
   });
 
@@ -54,8 +59,8 @@ describe('comparing two files', () => {
     ['json-schema', jsonSchema, 'minor'],
     ['json-schema, closed outputs', [...jsonSchema, '--closed-outputs'], 'major'],
     ['manifest', manifest, 'minor'],
-  ])('%s exits 0 for every verdict when --declared is omitted', (_, args, verdict) => {
-    expect(run(args)).toMatchObject({
+  ])('%s exits 0 for every verdict when --declared is omitted', async (_, args, verdict) => {
+    expect(await run(args)).toMatchObject({
       exitCode: 0,
       stderr: '',
       stdout: expect.stringContaining(`Verdict: ${verdict}\n`),
@@ -67,20 +72,21 @@ describe('comparing two files', () => {
     ['patch', 1],
     ['minor', 0],
     ['major', 0],
-  ])('--declared %s exits %i when the verdict is minor', (declared, exitCode) => {
-    expect(run([...manifest, '--declared', declared])).toMatchObject({ exitCode });
-    expect(run([...manifest, '--declared', declared, '--format', 'json'])).toMatchObject({ exitCode });
+  ])('--declared %s exits %i when the verdict is minor', async (declared, exitCode) => {
+    expect(await run([...manifest, '--declared', declared])).toMatchObject({ exitCode });
+    expect(await run([...manifest, '--declared', declared, '--format', 'json'])).toMatchObject({ exitCode });
   });
 
-  test('prints the command that declares the bump, for the package of the new file', () => {
+  test('prints the command that declares the bump, for the package of the new file', async () => {
     file('package.json', '{ "name": "@books/ledger-api" }');
-    expect(run([...manifest, '--declared', 'patch']).stdout).toBe(
+    expect((await run([...manifest, '--declared', 'patch'])).stdout).toBe(
       [
         'Verdict: minor',
         '',
         '  minor  /limits/depth',
         '         depth changed from 10 to 20.',
         '         Every request that was within the limit still is.',
+        `         ${newManifest}:1  manifest/limitLoosened`,
         '',
         'Failed: the changes need a minor bump, but only a patch bump is declared.',
         'To fix: declare a minor bump of @books/ledger-api:',
@@ -90,21 +96,21 @@ describe('comparing two files', () => {
     );
   });
 
-  test('--directive sets the verdict of a directive', () => {
+  test('--directive sets the verdict of a directive', async () => {
     const sdl = 'directive @internal on FIELD_DEFINITION type Query { a: String }';
     const applied = sdl.replace('a: String', 'a: String @internal');
     const args = ['graphql', '--from', file('a.graphql', sdl), '--to', file('b.graphql', applied)];
-    expect(run([...args, '--declared', 'patch']).exitCode).toBe(1);
-    expect(run([...args, '--declared', 'patch', '--directive', '@internal=patch']).exitCode).toBe(0);
+    expect((await run([...args, '--declared', 'patch'])).exitCode).toBe(1);
+    expect((await run([...args, '--declared', 'patch', '--directive', '@internal=patch'])).exitCode).toBe(0);
   });
 
-  test('ignores a byte order mark', () => {
+  test('ignores a byte order mark', async () => {
     const marked = file('marked.json', `\uFEFF{ "type": "string", "enum": ["a"] }`);
-    expect(run(['json-schema', '--from', oldSchema, '--to', marked, '--direction', 'both']).stdout).toBe(
+    expect((await run(['json-schema', '--from', oldSchema, '--to', marked, '--direction', 'both'])).stdout).toBe(
       'Verdict: none\n',
     );
     const sdl = file('marked.graphql', `\uFEFFtype Query { a: String b: Int }`);
-    expect(run(['graphql', '--from', oldSdl, '--to', sdl]).stdout).toBe('Verdict: none\n');
+    expect((await run(['graphql', '--from', oldSdl, '--to', sdl])).stdout).toBe('Verdict: none\n');
   });
 });
 
@@ -118,38 +124,63 @@ describe('help and version', () => {
     [['json-schema', '--help']],
     [['manifest', '--help']],
     [['workspace', '--help']],
-  ])('%j prints a usage text', (args) => {
-    const { exitCode, stdout, stderr } = run(args);
+    [['changelog', '--help']],
+    [['explain', '--help']],
+  ])('%j prints a usage text', async (args) => {
+    const { exitCode, stdout, stderr } = await run(args);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^Usage: contract-check /);
     expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
   });
 
-  test('--version prints the version', () => {
-    expect(run(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  test('--version prints the version', async () => {
+    expect(await run(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 });
 
 describe('invalid usage', () => {
   test.each([
-    [[], 'no command given'],
-    [['diff'], 'unknown command "diff"'],
-    [['graphql'], '--from is required'],
-    [['graphql', '--from', oldSdl], '--to is required'],
-    [['graphql', '--from'], 'argument missing'],
-    [[...graphql, '--form', 'x'], "Unknown option '--form'"],
-    [[...graphql, 'x'], "Unexpected argument 'x'"],
-    [[...graphql, '--format', 'xml'], '--format must be text or json, not "xml"'],
-    [[...graphql, '--declared', 'huge'], '--declared must be none, patch, minor or major, not "huge"'],
-    [[...graphql, '--directive', 'tag'], '--directive must be NAME=VERDICT, not "tag"'],
-    [jsonSchema.slice(0, 5), '--direction is required'],
-    [[...jsonSchema.slice(0, 5), '--direction', 'up'], '--direction must be producer, consumer or both, not "up"'],
-    [['workspace', '--declared', 'minor'], "Unknown option '--declared'"],
-  ])('%j exits 2 with %j', (args, message) => {
-    const { exitCode, stdout, stderr } = run(args);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(stderr).toContain('Usage: contract-check');
+    [[], 'contract-check: no command given.'],
+    [['grahql'], "contract-check: unknown command 'grahql' (Did you mean graphql?)."],
+    [['graphql'], 'contract-check graphql: --from is required.'],
+    [['graphql', '--from', oldSdl], 'contract-check graphql: --to is required.'],
+    [['graphql', '--from'], "contract-check graphql: option '--from <place>' argument missing."],
+    [['graphql', '--form', 'x'], "contract-check graphql: unknown option '--form' (Did you mean --from?)."],
+    [[...graphql, 'x'], "contract-check graphql: too many arguments for 'graphql'. Expected 0 arguments but got 1: x."],
+    [
+      [...graphql, '--format', 'xml'],
+      "contract-check graphql: option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json, github, sarif, markdown, junit.",
+    ],
+    [
+      [...graphql, '--declared', 'huge'],
+      "contract-check graphql: option '--declared <bump>' argument 'huge' is invalid. Allowed choices are none, patch, minor, major.",
+    ],
+    [
+      [...graphql, '--directive', 'tag'],
+      "contract-check graphql: option '--directive <name=verdict>' argument 'tag' is invalid. It must be NAME=VERDICT, where the verdict is none, patch, minor, major.",
+    ],
+    [jsonSchema.slice(0, 5), 'contract-check json-schema: --direction is required.'],
+    [
+      [...jsonSchema.slice(0, 5), '--direction', 'up'],
+      "contract-check json-schema: option '--direction <direction>' argument 'up' is invalid. Allowed choices are producer, consumer, both.",
+    ],
+    [
+      ['workspace', '--today', 'now'],
+      "contract-check workspace: option '--today <day>' argument 'now' is invalid. It must be YYYY-MM-DD.",
+    ],
+    [
+      ['explain', 'graphql/feldRemoved'],
+      'contract-check explain: unknown rule "graphql/feldRemoved" (did you mean "graphql/fieldRemoved"?).',
+    ],
+    [['graphql', '--from', '-', '--to', '-'], 'contract-check graphql: only one of --from and --to can be -.'],
+  ])('%j exits 2 with one line', async (args, message) => {
+    const { exitCode, stdout, stderr } = await run(args);
+    const [name] = /^contract-check(?: [a-z-]+)?(?=:)/.exec(message) ?? [];
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `${message} See ${name} --help.\n`,
+    });
   });
 });
 
@@ -159,15 +190,15 @@ describe('invalid input', () => {
     ['empty.graphql', '', ':1: the file is empty'],
     ['broken.graphql', 'type Query {\n  a:\n}', ':3: Syntax Error'],
     ['latin1.graphql', Uint8Array.of(0x22, 0xe9, 0x22), ': is not valid UTF-8'],
-  ])('exits 2 and names the file: %s', (name, text, message) => {
+  ])('exits 2 and names the file: %s', async (name, text, message) => {
     const path = text === null ? join(folder, name) : file(name, text);
-    const { exitCode, stdout, stderr } = run(['graphql', '--from', oldSdl, '--to', path]);
+    const { exitCode, stdout, stderr } = await run(['graphql', '--from', oldSdl, '--to', path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(path + message);
   });
 
-  test('exits 2 when the file is a folder', () => {
-    expect(run(['graphql', '--from', oldSdl, '--to', folder])).toMatchObject({
+  test('exits 2 when the file is a folder', async () => {
+    expect(await run(['graphql', '--from', oldSdl, '--to', folder])).toMatchObject({
       exitCode: 2,
       stderr: `${folder}: is a folder, not a file\n`,
     });

@@ -1,77 +1,125 @@
 import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
 import type { Report } from '../change.ts';
+import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
+import { readConfig } from '../config/read-config.ts';
 import { compareGraphql } from '../graphql/compare-graphql.ts';
 import { InputError } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
-import { readSourceText } from '../text-file.ts';
-import { compareVerdicts } from '../verdict.ts';
-import { checkWorkspace } from '../workspace/check-workspace.ts';
-import { helpOf } from './help.ts';
-import { readInvocation, type Invocation } from './options.ts';
-import { packageNameOf } from './package-name.ts';
-import { renderReport } from './render-report.ts';
-import { renderWorkspace } from './render-workspace.ts';
+import { packageOf } from '../source/package-of.ts';
+import { isLocalFile, readSource } from '../source/read-source.ts';
+import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
+import { changesetsFor, writeChangesets } from './changelog.ts';
+import { explainRule } from './explain.ts';
+import { render, type Format } from './formats.ts';
+import {
+  readInvocation,
+  type ChangelogInvocation,
+  type GraphqlInvocation,
+  type JsonSchemaInvocation,
+  type ManifestInvocation,
+  type WorkspaceInvocation,
+} from './options.ts';
+import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface RunResult {
   /** 0: passed. 1: failed. 2: invalid usage or invalid input. */
   readonly exitCode: 0 | 1 | 2;
   readonly stdout: string;
+  /** One line for invalid usage or invalid input. */
   readonly stderr: string;
 }
 
-/** Runs a command line without the program name. */
-export function run(args: readonly string[]): RunResult {
+/**
+ * Runs a command line without the program name.
+ *
+ * @param readInput reads the standard input to its end
+ */
+export async function run(
+  args: readonly string[],
+  readInput: () => Uint8Array = () => readFileSync(0),
+): Promise<RunResult> {
   try {
-    return invoke(readInvocation(args));
+    return await invoke(args, readInput);
   } catch (error) {
-    if (error instanceof UsageError) {
-      return { exitCode: 2, stdout: '', stderr: `contract-check: ${error.message}\n\n${helpOf(error.command)}` };
+    if (error instanceof UsageError || error instanceof InputError) {
+      return { exitCode: 2, stdout: '', stderr: `${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n` };
     }
-    if (error instanceof InputError) return { exitCode: 2, stdout: '', stderr: `${error.message}\n` };
     throw error;
   }
 }
 
-type Comparison = Extract<Invocation, { readonly from: string }>;
-
-function invoke(invocation: Invocation): RunResult {
-  if (invocation.command === 'help') return printed(0, helpOf(invocation.of).trimEnd());
-  if (invocation.command === 'version') return printed(0, ownVersion());
-  if (invocation.command === 'workspace') return checkAll(invocation);
-  const { declared, format, to } = invocation;
-  const report = compareFiles(invocation);
-  const text = format === 'json' ? toJson(report) : renderReport(report, declared, packageNameOf(to));
-  return printed(declared !== null && compareVerdicts(declared, report.verdict) < 0 ? 1 : 0, text);
+async function invoke(args: readonly string[], readInput: () => Uint8Array): Promise<RunResult> {
+  const version = ownVersion();
+  const invocation = readInvocation(args, version);
+  switch (invocation.command) {
+    case 'print':
+      return printed(invocation.text.trimEnd());
+    case 'explain':
+      return printed(explainRule(invocation.rule));
+    case 'changelog':
+      return changelog(invocation);
+    case 'workspace':
+      return rendered(outcomeOfWorkspace(await check(invocation)), invocation.format, version);
+    case 'graphql':
+    case 'json-schema':
+    case 'manifest':
+      return rendered(await compare(invocation, readInput), invocation.format, version);
+  }
 }
 
-function compareFiles(invocation: Comparison): Report {
-  const [from, to] = [readSourceText(invocation.from), readSourceText(invocation.to)];
-  if (invocation.command === 'graphql') return compareGraphql(from, to, invocation);
-  if (invocation.command === 'json-schema') return compareJsonSchemas(from, to, invocation);
-  return compareManifests(from, to);
+type Comparison = GraphqlInvocation | JsonSchemaInvocation | ManifestInvocation;
+
+async function compare(invocation: Comparison, readInput: () => Uint8Array): Promise<Outcome> {
+  const { from, to, declared = null, config = null } = invocation;
+  if (from === '-' && to === '-') throw new UsageError(invocation.command, 'only one of --from and --to can be -');
+  const { overrides = [] } = readConfig(config, '.');
+  const [before, now] = [
+    await readSource(from, { other: to, readInput }),
+    await readSource(to, { other: from, readInput }),
+  ];
+  const path = isLocalFile(to) ? relative('.', to).replaceAll(sep, '/') : to;
+  const report = overrideReport(compareSources(invocation, before, now), overridesOf(overrides), path);
+  const packageName = isLocalFile(to) ? (packageOf(dirname(resolve(to)))?.name ?? null) : null;
+  return outcomeOfReport(report, declared, from, packageName);
 }
 
-function checkAll({
-  root,
-  baselines,
-  today,
-  format,
-}: Extract<Invocation, { readonly command: 'workspace' }>): RunResult {
-  const report = checkWorkspace({ root, baselines, ...(today === null ? {} : { today }) });
-  const failed =
-    report.packages.some(({ problems }) => problems.length > 0) ||
-    report.exceptions.some(({ status }) => status === 'expired');
-  return printed(failed ? 1 : 0, format === 'json' ? toJson(report) : renderWorkspace(report));
+function compareSources(invocation: Comparison, ...[from, to]: Parameters<typeof compareManifests>): Report {
+  switch (invocation.command) {
+    case 'graphql':
+      return compareGraphql(from, to, { ...invocation, directives: invocation.directive });
+    case 'json-schema':
+      return compareJsonSchemas(from, to, invocation);
+    case 'manifest':
+      return compareManifests(from, to);
+  }
 }
 
-function printed(exitCode: 0 | 1, text: string): RunResult {
-  return { exitCode, stdout: `${text}\n`, stderr: '' };
+function check({ root, baseline, ...options }: WorkspaceInvocation | ChangelogInvocation): Promise<WorkspaceReport> {
+  return checkWorkspace({ ...options, root, baselines: baseline });
 }
 
-function toJson(value: object): string {
-  return JSON.stringify(value, null, 2);
+async function changelog(invocation: ChangelogInvocation): Promise<RunResult> {
+  const changesets = changesetsFor((await check(invocation)).packages);
+  if (changesets.length === 0) return printed('Every change is declared.');
+  if (invocation.write !== true)
+    return printed(
+      changesets
+        .map(({ text }) => text)
+        .join('\n')
+        .trimEnd(),
+    );
+  return printed(writeChangesets(invocation.root, changesets).join('\n'));
+}
+
+function rendered(outcome: Outcome, format: Format, version: string): RunResult {
+  return { ...printed(render(outcome, format, version)), exitCode: outcome.passed ? 0 : 1 };
+}
+
+function printed(text: string): RunResult {
+  return { exitCode: 0, stdout: `${text}\n`, stderr: '' };
 }
 
 function ownVersion(): string {

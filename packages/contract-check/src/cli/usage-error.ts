@@ -1,11 +1,10 @@
-/** The command line is invalid. */
+/** The command line is invalid. The message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  /** The command whose help to print. Null for the overview. */
-  readonly command: string | null;
 
+  /** @param command the command whose help explains the usage. Null for the overview. */
   constructor(command: string | null, problem: string) {
-    super(problem);
-    this.command = command;
+    const name = command === null ? 'contract-check' : `contract-check ${command}`;
+    super(`${name}: ${problem.replaceAll(/\s+/g, ' ')}. See ${name} --help.`);
   }
 }

@@ -1,4 +1,4 @@
-import { report, type Change, type Report } from '../change.ts';
+import { locatedReport, type Report, type UnlocatedChange } from '../change.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareAppliedDirectives } from './compare-applied-directives.ts';
 import { compareDirectiveDefinitions } from './compare-directive-definitions.ts';
@@ -15,7 +15,7 @@ import { readGraphqlContract } from './read-contract.ts';
  * @throws {InputError} when a schema is invalid.
  */
 export function compareGraphql(from: SourceText, to: SourceText, options: GraphqlOptions = {}): Report {
-  const changes: Change[] = [];
+  const changes: UnlocatedChange[] = [];
   const before = readGraphqlContract(from);
   const comparison: Comparison = {
     from: before,
@@ -30,5 +30,6 @@ export function compareGraphql(from: SourceText, to: SourceText, options: Graphq
   compareDirectiveDefinitions(comparison);
   compareDescriptions(comparison, 'schema', comparison.from.description, comparison.to.description);
   compareAppliedDirectives(comparison, 'schema', comparison.from.applied, comparison.to.applied, 'both');
-  return report(changes);
+  const { from: old, to: now } = comparison;
+  return locatedReport(changes, old.locator, now.locator, [...old.notices, ...now.notices]);
 }

@@ -1,4 +1,4 @@
-import type { Change, Rule } from '../change.ts';
+import type { Rule, UnlocatedChange } from '../change.ts';
 import { changeBy } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 import type { GraphqlContract } from './contract.ts';
@@ -30,7 +30,7 @@ export interface Comparison {
 /** Records a change. */
 export type Found = (rule: Rule, coordinate: string, message: string) => void;
 
-export function collectInto(changes: Change[]): Found {
+export function collectInto(changes: UnlocatedChange[]): Found {
   return (rule, coordinate, message) => {
     changes.push(changeBy(rule, coordinate, message));
   };

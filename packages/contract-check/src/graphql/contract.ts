@@ -1,4 +1,6 @@
 import type { ConstDirectiveNode, ConstValueNode, TypeNode } from 'graphql';
+import type { Notice } from '../change.ts';
+import type { Locator } from '../location.ts';
 
 /** A schema with its extensions merged. The order of maps has no meaning. */
 export interface GraphqlContract {
@@ -10,6 +12,9 @@ export interface GraphqlContract {
   readonly directives: ReadonlyMap<string, DirectiveDefinition>;
   /** Directives applied to the schema itself. */
   readonly applied: readonly ConstDirectiveNode[];
+  readonly locator: Locator;
+  /** Undefined directives and inconsistent deprecations. */
+  readonly notices: readonly Notice[];
 }
 
 export type TypeKind = 'scalar' | 'object' | 'interface' | 'union' | 'enum' | 'input';

@@ -1,12 +1,16 @@
 import {
   buildASTSchema,
+  DirectiveLocation,
   GraphQLError,
   isTypeDefinitionNode,
   isTypeExtensionNode,
+  Kind,
   parse,
+  specifiedDirectives,
   validateSchema,
   visit,
   type DirectiveDefinitionNode,
+  type DirectiveNode,
   type DocumentNode,
   type EnumValueDefinitionNode,
   type FieldDefinitionNode,
@@ -14,6 +18,7 @@ import {
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
+import type { Notice } from '../change.ts';
 import { InputError, withinStack } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
 import type {
@@ -24,6 +29,7 @@ import type {
   TypeDefinition,
   TypeKind,
 } from './contract.ts';
+import { graphqlLocator } from './locator.ts';
 
 /**
  * Reads SDL. It must be a complete, valid schema, because the comparison of an invalid schema would be meaningless.
@@ -33,12 +39,18 @@ import type {
 export function readGraphqlContract(source: SourceText): GraphqlContract {
   return withinStack(source.file, () => {
     if (source.text.trim() === '') throw new InputError(source.file, 1, 'the file is empty, expected a GraphQL schema');
-    const document = readValidDocument(source);
-    return collect(document);
+    const { document, notices } = readValidDocument(source);
+    return collect(source.file, document, notices);
   });
 }
 
-function readValidDocument({ file, text }: SourceText): DocumentNode {
+/**
+ * Inconsistent deprecations do not change which operations are valid. graphql 17 rejects some that other servers publish.
+ */
+const harmless = /(?:must not|cannot) be deprecated\.$/;
+
+function readValidDocument({ file, text }: SourceText): { document: DocumentNode; notices: Notice[] } {
+  const notices: Notice[] = [];
   const document = syntactically(file, () => parse(text));
   const executable = document.definitions.find(
     ({ kind }) => kind === 'OperationDefinition' || kind === 'FragmentDefinition',
@@ -52,8 +64,10 @@ function readValidDocument({ file, text }: SourceText): DocumentNode {
   }
   try {
     syntactically(file, () => {
-      const [invalid] = validateSchema(buildASTSchema(document));
-      if (invalid !== undefined) throw invalid;
+      for (const problem of validateSchema(buildASTSchema(withUndefinedDirectives(document)))) {
+        if (!harmless.test(problem.message)) throw problem;
+        notices.push({ location: { file, line: problem.locations?.[0]?.line ?? null }, message: problem.message });
+      }
     });
   } catch (error) {
     // For violations of the SDL rules, graphql throws one plain Error that joins their messages and has no locations.
@@ -62,7 +76,55 @@ function readValidDocument({ file, text }: SourceText): DocumentNode {
       cause: error,
     });
   }
-  return document;
+  return { document, notices: [...notices, ...noticesOf(file, document)] };
+}
+
+/** The first application of each directive that the schema does not define, by name. */
+function undefinedDirectives(document: DocumentNode): Map<string, DirectiveNode> {
+  const defined = new Set(specifiedDirectives.map(({ name }) => name));
+  for (const node of document.definitions) if (node.kind === 'DirectiveDefinition') defined.add(node.name.value);
+  const found = new Map<string, DirectiveNode>();
+  visit(document, {
+    Directive(node) {
+      if (!defined.has(node.name.value) && !found.has(node.name.value)) found.set(node.name.value, node);
+    },
+  });
+  return found;
+}
+
+/** Adds a permissive definition of each undefined directive, because the definitions may be those of a framework. */
+function withUndefinedDirectives(document: DocumentNode): DocumentNode {
+  const missing = undefinedDirectives(document);
+  if (missing.size === 0) return document;
+  const argumentsOf = new Map<string, Set<string>>();
+  visit(document, {
+    Directive({ name, arguments: passed }) {
+      const names = argumentsOf.get(name.value) ?? new Set();
+      for (const argument of passed ?? []) names.add(argument.name.value);
+      argumentsOf.set(name.value, names);
+    },
+  });
+  const anyValue = { kind: Kind.NAME, value: 'ContractCheckAnyValue' } as const;
+  const definitions = [...missing.keys()].map((name): DirectiveDefinitionNode => ({
+    kind: Kind.DIRECTIVE_DEFINITION,
+    name: { kind: Kind.NAME, value: name },
+    repeatable: true,
+    locations: Object.values(DirectiveLocation).map((value) => ({ kind: Kind.NAME, value })),
+    arguments: [...(argumentsOf.get(name) ?? [])].map((argument) => ({
+      kind: Kind.INPUT_VALUE_DEFINITION,
+      name: { kind: Kind.NAME, value: argument },
+      type: { kind: Kind.NAMED_TYPE, name: anyValue },
+    })),
+  }));
+  const scalar = { kind: Kind.SCALAR_TYPE_DEFINITION, name: anyValue } as const;
+  return { ...document, definitions: [...document.definitions, scalar, ...definitions] };
+}
+
+function noticesOf(file: string, document: DocumentNode): Notice[] {
+  return Array.from(undefinedDirectives(document), ([name, node]) => ({
+    location: { file, line: node.loc?.startToken.line ?? null },
+    message: `The schema does not define the directive @${name}. Only its applications are compared.`,
+  }));
 }
 
 function syntactically<T>(file: string, work: () => T): T {
@@ -105,7 +167,7 @@ const kindOfNode: Readonly<Record<(TypeDefinitionNode | TypeExtensionNode)['kind
   InputObjectTypeExtension: 'input',
 };
 
-function collect(document: DocumentNode): GraphqlContract {
+function collect(file: string, document: DocumentNode, notices: readonly Notice[]): GraphqlContract {
   const types = new Map<string, TypeDefinition>();
   const directives = new Map<string, DirectiveDefinition>();
   const roots = new Map<string, string>();
@@ -138,7 +200,15 @@ function collect(document: DocumentNode): GraphqlContract {
       if (types.has(name)) roots.set(operation, name);
     }
   }
-  return { description, roots, types, directives, applied };
+  return {
+    description,
+    roots,
+    types,
+    directives,
+    applied,
+    locator: graphqlLocator(file, document),
+    notices,
+  };
 }
 
 function addType(types: Map<string, TypeDefinition>, node: TypeDefinitionNode | TypeExtensionNode): void {

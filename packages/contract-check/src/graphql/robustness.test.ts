@@ -19,7 +19,7 @@ describe('an invalid schema', () => {
       'b.graphql:5: There can be only one type named "Query".',
     ],
     ['type Query {\n  a: Int\n  a: Int\n}', 'b.graphql:3: Field "Query.a" can only be defined once.'],
-    ['type Query {\n  a: Int @unknown\n}', 'b.graphql:2: Unknown directive "@unknown".'],
+    ['type Query {\n  a: Int @include(unless: 1)\n}', 'b.graphql:2: '],
     [
       'type Query {\n  a: Int\n}\ntype A implements B {\n  x: Int\n}\ninterface B {\n  y: Int\n}',
       'b.graphql:8: Interface field B.y expected',

@@ -5,7 +5,7 @@ import { named, type RuleText } from '../change.ts';
  * what clients receive. A type can be both. A change is major if an operation that is valid today can become invalid or
  * change its meaning, or if a client can fail to read the response.
  */
-export const graphqlRules = named({
+export const graphqlRules = named('graphql', {
   // Schema and types
   rootAdded: {
     what: 'a root operation type is added',

@@ -2,29 +2,32 @@ import { report, type Change, type Report } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { withinStack } from '../input-error.ts';
 import { canonicalJson } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { comparePlace } from './compare-place.ts';
 import { changeInDirection, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
 import { meansTheSame } from './dialects.ts';
+import { locateChange } from './locate-change.ts';
 import { jsonSchemaRules } from './rules.ts';
 import { readSchemaDocument, type Schema, type SchemaDocument } from './schema-document.ts';
 
+type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void;
+
 /**
- * Compares two JSON Schemas, each complete in one file.
+ * Compares two JSON Schemas. A schema may refer to files next to it if its source has `readRelative`.
  *
  * @throws {InputError} when a schema is invalid.
  */
 export function compareJsonSchemas(from: SourceText, to: SourceText, options: JsonSchemaOptions): Report {
   const changes: Change[] = [];
-  const found: Comparison['found'] = (rule, path, message) => {
-    changes.push(changeInDirection(jsonSchemaRules[rule], options.direction, path, message));
+  const before = withinStack(from.file, () => readSchemaDocument(from));
+  const now = withinStack(to.file, () => readSchemaDocument(to));
+  const found: FoundAt = (place, rule, path, message) => {
+    const change = changeInDirection(jsonSchemaRules[rule], options.direction, path, message);
+    changes.push({ ...change, ...locateChange(before, now, place, path) });
   };
-  const before = withinStack(from.file, () => readSchemaDocument(parseJson(from)));
-  const now = withinStack(to.file, () => readSchemaDocument(parseJson(to)));
   withinStack(to.file, () => {
-    compareIdentities(before, now, found);
     const start = { path: '$', from: before.root, to: now.root, nullCompared: false };
+    compareIdentities(before, now, (...change) => found(start, ...change));
     comparePlaces({ from: before, to: now, closedOutputs: options.closedOutputs ?? false }, start, found);
   });
   return report(changes);
@@ -51,15 +54,16 @@ function identityOf(schema: Schema | undefined, keyword: string): string | null 
 function comparePlaces(
   documents: { readonly from: SchemaDocument; readonly to: SchemaDocument; readonly closedOutputs: boolean },
   start: Place,
-  found: Comparison['found'],
+  found: FoundAt,
   keyOf = placeKeys(),
   inProgress: ReadonlySet<string> = new Set(),
 ): void {
   const seen = new Set<string>();
   const places: Place[] = [];
+  let current = start;
   const comparison: Comparison = {
     ...documents,
-    found,
+    found: (...change) => found(current, ...change),
     compareLater(place) {
       const key = keyOf(place);
       if (seen.has(key)) return;
@@ -72,7 +76,7 @@ function comparePlaces(
       // The comparison of these schemas is in progress further up. Only the rest of it can find a difference.
       if (inProgress.has(key)) return true;
       let same = true;
-      const different: Comparison['found'] = (rule) => {
+      const different: FoundAt = (_, rule) => {
         if (rule !== 'documentationChanged') same = false;
       };
       comparePlaces(documents, place, different, keyOf, new Set([...inProgress, key]));
@@ -81,7 +85,10 @@ function comparePlaces(
   };
   comparison.compareLater(start);
   // compareLater appends to the list during the loop.
-  for (const place of places) comparePlace(comparison, place);
+  for (const place of places) {
+    current = place;
+    comparePlace(comparison, place);
+  }
 }
 
 /** Returns a function that gives places with the same schemas the same key. */

@@ -1,4 +1,4 @@
-import type { Change } from '../change.ts';
+import type { UnlocatedChange } from '../change.ts';
 import { largerVerdict } from '../verdict.ts';
 import type { Direction } from './direction.ts';
 import type { DirectedRule, jsonSchemaRules } from './rules.ts';
@@ -36,11 +36,16 @@ export interface Comparison {
   areSame(from: readonly Schema[], to: readonly Schema[]): boolean;
 }
 
-export function changeInDirection(rule: DirectedRule, direction: Direction, path: string, message: string): Change {
+export function changeInDirection(
+  rule: DirectedRule,
+  direction: Direction,
+  path: string,
+  message: string,
+): UnlocatedChange {
   const { producer, consumer } = rule;
   const larger = largerVerdict(producer.verdict, consumer.verdict) === producer.verdict ? producer : consumer;
   const { verdict, why } = direction === 'both' ? larger : rule[direction];
-  return { verdict, rule: rule.name, coordinate: path, message, why };
+  return { verdict, rule: rule.id, coordinate: path, message, why };
 }
 
 const plainName = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;

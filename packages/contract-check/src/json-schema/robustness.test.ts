@@ -32,7 +32,7 @@ describe('an invalid schema', () => {
     ['{"$ref": "#nowhere"}', 'refers to "#nowhere", which does not exist'],
     [
       '{"$ref": "https://example.com/a.json"}',
-      'refers to "https://example.com/a.json", which is not in this file. Bundle the schema',
+      'refers to "https://example.com/a.json", which is not in this file. Refer to a file by a relative path',
     ],
     ['{"$ref": "./other.json#/a"}', 'refers to "./other.json#/a", which is not in this file'],
     ['{"$ref": "#/type", "type": "object"}', '/type must be a schema'],

@@ -9,7 +9,7 @@ interface DirectedRuleText {
 }
 
 export interface DirectedRule extends DirectedRuleText {
-  readonly name: string;
+  readonly id: string;
 }
 
 /** What a change means in one direction. */
@@ -53,7 +53,7 @@ const wider = { producer: outputWidened, consumer: inputWidened };
 /**
  * The rules for JSON Schema. Unless a rule differs, fewer valid values break senders and more valid values receivers.
  */
-export const jsonSchemaRules = named({
+export const jsonSchemaRules = named('json-schema', {
   // Types
   typeAdded: {
     what: 'a type becomes valid (`type` lists one more or is removed, or `integer` becomes `number`)',

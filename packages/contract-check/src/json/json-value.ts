@@ -23,6 +23,11 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`;
 }
 
+/** The JSON Pointer of the object or list around a value. Null for the document as a whole. */
+export function parentPointer(pointer: string): string | null {
+  return pointer === '' ? null : pointer.slice(0, pointer.lastIndexOf('/'));
+}
+
 /** Appends a key to a JSON Pointer (RFC 6901). */
 export function childPointer(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;

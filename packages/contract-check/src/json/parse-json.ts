@@ -1,6 +1,7 @@
 import { InputError } from '../input-error.ts';
+import type { Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
-import { childPointer, type JsonValue } from './json-value.ts';
+import { childPointer, parentPointer, type JsonValue } from './json-value.ts';
 
 /** A parsed JSON text. */
 export interface JsonDocument {
@@ -8,6 +9,11 @@ export interface JsonDocument {
   readonly value: JsonValue;
   /** The line, counted from 1, on which the value at a JSON Pointer starts. Null if the value does not exist. */
   lineOf(pointer: string): number | null;
+}
+
+/** Locates values by JSON Pointer. */
+export function pointerLocator(document: JsonDocument): Locator {
+  return { file: document.file, lineOf: (pointer) => document.lineOf(pointer), parentOf: parentPointer };
 }
 
 /** Bounds the recursion of the parser. Contracts that people write are far less deep. */
@@ -25,18 +31,28 @@ const otherToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/
  * @throws {InputError} when the text is not valid JSON.
  */
 export function parseJson(source: SourceText): JsonDocument {
+  const value = read(source, null);
+  let lines: ReadonlyMap<string, number> | null = null;
   return {
     file: source.file,
-    value: read(source, null),
+    value,
     lineOf(pointer) {
-      // Only errors need a line, so the text is read again instead of storing the offset of every value.
-      let line: number | null = null;
-      read(source, (place, offset) => {
-        if (place === pointer) line = lineAt(source.text, offset);
-      });
-      return line;
+      // Most documents need no line, so the text is read again for the first one.
+      lines ??= linesOf(source);
+      return lines.get(pointer) ?? null;
     },
   };
+}
+
+/** The line of each value, by JSON Pointer. The reader visits values in the order of their offsets. */
+function linesOf(source: SourceText): Map<string, number> {
+  const lines = new Map<string, number>();
+  let [line, counted] = [1, 0];
+  read(source, (pointer, offset) => {
+    for (; counted < offset; counted += 1) if (source.text[counted] === '\n') line += 1;
+    lines.set(pointer, line);
+  });
+  return lines;
 }
 
 /** Receives the JSON Pointer and the offset of each value. */

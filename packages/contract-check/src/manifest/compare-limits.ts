@@ -4,6 +4,7 @@ import { compareDescriptions, type Found } from './found.ts';
 import type { Limit, Manifest } from './manifest.ts';
 import { matchMembers } from './match-members.ts';
 import { manifestRules } from './rules.ts';
+import { wordsOf } from './words-of.ts';
 
 /** Compares limits or page sizes. A plain number is a limit on what clients may send or request. */
 export function compareLimits(
@@ -45,12 +46,6 @@ function ruleFor(name: string, bounds: 'input' | 'output', from: number, to: num
   const narrower = isMinimum ? to > from : to < from;
   if (bounds === 'output') return narrower ? manifestRules.outputLimitLowered : manifestRules.outputLimitRaised;
   return narrower ? manifestRules.limitTightened : manifestRules.limitLoosened;
-}
-
-/** Splits a name into its words: `firstMinimum` into `first` and `minimum`. */
-function wordsOf(name: string): Set<string> {
-  const spaced = name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replaceAll(/[^A-Za-z\d]+/g, ' ');
-  return new Set(spaced.toLowerCase().split(' '));
 }
 
 function limitOf(item: number | Limit): Limit {

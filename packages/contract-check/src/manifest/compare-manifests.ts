@@ -1,11 +1,13 @@
-import { changeBy, report, type Change, type Report } from '../change.ts';
+import { changeBy, locatedReport, type Report, type UnlocatedChange } from '../change.ts';
+import { pointerLocator } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
-import { compareCostWeights } from './compare-cost-weights.ts';
+import { compareCosts } from './compare-costs.ts';
 import { compareErrors } from './compare-errors.ts';
 import { compareRequestHeaders, compareResponseHeaders } from './compare-headers.ts';
 import { compareLimits } from './compare-limits.ts';
+import { compareUnknownSections, unknownSectionNotices } from './compare-unknown-sections.ts';
 import { compareDescriptions, type Found } from './found.ts';
-import { readManifest } from './read-manifest.ts';
+import { readManifestDocument } from './read-manifest.ts';
 
 export interface ManifestOptions {
   /**
@@ -21,11 +23,12 @@ export interface ManifestOptions {
  * @throws {InputError} when a manifest is invalid.
  */
 export function compareManifests(from: SourceText, to: SourceText, options: ManifestOptions = {}): Report {
-  const changes: Change[] = [];
+  const changes: UnlocatedChange[] = [];
   const found: Found = (rule, pointer, message) => {
     changes.push(changeBy(rule, pointer, message));
   };
-  const [before, now] = [readManifest(from), readManifest(to)];
+  const [old, next] = [readManifestDocument(from), readManifestDocument(to)];
+  const [before, now] = [old.manifest, next.manifest];
   const existed = options.existed ?? (() => true);
   compareDescriptions(found, '', before, now);
   compareErrors(found, before.errors, now.errors);
@@ -33,6 +36,8 @@ export function compareManifests(from: SourceText, to: SourceText, options: Mani
   compareResponseHeaders(found, before.responseHeaders, now.responseHeaders);
   compareLimits(found, existed, '/limits', before.limits, now.limits);
   compareLimits(found, existed, '/pagination', before.pagination, now.pagination);
-  compareCostWeights(found, existed, before.costWeights, now.costWeights);
-  return report(changes);
+  compareCosts(found, existed, before, now);
+  compareUnknownSections(found, old, next);
+  const notices = [old, next].flatMap(unknownSectionNotices);
+  return locatedReport(changes, pointerLocator(old.document), pointerLocator(next.document), notices);
 }

@@ -10,6 +10,8 @@ export interface Manifest {
   readonly pagination?: Readonly<Record<string, number | Limit>>;
   /** By schema coordinate, in points. */
   readonly costWeights?: Readonly<Record<string, number>>;
+  /** By schema coordinate: the number of items by which the cost of a list is multiplied. */
+  readonly costListSizes?: Readonly<Record<string, number>>;
 }
 
 export interface ManifestError {

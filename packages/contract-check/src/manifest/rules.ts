@@ -1,7 +1,7 @@
 import { named, type RuleText } from '../change.ts';
 
 /** The rules for manifests. */
-export const manifestRules = named({
+export const manifestRules = named('manifest', {
   errorAdded: {
     what: 'an error code is added',
     verdict: 'minor',
@@ -103,24 +103,34 @@ export const manifestRules = named({
     why: 'Requests that omit the value silently get another result.',
   },
   weightRaised: {
-    what: 'a cost weight is raised, or added to an existing coordinate',
+    what: 'a cost weight or list size is raised, or added to an existing coordinate',
     verdict: 'major',
     why: 'An operation that was within the cost limit may exceed it.',
   },
+  firstWeights: {
+    what: 'the first cost weights and list sizes are added, and the cost limits of the baseline are not enforced',
+    verdict: 'minor',
+    why: 'No operation was rejected for its cost, and the limits were announced before they are enforced.',
+  },
   weightLowered: {
-    what: 'a cost weight is lowered',
+    what: 'a cost weight or list size is lowered',
     verdict: 'minor',
     why: 'Every operation that was within the cost limit still is.',
   },
   weightAddedWithNew: {
-    what: 'a cost weight is added together with its coordinate',
+    what: 'a cost weight or list size is added together with its coordinate',
     verdict: 'minor',
     why: 'No existing operation uses the coordinate.',
   },
   weightRemoved: {
-    what: 'a cost weight is no longer listed',
+    what: 'a cost weight or list size is no longer listed',
     verdict: 'major',
     why: 'Clients no longer know the cost of their operations.',
+  },
+  sectionUndecided: {
+    what: 'a section that this tool does not know is added, changed or removed',
+    verdict: 'major',
+    why: 'The effect of the change on clients is unknown. Set a verdict for the rule and the section in the configuration.',
   },
   descriptionChanged: {
     what: 'a description is added, changed or removed',

@@ -1,65 +1,60 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
 import { InputError } from '../input-error.ts';
-import { isJsonObject } from '../json/json-value.ts';
-import { readSourceText, type SourceText } from '../text-file.ts';
-import { isVerdict, largerVerdict, type Verdict } from '../verdict.ts';
+import { readSourceText } from '../text-file.ts';
+import { isVerdict, type Verdict } from '../verdict.ts';
 
 /**
- * Reads the largest bump that the pending changesets declare for each package. Empty if there is no `.changeset`
- * folder.
+ * Reads the bump that Changesets will release for each package. It includes the bumps of `fixed` and `linked` groups and
+ * of dependents. Empty if there is no `.changeset` folder.
  *
- * @throws {InputError} when a changeset is invalid.
+ * @throws {InputError} when a changeset or the configuration of Changesets is invalid.
  */
-export function readDeclaredBumps(root: string): Map<string, Verdict> {
-  const declared = new Map<string, Verdict>();
-  for (const file of changesetFiles(join(root, '.changeset'))) {
-    for (const [name, bump] of readChangeset(readSourceText(file))) {
-      declared.set(name, largerVerdict(declared.get(name) ?? 'none', bump));
+export async function readDeclaredBumps(root: string): Promise<Map<string, Verdict>> {
+  const folder = join(root, '.changeset');
+  if (!existsSync(folder)) return new Map();
+  const config = join(folder, 'config.json');
+  if (!existsSync(config)) throw new InputError(config, null, 'file not found. Run `changeset init`.');
+  // Loaded here, because comparing two files does not need it.
+  const { getReleasePlan } = await import('@changesets/get-release-plan');
+  try {
+    const { releases } = await getReleasePlan(root);
+    return new Map(releases.map(({ name, type }) => [name, isVerdict(type) ? type : 'none']));
+  } catch (error) {
+    throw await placed(folder, error);
+  }
+}
+
+/** Changesets does not name the file in its errors, so this finds it. */
+async function placed(folder: string, error: unknown): Promise<InputError> {
+  const { parseChangesetFile } = await import('@changesets/parse');
+  const message = messageOf(error);
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.md') && !/^readme\.md$/i.test(each))) {
+    const { file, text } = readSourceText(join(folder, name));
+    try {
+      const { releases } = parseChangesetFile(text);
+      const unknown = releases.find((release) => message.includes(` ${release.name} `));
+      if (unknown !== undefined || message.includes(name.slice(0, -'.md'.length)))
+        return new InputError(file, lineOf(text, unknown?.name ?? '---'), message, { cause: error });
+    } catch (invalid) {
+      return new InputError(file, lineOfProblem(text, messageOf(invalid)), messageOf(invalid), { cause: invalid });
     }
   }
-  return declared;
+  return new InputError(join(folder, 'config.json'), null, message, { cause: error });
 }
 
-function changesetFiles(folder: string): string[] {
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    return [];
-  }
-  return names
-    .filter((name) => name.endsWith('.md') && name.toLowerCase() !== 'readme.md')
-    .toSorted()
-    .map((name) => join(folder, name));
+/** The first line, without the name of the operation. */
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^could not parse changeset - /, '').split('\n', 1)[0] ?? '';
 }
 
-/** Reads the bumps in the front matter of a changeset. The front matter may be empty. */
-function readChangeset({ file, text }: SourceText): [name: string, bump: Verdict][] {
-  const front = /^---\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/m.exec(text);
-  if (front === null || text.slice(0, front.index).trim() !== '') {
-    throw new InputError(file, 1, 'is not a changeset: it must start with `---`, the bumps of packages, and `---`');
-  }
-  const counter = new LineCounter();
-  const document = parseDocument(front[1] ?? '', { lineCounter: counter });
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    throw new InputError(file, counter.linePos(problem.pos[0]).line + 1, problem.message.split('\n', 1)[0] ?? '');
-  }
-  const bumps: unknown = document.toJS() ?? {};
-  if (!isJsonObject(bumps)) throw new InputError(file, 2, 'the front matter must map package names to bumps');
-  return Object.entries(bumps).map(([name, bump]) => {
-    if (!isVerdict(bump))
-      throw new InputError(
-        file,
-        lineOf(text, name),
-        `the bump of ${name} must be major, minor, patch or none, not ${JSON.stringify(bump)}`,
-      );
-    return [name, bump];
-  });
+/** The line of the first text that a message quotes. The first line if there is none. */
+function lineOfProblem(text: string, message: string): number {
+  const quoted = [...message.matchAll(/"([^"]+)"/g)].map(([, name]) => name ?? '').find((name) => text.includes(name));
+  return quoted === undefined ? 1 : lineOf(text, quoted);
 }
 
-function lineOf(text: string, name: string): number {
-  return text.slice(0, text.indexOf(name)).split('\n').length;
+function lineOf(text: string, part: string): number {
+  return text.slice(0, Math.max(0, text.indexOf(part))).split('\n').length;
 }

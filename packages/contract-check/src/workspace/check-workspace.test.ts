@@ -62,8 +62,10 @@ const apiVersions = `{
 
 /** The files of a workspace with an API in three versions and one event, all released, by path. */
 const released: Readonly<Record<string, string>> = {
-  'package.json': '{ "name": "books", "private": true }',
+  'package.json': '{ "name": "books", "private": true, "version": "0.0.0", "workspaces": ["packages/*"] }',
+  'package-lock.json': '{}',
   '.changeset/README.md': 'Not a changeset.',
+  '.changeset/config.json': '{}',
   'packages/ledger-api/package.json': '{ "name": "@books/ledger-api", "version": "1.0.0" }',
   'packages/ledger-api/versions.json': apiVersions,
   ...Object.fromEntries(
@@ -76,7 +78,7 @@ const released: Readonly<Record<string, string>> = {
   'packages/ledger-events/json-schema/entry.posted/2026-01-01.json': event,
   'packages/ledger-events/fixtures/package.json': '{ "name": "not-a-workspace-package" }',
   'packages/ledger-events/fixtures/versions/2026-01-01.graphql': 'broken',
-  'packages/no-contract/package.json': '{ "name": "@books/no-contract" }',
+  'packages/no-contract/package.json': '{ "name": "@books/no-contract", "version": "1.0.0" }',
 };
 
 const folders: string[] = [];
@@ -173,111 +175,127 @@ describe('fails with a report of one edited line', () => {
     ['SDL: a preview is broken without a changeset', `${api}/versions/2027-01-01.graphql`, '  name: String!\n', ''],
     ['versions: the sunset moves to an earlier date', `${api}/versions.json`, '2027-06-01', '2027-01-01'],
     ['versions: a released version becomes a preview', `${api}/versions.json`, '"current"', '"preview"'],
-  ])('%s', (_, path, from, to) => {
+  ])('%s', async (_, path, from, to) => {
     const root = workspace();
     edit(root, path, from, to);
-    const { exitCode, stdout, stderr } = run(['workspace', '--root', root]);
+    const { exitCode, stdout, stderr } = await run(['workspace', '--root', root]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: '' });
-    expect(stdout).toMatchSnapshot();
+    expect(stdout.replaceAll(root, '<root>')).toMatchSnapshot();
   });
 });
 
 describe('passes', () => {
-  test('when nothing changed', () => {
-    const { exitCode, stdout } = run(['workspace', '--root', workspace()]);
+  test('when nothing changed', async () => {
+    const root = workspace();
+    const { exitCode, stdout } = await run(['workspace', '--root', root]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatchSnapshot();
+    expect(stdout.replaceAll(root, '<root>')).toMatchSnapshot();
   });
 
-  test('when a changeset declares the addition', () => {
+  test('when a changeset declares the addition', async () => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
     write(root, { '.changeset/brave-cats.md': '---\n"@books/ledger-api": minor\n---\n\nEntries can be reversals.\n' });
-    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+    expect(await run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
   });
 
-  test('when a minor adds a version and breaks a preview', () => {
+  test('by --declared, which replaces the pending changesets', async () => {
+    const root = workspace();
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
+    const args = ['workspace', '--root', root, '--declared'];
+    expect((await run([...args, 'patch'])).exitCode).toBe(1);
+    write(root, { '.changeset/a.md': null });
+    expect((await run([...args, 'minor'])).exitCode).toBe(0);
+  });
+
+  test('when a minor adds a version and breaks a preview', async () => {
     const root = workspace();
     write(root, {
       [`${api}/versions/2027-06-01.graphql`]: sdl.replace('  name: String!\n', ''),
       '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
     });
     edit(root, `${api}/versions/2027-01-01.graphql`, '  name: String!\n', '');
-    expect(run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+    expect(await run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
   });
 
-  test('when a major removes a version whose sunset has passed, but not when a minor does', () => {
+  test('when a major removes a version whose sunset has passed, but not when a minor does', async () => {
     const root = workspace();
-    const check = (today: string) => run(['workspace', '--root', root, '--today', today]).exitCode;
+    const check = async (today: string) => (await run(['workspace', '--root', root, '--today', today])).exitCode;
     write(root, {
       [`${api}/versions/2026-01-01.graphql`]: null,
       [`${api}/versions/2026-01-01.manifest.json`]: null,
       '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
     });
-    expect(check('2027-06-01')).toBe(1);
+    expect(await check('2027-06-01')).toBe(1);
     write(root, { '.changeset/a.md': "---\n'@books/ledger-api': major\n---\n" });
-    expect(check('2027-06-01')).toBe(0);
-    expect(check('2027-05-31')).toBe(1);
+    expect(await check('2027-06-01')).toBe(0);
+    expect(await check('2027-05-31')).toBe(1);
   });
 
-  test('when a minor adds a limit with introducedWith for a new field', () => {
+  test('when a minor adds a limit with introducedWith for a new field', async () => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '  name: String!\n  notes: [String!]!\n');
     const limits = '"notes": { "value": 50, "introducedWith": "Ledger.notes" }, "queryDepth": 10';
     edit(root, `${api}/versions/2026-06-01.manifest.json`, '"queryDepth": 10', limits);
-    expect(checkWorkspace({ root }).verdict).toBe('minor');
+    expect((await checkWorkspace({ root })).verdict).toBe('minor');
   });
 
-  test('for every change before the first release', () => {
+  test('for every change before the first release', async () => {
     const root = emptyFolder();
     write(root, released);
     edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
-    const { exitCode, stdout } = run(['workspace', '--root', root]);
+    const { exitCode, stdout } = await run(['workspace', '--root', root]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('@books/ledger-api: not released yet, so every change is allowed');
   });
 });
 
-test('a released version cannot be retired with a backdated deprecation', () => {
+test('a released version cannot be retired with a backdated deprecation', async () => {
   const root = workspace();
   const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
   const retired = '"2026-06-01": { "status": "retired", "deprecatedOn": "2025-01-01", "sunsetOn": "2026-01-01" }';
   edit(root, `${api}/versions.json`, current, retired);
   write(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
-  const { exitCode, stdout } = run(['workspace', '--root', root]);
+  const { exitCode, stdout } = await run(['workspace', '--root', root]);
   expect(stdout).toContain('Clients were promised the version until its sunset.');
   expect(exitCode).toBe(1);
 });
 
-test('the minimum lifetime of a package applies to its sunsets', () => {
+test('the minimum lifetime of a package applies to its sunsets', async () => {
   const root = workspace();
   const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
   const deprecated = '"2026-06-01": { "status": "deprecated", "deprecatedOn": "2027-01-31", "sunsetOn": "2027-06-30" }';
   edit(root, `${api}/versions.json`, current, deprecated);
   write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
-  const codes = () => checkWorkspace({ root, today: '2027-01-31' }).packages[0]?.problems.map(({ code }) => code);
-  expect(codes()).toEqual([]);
+  const codes = async () =>
+    (await checkWorkspace({ root, today: '2027-01-31' })).packages[0]?.problems.map(({ code }) => code);
+  expect(await codes()).toEqual([]);
   edit(root, `${api}/package.json`, '"1.0.0"', '"1.0.0", "contractCheck": { "minimumLifetimeMonths": 5 }');
-  expect(codes()).toEqual(['released-version-broken']);
+  expect(await codes()).toEqual(['released-version-broken']);
 });
 
-test('the package that serves a contract is bumped with it', () => {
+test('the package that serves a contract is bumped with it', async () => {
   const root = workspace();
   edit(root, `${api}/package.json`, '"1.0.0"', '"1.0.0", "contractCheck": { "servedBy": ["@books/ledger-server"] }');
-  const codes = () => checkWorkspace({ root }).packages[0]?.problems.map(({ code }) => code);
-  expect(codes()).toEqual([]);
+  write(root, { 'packages/ledger-server/package.json': '{ "name": "@books/ledger-server", "version": "1.0.0" }' });
+  const codes = async () => (await checkWorkspace({ root })).packages[0]?.problems.map(({ code }) => code);
+  expect(await codes()).toEqual([]);
   edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
   write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
-  expect(codes()).toEqual(['server-not-bumped']);
-  expect(run(['workspace', '--root', root]).stdout).toContain('pnpm changeset add --minor @books/ledger-server');
+  expect(await codes()).toEqual(['server-not-bumped']);
+  expect((await run(['workspace', '--root', root])).stdout).toContain(
+    'pnpm changeset add --minor @books/ledger-server',
+  );
   write(root, { '.changeset/b.md': '---\n"@books/ledger-server": patch\n---\n' });
-  expect(codes()).toEqual([]);
+  expect(await codes()).toEqual([]);
 });
 
 describe('API reports and append-only files', () => {
   const report = '{ "declarations": { "post": { "kind": "function", "signature": "(id: string): void" } } }';
   const codes = '{ "errors": ["MISSING", "TOO_OLD"] }';
-  const settings = '{ "name": "@books/ledger-client", "contractCheck": { "appendOnly": ["error-codes.json"] } }';
+  const settings =
+    '{ "name": "@books/ledger-client", "version": "1.0.0", "contractCheck": { "appendOnly": ["error-codes.json"] } }';
   const client = 'packages/ledger-client';
 
   function clientWorkspace(): string {
@@ -293,29 +311,27 @@ describe('API reports and append-only files', () => {
     return root;
   }
 
-  const problemsOf = (root: string): unknown =>
-    checkWorkspace({ root })
-      .packages.find(({ path }) => path === client)
-      ?.problems.map(({ code }) => code);
+  const problemsOf = async (root: string): Promise<unknown> =>
+    (await checkWorkspace({ root })).packages.find(({ path }) => path === client)?.problems.map(({ code }) => code);
 
-  test('an unchanged package passes', () => {
-    expect(problemsOf(clientWorkspace())).toEqual([]);
+  test('an unchanged package passes', async () => {
+    expect(await problemsOf(clientWorkspace())).toEqual([]);
   });
 
-  test('a changed declaration needs a major bump', () => {
+  test('a changed declaration needs a major bump', async () => {
     const root = clientWorkspace();
     edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
-    expect(problemsOf(root)).toEqual(['bump-too-small']);
+    expect(await problemsOf(root)).toEqual(['bump-too-small']);
     write(root, { '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
-    expect(problemsOf(root)).toEqual([]);
+    expect(await problemsOf(root)).toEqual([]);
   });
 
-  test('a removed entry point needs a major bump, and an added one a minor bump', () => {
+  test('a removed entry point needs a major bump, and an added one a minor bump', async () => {
     const root = clientWorkspace();
     write(root, { [`${client}/api/index.api.json`]: null, [`${client}/api/web.api.json`]: report });
-    expect(checkWorkspace({ root }).changes.map(({ verdict, rule, file }) => [verdict, rule, file])).toEqual([
-      ['major', 'contractRemoved', 'api/index.api.json'],
-      ['minor', 'contractAdded', 'api/web.api.json'],
+    expect((await checkWorkspace({ root })).changes.map(({ verdict, rule, file }) => [verdict, rule, file])).toEqual([
+      ['major', 'version/contractRemoved', 'api/index.api.json'],
+      ['minor', 'version/contractAdded', 'api/web.api.json'],
     ]);
   });
 
@@ -326,44 +342,44 @@ describe('API reports and append-only files', () => {
       'the file is no longer listed',
       {
         [`${client}/error-codes.json`]: '{ "errors": ["MISSING"] }',
-        [`${client}/package.json`]: '{ "name": "@books/ledger-client" }',
+        [`${client}/package.json`]: '{ "name": "@books/ledger-client", "version": "1.0.0" }',
       },
     ],
-  ])('no bump is enough if %s', (_, files) => {
+  ])('no bump is enough if %s', async (_, files) => {
     const root = clientWorkspace();
     write(root, { ...files, '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
-    expect(problemsOf(root)).toEqual(['released-version-broken']);
+    expect(await problemsOf(root)).toEqual(['released-version-broken']);
   });
 });
 
 describe('a broken released version', () => {
-  test.each(['patch', 'minor', 'major'])('fails even if a changeset declares a %s', (bump) => {
+  test.each(['patch', 'minor', 'major'])('fails even if a changeset declares a %s', async (bump) => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
     write(root, { '.changeset/a.md': `---\n"@books/ledger-api": ${bump}\n---\n` });
-    const report = checkWorkspace({ root });
+    const report = await checkWorkspace({ root });
     expect(report.packages[0]?.problems.map(({ code }) => code)).toEqual(['released-version-broken']);
     expect(report.verdict).toBe('major');
   });
 });
 
 describe('baselines', () => {
-  test('released/ may omit the folders versions and json-schema', () => {
+  test('released/ may omit the folders versions and json-schema', async () => {
     const root = workspace();
     cpSync(join(root, api, 'released/versions'), join(root, api, 'released'), { recursive: true });
     rmSync(join(root, api, 'released/versions'), { recursive: true });
     cpSync(join(root, events, 'released/json-schema'), join(root, events, 'released'), { recursive: true });
     rmSync(join(root, events, 'released/json-schema'), { recursive: true });
-    expect(checkWorkspace({ root })).toMatchObject({ verdict: 'none', changes: [] });
+    expect(await checkWorkspace({ root })).toMatchObject({ verdict: 'none', changes: [] });
     edit(root, `${events}/json-schema/entry.posted/2026-01-01.json`, '"entryId", ', '');
     edit(root, `${api}/versions/2026-06-01.manifest.json`, '404', '410');
-    expect(checkWorkspace({ root }).changes.map(({ file }) => file)).toEqual([
+    expect((await checkWorkspace({ root })).changes.map(({ file }) => file)).toEqual([
       'versions/2026-06-01.manifest.json',
       'json-schema/entry.posted/2026-01-01.json',
     ]);
   });
 
-  test('compares with a folder or a tarball and counts the bump of the version', () => {
+  test('compares with a folder or a tarball and counts the bump of the version', async () => {
     const before = emptyFolder();
     write(before, released);
     const root = workspace();
@@ -374,17 +390,21 @@ describe('baselines', () => {
     rmSync(join(before, 'package'), { recursive: true });
 
     for (const baseline of [before, tarball, join(before, api)]) {
-      const report = () => checkWorkspace({ root, baselines: [baseline] }).packages[0];
-      expect(report()).toMatchObject({ verdict: 'minor', declared: 'none', problems: [{ code: 'bump-too-small' }] });
+      const report = async () => (await checkWorkspace({ root, baselines: [baseline] })).packages[0];
+      expect(await report()).toMatchObject({
+        verdict: 'minor',
+        declared: 'none',
+        problems: [{ code: 'bump-too-small' }],
+      });
       edit(root, `${api}/package.json`, '1.0.0', '1.1.0');
-      expect(report()).toMatchObject({ verdict: 'minor', declared: 'minor', problems: [] });
+      expect(await report()).toMatchObject({ verdict: 'minor', declared: 'minor', problems: [] });
       edit(root, `${api}/package.json`, '1.1.0', '1.0.0');
     }
   });
 });
 
-function stderrOf(...args: string[]): string {
-  return run(['workspace', ...args]).stderr;
+async function stderrOf(...args: string[]): Promise<string> {
+  return (await run(['workspace', ...args])).stderr;
 }
 
 describe('invalid input', () => {
@@ -413,31 +433,39 @@ describe('invalid input', () => {
     [
       'settings',
       { [`${api}/package.json`]: '{ "name": "a", "contractCheck": { "direction": "up" } }' },
-      '/contractCheck/direction must be producer',
+      'package.json:1: /contractCheck/direction must be one of producer, consumer, both',
     ],
-    ['a changeset without front matter', { '.changeset/a.md': 'Hello' }, 'a.md:1: is not a changeset'],
+    ['a changeset without front matter', { '.changeset/a.md': 'Hello' }, 'a.md:1: missing or invalid frontmatter.'],
     [
       'a changeset with an unknown bump',
       { '.changeset/a.md': '---\n"b": minor\n"a": huge\n---\n' },
-      'a.md:3: the bump of a must be major, minor, patch or none, not "huge"',
+      'a.md:3: invalid version type "huge" for package "a".',
     ],
+    [
+      'a changeset of an unknown package',
+      { '.changeset/a.md': '---\n"@books/ledger-api": minor\n"@books/lost": minor\n---\n' },
+      'a.md:3: ',
+    ],
+    ['the configuration of Changesets', { '.changeset/config.json': '{ "fixed": 1 }' }, '.changeset/config.json: '],
     ['a changeset that is not YAML', { '.changeset/a.md': '---\n"a": minor\n"b: [\n---\n' }, 'a.md:'],
-  ])('exits 2 and names the file: %s', (_, files, message) => {
+  ])('exits 2 and names the file: %s', async (_, files, message) => {
     const root = workspace();
     write(root, files);
-    const { exitCode, stdout, stderr } = run(['workspace', '--root', root]);
+    const { exitCode, stdout, stderr } = await run(['workspace', '--root', root]);
     expect(stderr).toContain(message);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   });
 
-  test('reports a missing or empty root and a missing, empty or broken baseline', () => {
+  test('reports a missing or empty root and a missing, empty or broken baseline', async () => {
     const empty = emptyFolder();
     const root = workspace();
     writeFileSync(join(empty, 'broken.tgz'), 'not a tarball');
-    expect(stderrOf('--root', empty)).toContain('found no package that contains');
-    expect(stderrOf('--root', join(empty, 'nowhere'))).toContain('is not a readable folder');
-    expect(stderrOf('--root', root, '--baseline', join(empty, 'nowhere'))).toContain('folder or tarball not found');
-    expect(stderrOf('--root', root, '--baseline', empty)).toContain('contains no contract package');
-    expect(stderrOf('--root', root, '--baseline', join(empty, 'broken.tgz'))).toContain('broken.tgz: ');
+    expect(await stderrOf('--root', empty)).toContain('found no package that contains');
+    expect(await stderrOf('--root', join(empty, 'nowhere'))).toContain('is not a readable folder');
+    expect(await stderrOf('--root', root, '--baseline', join(empty, 'nowhere'))).toContain(
+      'folder or tarball not found',
+    );
+    expect(await stderrOf('--root', root, '--baseline', empty)).toContain('contains no contract package');
+    expect(await stderrOf('--root', root, '--baseline', join(empty, 'broken.tgz'))).toContain('broken.tgz: ');
   });
 });

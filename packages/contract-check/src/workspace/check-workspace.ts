@@ -1,13 +1,17 @@
-import { relative } from 'node:path';
-import { largestVerdict } from '../change.ts';
+import { join, posix, relative, sep } from 'node:path';
+import { largestVerdict, type Notice } from '../change.ts';
+import { overridesOf, type ApplyOverrides } from '../config/apply-overrides.ts';
+import { configFile, readConfig } from '../config/read-config.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, describeTooSmallBump, keepReleased } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
 import { applyExceptions, reportExceptions, type ReportedException } from './apply-exceptions.ts';
-import { baselines, type Baseline } from './baseline.ts';
+import { baselines } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
+import { compareConfigured } from './compare-configured.ts';
 import { compareSnapshots, type ContractChange } from './compare-snapshots.ts';
-import { findContractPackages, type ContractPackage } from './contract-package.ts';
+import type { ComparedPackage } from './compared-package.ts';
+import { findContractPackages } from './contract-package.ts';
 import { dayOf } from './days.ts';
 import { readExceptions } from './exceptions.ts';
 import { bumpBetween } from './version-bump.ts';
@@ -19,6 +23,10 @@ export interface WorkspaceOptions {
   readonly baselines?: readonly string[];
   /** The day of the release, `YYYY-MM-DD` in UTC. Defaults to the current day. */
   readonly today?: string;
+  /** The path of the configuration. Defaults to `contract-check.json` in the root, if it exists. */
+  readonly config?: string;
+  /** The bump of every package. By default, the pending changesets declare the bumps. */
+  readonly declared?: Verdict;
 }
 
 export interface PackageReport {
@@ -52,6 +60,8 @@ export interface WorkspaceReport {
   readonly verdict: Verdict;
   /** All changes of all packages. */
   readonly changes: readonly (ContractChange & { readonly package: string })[];
+  /** The parts of contracts that the comparison did not understand. */
+  readonly notices: readonly Notice[];
   readonly packages: readonly PackageReport[];
   /** Every exception of the workspace. An expired one fails the check, even if no change needs it. */
   readonly exceptions: readonly ReportedException[];
@@ -62,67 +72,98 @@ export interface WorkspaceReport {
  *
  * @throws {InputError} when an input is missing or invalid, or the workspace contains no contract package.
  */
-export function checkWorkspace(options: WorkspaceOptions): WorkspaceReport {
-  const found = findContractPackages(options.root);
-  if (found.length === 0) {
-    throw new InputError(
-      options.root,
-      null,
-      'found no package that contains versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json',
-    );
-  }
-  const baselineOf = baselines(options.baselines ?? []);
-  const declared = readDeclaredBumps(options.root);
+export async function checkWorkspace(options: WorkspaceOptions): Promise<WorkspaceReport> {
+  const { root } = options;
   const today = options.today ?? dayOf(new Date());
+  const config = readConfig(options.config ?? null, root);
+  if (config.contracts !== undefined && (options.baselines ?? []).length > 0)
+    throw new InputError(
+      options.config ?? join(root, configFile),
+      null,
+      'lists contracts with their baselines, so --baseline has no effect. Remove one of them.',
+    );
+  const override = overridesOf(config.overrides ?? []);
+  const compared =
+    config.contracts === undefined
+      ? compareFound(root, options.baselines ?? [], today, override)
+      : await compareConfigured(root, config.contracts, override);
   const exceptions = readExceptions(
-    options.root,
-    found.map(({ name }) => name),
+    root,
+    compared.map(({ name }) => name),
   );
-  const compared = new Map<string, ContractChange[]>();
-  const packages = found.map((each) => {
-    const path = relative(options.root, each.location).replaceAll('\\', '/');
-    const baseline = baselineOf(each);
-    const all = baseline === null ? [] : compareSnapshots(baseline.snapshot, each.snapshot, each.settings, today);
-    compared.set(each.name, all);
+  const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
+  const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
+  const packages = compared.map((each) => {
     const own = exceptions.filter((exception) => exception.package === each.name);
-    const changes = applyExceptions(all, own, today);
-    return { path, ...packageReport(each, baseline, changes, declared) };
+    return packageReport(each, applyExceptions(each.changes, own, today), bumpOf);
   });
   return {
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
     changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
+    notices: compared.flatMap(({ notices }) => notices),
     packages,
-    exceptions: reportExceptions(exceptions, compared, today),
+    exceptions: reportExceptions(exceptions, new Map(compared.map(({ name, changes }) => [name, changes])), today),
   };
 }
 
+/** Compares the packages that have contracts in the documented folders. */
+function compareFound(
+  root: string,
+  places: readonly string[],
+  today: string,
+  override: ApplyOverrides,
+): ComparedPackage[] {
+  const found = findContractPackages(root);
+  if (found.length === 0) {
+    throw new InputError(
+      root,
+      null,
+      `found no package that contains versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json. For another layout, list the contracts in ${configFile}.`,
+    );
+  }
+  const baselineOf = baselines(places);
+  return found.map((each) => {
+    const { name, version, snapshot, settings, location } = each;
+    const path = relative(root, location).replaceAll(sep, '/');
+    const baseline = baselineOf(each);
+    const { changes, notices } =
+      baseline === null
+        ? { changes: [], notices: [] }
+        : compareSnapshots(baseline.snapshot, snapshot, settings, today, (change, file) =>
+            override(change, posix.join(path, file)),
+          );
+    return { name, path, version, servedBy: settings.servedBy, baseline, changes, notices };
+  });
+}
+
 function packageReport(
-  { name, version, settings }: ContractPackage,
-  baseline: Baseline | null,
+  { name, path, version, servedBy, baseline }: ComparedPackage,
   found: readonly ContractChange[],
-  pendingBumps: ReadonlyMap<string, Verdict>,
-): Omit<PackageReport, 'path'> {
-  const pending = pendingBumps.get(name) ?? 'none';
-  if (baseline === null) return { name, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
+  bumpOf: (name: string) => Verdict,
+): PackageReport {
+  const pending = bumpOf(name);
+  if (baseline === null)
+    return { name, path, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
   // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);
-  const declared = largerVerdict(pending, bumpBetween(baseline.version, version));
-  // Compared with a published package, the pending changesets are already released.
-  const servers = baseline.version === null ? settings.servedBy : [];
-  const problems = [...problemsOf(name, changes, declared), ...serverProblems(servers, changes, pendingBumps)];
-  return { name, baseline: baseline.name, verdict, declared, changes, problems };
+  const released = bumpBetween(baseline.version, version);
+  const declared = largerVerdict(pending, released);
+  // Once the version is raised, the pending changesets are consumed.
+  const servers = released === 'none' ? servedBy : [];
+  const problems = [...problemsOf(name, changes, declared), ...serverProblems(servers, changes, bumpOf)];
+  return { name, path, baseline: baseline.name, verdict, declared, changes, problems };
 }
 
 function serverProblems(
   servers: readonly string[],
   changes: readonly ContractChange[],
-  pending: ReadonlyMap<string, Verdict>,
+  bumpOf: (name: string) => Verdict,
 ): Problem[] {
   const served = largestVerdict(changes.filter(({ file }) => !file.startsWith('api/')));
   if (served === 'none') return [];
   return servers
-    .filter((server) => (pending.get(server) ?? 'none') === 'none')
+    .filter((server) => bumpOf(server) === 'none')
     .map((server) => ({
       code: 'server-not-bumped',
       message: `${server} serves this contract, but no bump of it is declared.`,

@@ -1,11 +1,9 @@
-import { compareApiReports } from '../api/compare-api-reports.ts';
-import { compareAppendOnly } from '../append-only/compare-append-only.ts';
-import { changeBy, type Change } from '../change.ts';
-import { compareGraphql } from '../graphql/compare-graphql.ts';
+import { changeBy, type Change, type Notice, type Report, type UnlocatedChange } from '../change.ts';
+import type { ApplyOverrides } from '../config/apply-overrides.ts';
 import { hasCoordinate } from '../graphql/coordinates.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
-import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
-import { compareManifests } from '../manifest/compare-manifests.ts';
+import { locate } from '../location.ts';
+import { compareFile } from './compare-file.ts';
 import { compareVersionPresence, compareVersionStates, type Lifecycle } from './compare-versions.ts';
 import type { PackageSettings } from './contract-package.ts';
 import { refusedRules, workspaceRules } from './rules.ts';
@@ -19,56 +17,89 @@ export interface ContractChange extends Change {
   readonly breaksReleased: boolean;
 }
 
-/** All changes between two snapshots: version by version, then the files of the package as a whole. */
+/** The changes of a package, and what the comparison did not understand. */
+export interface PackageChanges {
+  readonly changes: readonly ContractChange[];
+  readonly notices: readonly Notice[];
+}
+
+/**
+ * All changes between two snapshots: version by version, then the files of the package as a whole.
+ *
+ * @param override receives the path of a file in the package
+ */
 export function compareSnapshots(
   from: Snapshot,
   to: Snapshot,
   settings: PackageSettings,
   today: string,
-): ContractChange[] {
+  override: ApplyOverrides,
+): PackageChanges {
+  const notices: Notice[] = [];
+  const context: Context = {
+    from,
+    to,
+    settings,
+    lifecycle: { today, minimumLifetimeMonths: settings.minimumLifetimeMonths },
+    compare(before, now) {
+      const existed = (): ((coordinate: string) => boolean) => existedIn(from, before.version);
+      const report = compareFile(before.kind, before.read(), now.read(), settings, existed);
+      notices.push(...report.notices);
+      return report.changes.map((change) => override(change, now.path));
+    },
+  };
   const all = [...from.contracts.values(), ...to.contracts.values()];
   const versions = new Set(all.filter(isVersioned).map(({ version }) => version));
-  const lifecycle = { today, minimumLifetimeMonths: settings.minimumLifetimeMonths };
   const others = new Set(all.filter((file) => !isVersioned(file)).map(({ path }) => path));
-  return [
-    ...[...versions].flatMap((version) => compareVersion(version, from, to, settings, lifecycle)),
-    ...[...others].flatMap((path) => compareUnversioned(path, from, to, settings)),
+  const changes = [
+    ...[...versions].flatMap((version) => compareVersion(context, version)),
+    ...[...others].flatMap((path) => compareUnversioned(context, path)),
   ];
+  return { changes, notices };
+}
+
+interface Context {
+  readonly from: Snapshot;
+  readonly to: Snapshot;
+  readonly settings: PackageSettings;
+  readonly lifecycle: Lifecycle;
+  compare(before: ContractFile, now: ContractFile): Report['changes'];
 }
 
 function isVersioned({ kind }: ContractFile): boolean {
   return kind !== 'api' && kind !== 'append-only';
 }
 
-function compareUnversioned(path: string, from: Snapshot, to: Snapshot, settings: PackageSettings): ContractChange[] {
-  const [before, now] = [from.contracts.get(path), to.contracts.get(path)];
+function compareUnversioned(context: Context, path: string): ContractChange[] {
+  const [before, now] = [context.from.contracts.get(path), context.to.contracts.get(path)];
   if (before === undefined) {
     const change = changeBy(workspaceRules.contractAdded, path, `${path} was added.`);
-    return [{ ...change, file: path, breaksReleased: false }];
+    return [{ ...change, ...ofWholeFile(now), file: path, breaksReleased: false }];
   }
-  const changes = compareFile(before, now, from, settings);
+  const changes = compareFiles(context, before, now);
   if (before.kind === 'append-only')
     return changes.map((change) => ({ ...change, file: path, breaksReleased: change.verdict === 'major' }));
   // A major bump may break the types of a released version. Its SDL and schemas are compared on their own.
-  const wasPreview = from.stateOf(before.version).status === 'preview';
+  const wasPreview = context.from.stateOf(before.version).status === 'preview';
   return changes.map((change) => ({ ...inFile(path, wasPreview)(change), breaksReleased: false }));
 }
 
-function compareVersion(
-  version: string,
-  from: Snapshot,
-  to: Snapshot,
-  settings: PackageSettings,
-  lifecycle: Lifecycle,
-): ContractChange[] {
+function compareVersion(context: Context, version: string): ContractChange[] {
+  const { from, to, lifecycle } = context;
   const [before, now] = [filesOf(from, version), filesOf(to, version)];
   const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
+  const ofVersion = (change: UnlocatedChange): ContractChange => ({
+    ...change,
+    ...locate(version, from.versionLocator, to.versionLocator),
+    file: 'versions.json',
+    breaksReleased: refusedRules.has(change.rule),
+  });
   if (before.size === 0) return compareVersionPresence(version, null, stateNow, lifecycle).map(ofVersion);
   if (now.size === 0) return compareVersionPresence(version, stateBefore, null, lifecycle).map(ofVersion);
   return [
     ...compareVersionStates(version, stateBefore, stateNow, lifecycle).map(ofVersion),
     ...[...before].flatMap(([path, file]) =>
-      compareFile(file, now.get(path), from, settings).map(inFile(path, stateBefore.status === 'preview')),
+      compareFiles(context, file, now.get(path)).map(inFile(path, stateBefore.status === 'preview')),
     ),
     ...[...now.keys()]
       .filter((path) => !before.has(path))
@@ -77,44 +108,25 @@ function compareVersion(
   ];
 }
 
-/** A change of a version as a whole. */
-function ofVersion(change: Change): ContractChange {
-  return { ...change, file: 'versions.json', breaksReleased: refusedRules.has(change.rule) };
-}
-
 /** A change in a contract file. A major change of a preview is reported as minor. */
 function inFile(file: string, preview: boolean): (change: Change) => ContractChange {
   return (change) => {
     if (change.verdict !== 'major') return { ...change, file, breaksReleased: false };
     if (!preview) return { ...change, file, breaksReleased: true };
-    return {
-      ...changeBy(workspaceRules.previewChanged, change.coordinate, change.message),
-      file,
-      breaksReleased: false,
-    };
+    const { id, verdict, why } = workspaceRules.previewChanged;
+    return { ...change, rule: id, verdict, why, file, breaksReleased: false };
   };
 }
 
-function compareFile(
-  file: ContractFile,
-  counterpart: ContractFile | undefined,
-  baseline: Snapshot,
-  settings: PackageSettings,
-): readonly Change[] {
-  if (counterpart === undefined)
-    return [
-      changeBy(
-        workspaceRules.contractRemoved,
-        isVersioned(file) ? file.version : file.path,
-        `${file.path} was removed.`,
-      ),
-    ];
-  const [from, to] = [file.read(), counterpart.read()];
-  if (file.kind === 'graphql') return compareGraphql(from, to, settings).changes;
-  if (file.kind === 'api') return compareApiReports(from, to, settings).changes;
-  if (file.kind === 'append-only') return compareAppendOnly(from, to).changes;
-  if (file.kind === 'json-schema') return compareJsonSchemas(from, to, settings).changes;
-  return compareManifests(from, to, { existed: existedIn(baseline, file.version) }).changes;
+function compareFiles(context: Context, file: ContractFile, counterpart: ContractFile | undefined): readonly Change[] {
+  if (counterpart !== undefined) return context.compare(file, counterpart);
+  const coordinate = isVersioned(file) ? file.version : file.path;
+  const change = changeBy(workspaceRules.contractRemoved, coordinate, `${file.path} was removed.`);
+  return [{ ...change, location: { file: file.path, line: null }, oldLocation: ofWholeFile(file).location }];
+}
+
+function ofWholeFile(file: ContractFile | undefined): Pick<Change, 'location' | 'oldLocation'> {
+  return { location: { file: file?.read().file ?? '', line: null }, oldLocation: null };
 }
 
 /** Returns whether the SDL of a version had a coordinate. Without SDL, every coordinate is assumed to have existed. */

@@ -22,30 +22,35 @@ describe('allows', () => {
       'a retirement on the day of the sunset',
       deprecated,
       state('retired', '2026-02-01', '2027-03-01'),
-      ['versionRetired'],
+      ['version/versionRetired'],
     ],
-    ['a deprecation on the day of its release', current, state('deprecated', '2027-03-01'), ['versionDeprecated']],
+    [
+      'a deprecation on the day of its release',
+      current,
+      state('deprecated', '2027-03-01'),
+      ['version/versionDeprecated'],
+    ],
     [
       'a sunset after exactly the minimum lifetime',
       current,
       state('deprecated', '2027-03-01', '2028-03-01'),
-      ['versionDeprecated'],
+      ['version/versionDeprecated'],
     ],
     [
       'a sunset that is announced later, with the minimum lifetime ahead',
       state('deprecated', '2026-02-01'),
       state('deprecated', '2026-02-01', '2028-03-01'),
-      ['sunsetAnnounced'],
+      ['version/sunsetAnnounced'],
     ],
-    ['a later sunset', deprecated, state('deprecated', '2026-02-01', '2027-04-01'), ['sunsetLater']],
+    ['a later sunset', deprecated, state('deprecated', '2026-02-01', '2027-04-01'), ['version/sunsetLater']],
     [
       'a later deprecation',
       state('deprecated', '2027-03-05', '2029-01-01'),
       state('deprecated', '2027-03-06', '2029-01-01'),
-      ['deprecationMoved'],
+      ['version/deprecationMoved'],
     ],
-    ['a preview that is retired', state('preview'), state('retired'), ['previewRemoved']],
-    ['a revoked deprecation', deprecated, current, ['deprecationRevoked', 'sunsetLater']],
+    ['a preview that is retired', state('preview'), state('retired'), ['version/previewRemoved']],
+    ['a revoked deprecation', deprecated, current, ['version/deprecationRevoked', 'version/sunsetLater']],
   ])('%s', (_, from, to, expected) => {
     expect(rules(from, to)).toEqual(expected);
     expect(expected.filter((rule) => refusedRules.has(rule))).toEqual([]);
@@ -54,51 +59,51 @@ describe('allows', () => {
 
 describe('refuses', () => {
   test.each<[string, VersionState, VersionState, string]>([
-    ['to retire a current version', current, state('retired', '2025-11-01', '2026-11-01'), 'retiredEarly'],
+    ['to retire a current version', current, state('retired', '2025-11-01', '2026-11-01'), 'version/retiredEarly'],
     [
       'to retire a deprecated version without a sunset',
       state('deprecated', '2026-02-01'),
       state('retired', '2026-02-01', '2027-02-01'),
-      'retiredEarly',
+      'version/retiredEarly',
     ],
     [
       'to retire a version on the day before its sunset',
       state('deprecated', '2026-02-01', '2027-03-02'),
       state('retired', '2026-02-01', '2027-03-02'),
-      'retiredEarly',
+      'version/retiredEarly',
     ],
     [
       'a deprecation before the release',
       current,
       state('deprecated', '2027-02-28', '2029-01-01'),
-      'deprecationBackdated',
+      'version/deprecationBackdated',
     ],
     [
       'an earlier deprecation',
       state('deprecated', '2027-04-01', '2028-04-01'),
       state('deprecated', '2027-02-01', '2028-04-01'),
-      'deprecationBackdated',
+      'version/deprecationBackdated',
     ],
-    ['an earlier sunset', deprecated, state('deprecated', '2026-02-01', '2027-02-28'), 'sunsetEarlier'],
+    ['an earlier sunset', deprecated, state('deprecated', '2026-02-01', '2027-02-28'), 'version/sunsetEarlier'],
     [
       'an earlier sunset of a retired version',
       deprecated,
       state('retired', '2026-02-01', '2027-02-28'),
-      'sunsetEarlier',
+      'version/sunsetEarlier',
     ],
     [
       'a sunset before the minimum lifetime ends',
       current,
       state('deprecated', '2027-03-01', '2028-02-29'),
-      'lifetimeTooShort',
+      'version/lifetimeTooShort',
     ],
     [
       'a sunset that is announced later than the minimum lifetime allows',
       state('deprecated', '2026-02-01'),
       state('deprecated', '2026-02-01', '2027-06-01'),
-      'lifetimeTooShort',
+      'version/lifetimeTooShort',
     ],
-    ['to withdraw a released version', current, state('preview'), 'versionWithdrawn'],
+    ['to withdraw a released version', current, state('preview'), 'version/versionWithdrawn'],
   ])('%s', (_, from, to, expected) => {
     expect(rules(from, to)).toContain(expected);
     expect(refusedRules.has(expected)).toBe(true);
@@ -107,17 +112,22 @@ describe('refuses', () => {
 
 describe('a version as a whole', () => {
   test.each<[string, VersionState | null, VersionState | null, string[]]>([
-    ['that is added', null, current, ['versionAdded']],
+    ['that is added', null, current, ['version/versionAdded']],
     [
       'that is added as deprecated, backdated',
       null,
       state('deprecated', '2026-01-01', '2029-01-01'),
-      ['versionAdded', 'versionDeprecated', 'deprecationBackdated'],
+      ['version/versionAdded', 'version/versionDeprecated', 'version/deprecationBackdated'],
     ],
-    ['that is removed before it was deprecated', current, null, ['retiredEarly']],
-    ['that is removed after its sunset', deprecated, null, ['versionRetired']],
-    ['that is removed after it was retired', state('retired', '2026-02-01', '2027-02-01'), null, ['versionRetired']],
-    ['that is removed as a preview', state('preview'), null, ['previewRemoved']],
+    ['that is removed before it was deprecated', current, null, ['version/retiredEarly']],
+    ['that is removed after its sunset', deprecated, null, ['version/versionRetired']],
+    [
+      'that is removed after it was retired',
+      state('retired', '2026-02-01', '2027-02-01'),
+      null,
+      ['version/versionRetired'],
+    ],
+    ['that is removed as a preview', state('preview'), null, ['version/previewRemoved']],
   ])('%s', (_, from, to, expected) => {
     const found = compareVersionPresence('2026-11-01', from, to, lifecycle);
     expect(found.map(({ rule }) => rule)).toEqual(expected);

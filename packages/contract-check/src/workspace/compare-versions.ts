@@ -1,4 +1,4 @@
-import { changeBy, type Change, type Rule } from '../change.ts';
+import { changeBy, type Rule, type UnlocatedChange } from '../change.ts';
 import { describeDifference } from '../describe-difference.ts';
 import { addMonths } from './days.ts';
 import { workspaceRules } from './rules.ts';
@@ -18,8 +18,8 @@ export function compareVersionStates(
   from: VersionState,
   to: VersionState,
   lifecycle: Lifecycle,
-): Change[] {
-  const changes: Change[] = [];
+): UnlocatedChange[] {
+  const changes: UnlocatedChange[] = [];
   const statusRule = ruleOfStatus(from, to, lifecycle);
   if (statusRule !== null) {
     changes.push(changeBy(statusRule, version, `The status changed from ${from.status} to ${to.status}.`));
@@ -41,7 +41,7 @@ export function compareVersionPresence(
   from: VersionState | null,
   to: VersionState | null,
   lifecycle: Lifecycle,
-): Change[] {
+): UnlocatedChange[] {
   if (from !== null) return [changeBy(ruleOfRetirement(from, lifecycle), version, 'The version was removed.')];
   const added = changeBy(workspaceRules.versionAdded, version, 'The version was added.');
   if (to?.status !== 'deprecated') return [added];

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ComparisonSettings } from '../config/config.ts';
 import { InputError } from '../input-error.ts';
-import { isDirection, type Direction } from '../json-schema/direction.ts';
-import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
-import { isVerdict, type Verdict } from '../verdict.ts';
+import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { parseJson, type JsonDocument } from '../json/parse-json.ts';
+import { validatorOf } from '../json/validator.ts';
 import { filesOfFolder, type PackageFiles } from './package-files.ts';
 import { releasedAppendOnly, snapshotOf, type Snapshot } from './snapshot.ts';
 
@@ -21,19 +21,28 @@ export interface ContractPackage {
 }
 
 /** The settings in `package.json` under `contractCheck`. */
-export interface PackageSettings {
-  readonly direction: Direction;
-  readonly closedOutputs: boolean;
-  readonly directives: Readonly<Record<string, Verdict>>;
+export interface PackageSettings extends ComparisonSettings {
   /** The months between the deprecation of a version and its sunset, at least. */
   readonly minimumLifetimeMonths: number;
   /** Paths of JSON files that only gain entries. */
   readonly appendOnly: readonly string[];
-  /** Names of exported TypeScript unions whose users handle types that they do not know. */
-  readonly openUnions: readonly string[];
   /** The packages that serve the contract and are released with it. */
   readonly servedBy: readonly string[];
 }
+
+export const defaultComparison: ComparisonSettings = {
+  direction: 'producer',
+  closedOutputs: false,
+  directives: {},
+  openUnions: [],
+};
+
+const defaultSettings: PackageSettings = {
+  ...defaultComparison,
+  minimumLifetimeMonths: 0,
+  appendOnly: [],
+  servedBy: [],
+};
 
 /**
  * Finds the contract packages in a folder and its subfolders, ordered by name. Skips packages inside another package,
@@ -60,9 +69,9 @@ export function contractPackageOf(location: string, files: PackageFiles): Contra
   const read = files.get('package.json');
   if (read === undefined) return null;
   const source = read();
-  const { value } = parseJson(source);
-  const manifest = isJsonObject(value) ? value : {};
-  const settings = readSettings(source.file, ownMember(manifest, 'contractCheck') ?? {});
+  const document = parseJson(source);
+  const manifest = isJsonObject(document.value) ? document.value : {};
+  const settings = readSettings(document, ownMember(manifest, 'contractCheck'));
   const snapshot = snapshotOf(files, [...settings.appendOnly, ...releasedAppendOnly(files)]);
   if (snapshot.contracts.size === 0) return null;
   const name = ownMember(manifest, 'name');
@@ -88,37 +97,8 @@ function foldersIn(folder: string): string[] {
     .map((entry) => join(folder, entry.name));
 }
 
-function readSettings(file: string, value: unknown): PackageSettings {
-  const fail = (pointer: string, expected: string): never => {
-    throw new InputError(file, null, `/contractCheck${pointer} must be ${expected}`);
-  };
-  const settings: JsonObject = isJsonObject(value) ? value : fail('', 'an object');
-  const direction = ownMember(settings, 'direction') ?? 'producer';
-  const closedOutputs = ownMember(settings, 'closedOutputs') ?? false;
-  const directives = ownMember(settings, 'directives') ?? {};
-  const months = ownMember(settings, 'minimumLifetimeMonths') ?? 0;
-  const texts = (name: string): string[] => {
-    const list = ownMember(settings, name) ?? [];
-    const isList = Array.isArray(list) && list.every((each) => typeof each === 'string');
-    return isList ? list : fail(`/${name}`, 'a list of strings');
-  };
-  const verdicts: [string, Verdict][] = [];
-  for (const [name, verdict] of Object.entries(
-    isJsonObject(directives) ? directives : fail('/directives', 'an object'),
-  )) {
-    verdicts.push([name, isVerdict(verdict) ? verdict : fail(`/directives/${name}`, 'none, patch, minor or major')]);
-  }
-  return {
-    direction: isDirection(direction) ? direction : fail('/direction', 'producer, consumer or both'),
-    closedOutputs: typeof closedOutputs === 'boolean' ? closedOutputs : fail('/closedOutputs', 'true or false'),
-    directives: Object.fromEntries(verdicts),
-    minimumLifetimeMonths: isCount(months) ? months : fail('/minimumLifetimeMonths', 'a whole number of months'),
-    appendOnly: texts('appendOnly'),
-    openUnions: texts('openUnions'),
-    servedBy: texts('servedBy'),
-  };
-}
+const validateSettings = validatorOf<Partial<PackageSettings>>('config.schema.json', 'package');
 
-function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 0;
+function readSettings(document: JsonDocument, value: JsonValue | undefined): PackageSettings {
+  return { ...defaultSettings, ...(value === undefined ? {} : validateSettings(document, value, '/contractCheck')) };
 }

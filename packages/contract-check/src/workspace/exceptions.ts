@@ -1,17 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiRules } from '../api/rules.ts';
-import { appendOnlyRules } from '../append-only/rules.ts';
-import { graphqlRules } from '../graphql/rules.ts';
 import { InputError } from '../input-error.ts';
-import { jsonSchemaRules } from '../json-schema/rules.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { manifestRules } from '../manifest/rules.ts';
+import { rulesById } from '../rules.ts';
+import { didYouMean } from '../suggest.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 import { isDay } from './days.ts';
-import { workspaceRules } from './rules.ts';
 
 /** A change that someone approved although the rules refuse it or demand a larger bump. */
 export interface ContractException {
@@ -30,11 +26,7 @@ export interface ContractException {
 
 export const exceptionsFile = 'contract-exceptions.json';
 
-const rules: ReadonlySet<string> = new Set(
-  [apiRules, appendOnlyRules, graphqlRules, jsonSchemaRules, manifestRules, workspaceRules].flatMap((table) =>
-    Object.keys(table),
-  ),
-);
+const members = ['package', 'file', 'rule', 'coordinate', 'verdict', 'reason', 'expiresOn', 'approvedBy'];
 
 /**
  * Reads the exceptions of a workspace. Empty if it has no exceptions file.
@@ -56,6 +48,9 @@ function parseExceptions(source: SourceText, packages: readonly string[]): Contr
   }
 
   function readException(entry: JsonObject, pointer: string): ContractException {
+    const unknown = Object.keys(entry).find((name) => !members.includes(name));
+    if (unknown !== undefined)
+      fail(childPointer(pointer, unknown), `is not a known member${didYouMean(unknown, members)}`);
     const text = (name: string): string => {
       const value = ownMember(entry, name);
       const isText = typeof value === 'string' && value.trim() !== '';
@@ -75,7 +70,11 @@ function parseExceptions(source: SourceText, packages: readonly string[]): Contr
       approvedBy: text('approvedBy'),
     };
     if (!isDay(exception.expiresOn)) fail(childPointer(pointer, 'expiresOn'), 'must be YYYY-MM-DD');
-    if (!rules.has(exception.rule)) fail(childPointer(pointer, 'rule'), 'must be a rule that a report names');
+    if (!rulesById.has(exception.rule))
+      fail(
+        childPointer(pointer, 'rule'),
+        `must be a rule that a report names${didYouMean(exception.rule, rulesById.keys())}`,
+      );
     if (!packages.includes(exception.package))
       fail(childPointer(pointer, 'package'), `must be a contract package: ${packages.join(', ')}`);
     return exception;

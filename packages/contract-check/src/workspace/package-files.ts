@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, posix, relative, sep } from 'node:path';
 import { list } from 'tar';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
@@ -7,10 +7,10 @@ import { decodeSourceText, readSourceText, type SourceText } from '../text-file.
 /** The files of a package, by path relative to the package, with `/` as the separator. */
 export type PackageFiles = ReadonlyMap<string, () => SourceText>;
 
-const skippedFolders = new Set(['node_modules', 'dist', '.git']);
+const skippedFolders: ReadonlySet<string> = new Set(['node_modules', 'dist', '.git']);
 
-/** Null if the folder does not exist. */
-export function filesOfFolder(folder: string): PackageFiles | null {
+/** Null if the folder does not exist. `skipped` are the names of folders to leave out. */
+export function filesOfFolder(folder: string, skipped = skippedFolders): PackageFiles | null {
   const files = new Map<string, () => SourceText>();
   const pending = [folder];
   for (const current of pending) {
@@ -24,7 +24,7 @@ export function filesOfFolder(folder: string): PackageFiles | null {
     for (const entry of entries) {
       const path = join(current, entry.name);
       if (entry.isDirectory()) {
-        if (!skippedFolders.has(entry.name)) pending.push(path);
+        if (!skipped.has(entry.name)) pending.push(path);
       } else {
         files.set(relative(folder, path).replaceAll(sep, '/'), () => readSourceText(path));
       }
@@ -33,8 +33,8 @@ export function filesOfFolder(folder: string): PackageFiles | null {
   return files;
 }
 
-/** The files of a tarball of `npm pack`, which contains one top-level folder. */
-export function filesOfTarball(file: string): PackageFiles {
+/** The files of a tarball of `npm pack`, which contains one top-level folder. Errors about its files show `label`. */
+export function filesOfTarball(file: string, label = file): PackageFiles {
   const files = new Map<string, () => SourceText>();
   try {
     list({
@@ -45,14 +45,27 @@ export function filesOfTarball(file: string): PackageFiles {
         const path = entry.path.split('/').slice(1).join('/');
         const chunks: Uint8Array[] = [];
         entry.on('data', (chunk) => chunks.push(chunk));
-        const name = `${file}:${path}`;
-        files.set(path, () => ({ file: name, text: decodeSourceText(name, Buffer.concat(chunks)) }));
+        files.set(path, () => {
+          const name = `${label}:${path}`;
+          return {
+            file: name,
+            text: decodeSourceText(name, Buffer.concat(chunks)),
+            readRelative: (other) => readAmong(files, label, posix.join(posix.dirname(path), other)),
+          };
+        });
       },
     });
   } catch (error) {
-    throw new InputError(file, null, 'is not a readable tarball', { cause: error });
+    throw new InputError(label, null, 'is not a readable tarball', { cause: error });
   }
   return files;
+}
+
+/** @throws {InputError} when the file is not among the files. `label` names what contains them. */
+export function readAmong(files: PackageFiles, label: string, path: string): SourceText {
+  const read = files.get(path);
+  if (read === undefined) throw new InputError(`${label}:${path}`, null, 'file not found');
+  return read();
 }
 
 /** The files in a folder, by path relative to the folder. */

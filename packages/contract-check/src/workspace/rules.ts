@@ -1,7 +1,7 @@
 import { named, type RuleText } from '../change.ts';
 
 /** The rules for versions as a whole. The other rule tables cover changes inside a contract file. */
-export const workspaceRules = named({
+export const workspaceRules = named('version', {
   versionAdded: {
     what: 'a version is added',
     verdict: 'minor',
@@ -91,9 +91,9 @@ export const workspaceRules = named({
 
 /** The rules whose changes no bump allows. */
 export const refusedRules: ReadonlySet<string> = new Set([
-  workspaceRules.versionWithdrawn.name,
-  workspaceRules.retiredEarly.name,
-  workspaceRules.deprecationBackdated.name,
-  workspaceRules.lifetimeTooShort.name,
-  workspaceRules.sunsetEarlier.name,
+  workspaceRules.versionWithdrawn.id,
+  workspaceRules.retiredEarly.id,
+  workspaceRules.deprecationBackdated.id,
+  workspaceRules.lifetimeTooShort.id,
+  workspaceRules.sunsetEarlier.id,
 ]);

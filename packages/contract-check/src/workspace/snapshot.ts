@@ -1,8 +1,8 @@
+import type { ContractKind } from '../config/config.ts';
+import type { Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { below, type PackageFiles } from './package-files.ts';
-import { readVersionStates, unlisted, versionKey, type VersionState } from './version-status.ts';
-
-type ContractKind = 'graphql' | 'manifest' | 'json-schema' | 'api' | 'append-only';
+import { readVersionStates, unlisted, versionKey, type VersionState, type VersionStates } from './version-status.ts';
 
 /** A contract file. */
 export interface ContractFile {
@@ -23,6 +23,8 @@ export interface Snapshot {
   readonly contracts: ReadonlyMap<string, ContractFile>;
   /** The state in `versions.json`, or the default state if the version is not listed. */
   stateOf(version: string): VersionState;
+  /** The lines of versions in `versions.json`. */
+  readonly versionLocator: Locator;
 }
 
 /** The file name endings of contracts and their kinds, by folder. */
@@ -87,12 +89,18 @@ export function releasedAppendOnly(files: PackageFiles): string[] {
   );
 }
 
+const noVersions: VersionStates = {
+  states: new Map(),
+  locator: { file: 'versions.json', lineOf: () => null, parentOf: () => null },
+};
+
 function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {
   const listed = files.get('versions.json');
-  const states = listed === undefined ? new Map<string, VersionState>() : readVersionStates(listed());
+  const { states, locator }: VersionStates = listed === undefined ? noVersions : readVersionStates(listed());
   return {
     contracts: new Map(contracts.map((contract) => [contract.path, contract])),
     stateOf: (version) => states.get(version) ?? unlisted,
+    versionLocator: locator,
   };
 }
 

@@ -1,6 +1,7 @@
 import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
+import type { Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { isDay } from './days.ts';
 
@@ -18,6 +19,12 @@ export interface VersionState {
   readonly sunsetOn: string | null;
 }
 
+/** The states of versions, and their lines. */
+export interface VersionStates {
+  readonly states: ReadonlyMap<string, VersionState>;
+  readonly locator: Locator;
+}
+
 /** The state of a version that `versions.json` does not list. Released is the stricter assumption. */
 export const unlisted: VersionState = { status: 'current', deprecatedOn: null, sunsetOn: null };
 
@@ -25,11 +32,11 @@ const statuses: readonly string[] = ['preview', 'current', 'deprecated', 'retire
 
 /**
  * Reads `versions.json`, which contains states by version or, for families of contracts such as event types, by family
- * and version. The keys of the result are those of `versionKey`.
+ * and version. The keys and the coordinates of the result are those of `versionKey`.
  *
  * @throws {InputError} when the file is invalid.
  */
-export function readVersionStates(source: SourceText): Map<string, VersionState> {
+export function readVersionStates(source: SourceText): VersionStates {
   const document = parseJson(source);
   const states = new Map<string, VersionState>();
 
@@ -68,7 +75,16 @@ export function readVersionStates(source: SourceText): Map<string, VersionState>
       states.set(versionKey(name, version), readState(innerPointer, inner));
     }
   }
-  return states;
+  const locator: Locator = {
+    file: source.file,
+    lineOf(version) {
+      const steps = version.split('/');
+      const [family, name] = [steps.slice(0, -1).join('/'), steps.at(-1) ?? ''];
+      return document.lineOf(childPointer(family === '' ? '' : childPointer('', family), name));
+    },
+    parentOf: () => null,
+  };
+  return { states, locator };
 }
 
 /** The key of a version in a family. `family` is empty for contracts without a family. */

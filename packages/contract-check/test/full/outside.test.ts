@@ -1,33 +1,36 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-// Installs the packed package with npm outside this workspace, with each supported major of graphql.
+// Runs the packed package with npm and npx outside this workspace, with each supported major of graphql.
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'contract-check-outside-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-// eslint-disable-next-line node/no-process-env -- the commands under test need the environment of the test run
+// oxlint-disable-next-line node/no-process-env -- the commands under test need the environment of the test run
 const environment = { ...process.env };
 
-/** The folders on the PATH, without those that the package manager added. */
-const path = (environment['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+/** The PATH of a shell outside the workspace: without the folders of the package manager, with the Node of this test. */
+const path = [
+  join(process.execPath, '..'),
+  ...(environment['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules')),
+].join(delimiter);
 
-/** Node 20, the oldest supported version. Undefined if the machine does not have it. */
-const node20 = path.map((folder) => join(folder, 'node')).find((file) => existsSync(file) && majorOf(file) === 20);
-
-function majorOf(node: string): number {
-  return Number(/^v(\d+)\./.exec(execFileSync(node, ['--version'], { encoding: 'utf8' }))?.[1]);
+interface CommandResult {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
-function command(file: string, args: readonly string[], cwd: string): string {
-  // The PATH of a shell outside the workspace.
-  const env = { ...environment, PATH: path.join(delimiter) };
-  return execFileSync(file, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+function command(file: string, args: readonly string[], cwd: string, variables: NodeJS.ProcessEnv = {}): CommandResult {
+  const env = { ...environment, PATH: path, ...variables };
+  return spawnSync(file, args, { cwd, env, encoding: 'utf8', input: oldSdl });
 }
 
 let tarball = '';
@@ -43,39 +46,137 @@ beforeAll(() => {
   tarball = join(packed, readdirSync(packed)[0] ?? '');
 }, 120_000);
 
-function install(graphql: string): string {
-  const folder = mkdtempSync(join(scratch, 'consumer-'));
-  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }');
-  command('npm', ['install', '--no-audit', '--no-fund', tarball, `graphql@${graphql}`], folder);
-  writeFileSync(join(folder, 'old.graphql'), 'enum E { A B } type Query { e(x: Int = 1): E }');
-  writeFileSync(join(folder, 'new.graphql'), 'enum E { A B C } type Query { e(x: Int = 1, y: Int): E! }');
-  writeFileSync(
-    join(folder, 'old.json'),
-    '{ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] }',
-  );
-  writeFileSync(join(folder, 'new.json'), '{ "type": "object", "properties": { "a": { "type": "string" } } }');
+/** A subgraph, which applies the directives of a framework that it does not define. */
+const oldSdl = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
+
+type Query {
+  product(id: ID!): Product
+}
+
+type Product @key(fields: "id") {
+  id: ID!
+  name: String! @shareable
+  price: Int
+}
+`;
+const newSdl = oldSdl.replace('  name: String! @shareable\n', '  name: String @shareable\n  weight: Float\n');
+const require = createRequire(import.meta.url);
+/** The JSON Schemas of two drafts of JSON Schema, which another project published. */
+const drafts = ['06', '07'].map((draft) => require.resolve(`ajv/dist/refs/json-schema-draft-${draft}.json`));
+
+function folderWithContracts(): string {
+  const folder = mkdtempSync(join(scratch, 'empty-'));
+  writeFileSync(join(folder, 'old.graphql'), oldSdl);
+  writeFileSync(join(folder, 'new.graphql'), newSdl);
+  for (const [i, draft] of drafts.entries()) writeFileSync(join(folder, `${i}.json`), readFileSync(draft));
   writeFileSync(join(folder, 'old.manifest.json'), '{ "limits": { "depth": 10 } }');
   writeFileSync(join(folder, 'new.manifest.json'), '{ "limits": { "depth": 20 } }');
   return folder;
 }
 
+describe('npx in a folder without a package', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = folderWithContracts();
+  });
+
+  const check = (...args: string[]): CommandResult =>
+    command('npx', ['--yes', `--package=${tarball}`, 'contract-check', ...args], folder);
+  const graphql = ['graphql', '--from', 'old.graphql', '--to', 'new.graphql'];
+
+  const printed = (format: string): string => {
+    const { status, stdout, stderr } = check(...graphql, '--declared', 'minor', '--format', format);
+    expect({ format, status, stderr: stderr.replaceAll(/^npm warn .*\n/gm, '') }).toEqual({
+      format,
+      status: 1,
+      stderr: '',
+    });
+    return stdout;
+  };
+
+  test('prints every format, and exits 1 for a bump that is too small', () => {
+    expect(printed('text')).toContain('  major  Product.name\n         The type changed from String! to String.');
+    expect(JSON.parse(printed('json'))).toMatchObject({
+      verdict: 'major',
+      changes: [
+        { rule: 'graphql/outputWidened', coordinate: 'Product.name', location: { file: 'new.graphql', line: 9 } },
+        { rule: 'graphql/fieldAdded', coordinate: 'Product.weight', oldLocation: null },
+      ],
+    });
+    expect(printed('github')).toContain('::error file=new.graphql,line=9,');
+    expect(JSON.parse(printed('sarif'))).toMatchObject({ version: '2.1.0', runs: [{ results: [{}, {}] }] });
+    expect(printed('markdown')).toContain('| **major** | `Product.name` |');
+    expect(XMLValidator.validate(printed('junit'))).toBe(true);
+  });
+
+  test('exits 0 for a bump that is large enough, and reads the standard input', () => {
+    expect(check(...graphql, '--declared', 'major').status).toBe(0);
+    const { status, stdout } = check('graphql', '--from', '-', '--to', 'new.graphql', '--format', 'json');
+    expect({ status, verdict: JSON.parse(stdout).verdict }).toEqual({ status: 0, verdict: 'major' });
+  });
+
+  test('compares the JSON Schemas of another project', () => {
+    const { status, stdout } = check(
+      'json-schema',
+      '--from',
+      '0.json',
+      '--to',
+      '1.json',
+      '--direction',
+      'consumer',
+      '--format',
+      'json',
+    );
+    const { verdict, changes } = JSON.parse(stdout);
+    expect({ status, verdict }).toEqual({ status: 0, verdict: 'major' });
+    expect(changes).toContainEqual(
+      expect.objectContaining({
+        rule: 'json-schema/identityChanged',
+        coordinate: '$',
+        location: { file: '1.json', line: 1 },
+      }),
+    );
+  });
+
+  test('exits 2 with one line for invalid usage and invalid input', () => {
+    writeFileSync(join(folder, 'broken.graphql'), 'type Query {\n  a:\n}');
+    for (const [args, message] of [
+      [['graphql', '--from', 'lost.graphql', '--to', 'new.graphql'], 'lost.graphql: file not found\n'],
+      [
+        ['graphql', '--from', 'old.graphql', '--to', 'broken.graphql'],
+        'broken.graphql:3: Syntax Error: Expected Name, found "}".\n',
+      ],
+      [
+        [...graphql, '--formt', 'json'],
+        "contract-check graphql: unknown option '--formt' (Did you mean --format?). See contract-check graphql --help.\n",
+      ],
+    ] as const) {
+      const { status, stdout, stderr } = check(...args);
+      expect({ status, stdout, stderr: stderr.replaceAll(/^npm warn .*\n/gm, '') }).toEqual({
+        status: 2,
+        stdout: '',
+        stderr: message,
+      });
+    }
+  });
+});
+
 describe.each(['16', '17'])('with graphql %s', (graphql) => {
   let folder = '';
   beforeAll(() => {
-    folder = install(graphql);
+    folder = folderWithContracts();
+    writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }');
+    const args = ['install', '--no-audit', '--no-fund', tarball, `graphql@${graphql}`];
+    const { status, stderr } = command('npm', args, folder);
+    if (status !== 0) throw new Error(stderr);
   }, 120_000);
 
-  // graphql 17 requires Node 22.
-  const node = graphql === '16' ? node20 : process.execPath;
-  if (node === undefined)
-    process.stdout.write('contract-check: skipped the tests with Node 20, which is not on the PATH\n');
-
-  test.skipIf(node === undefined)('runs every command', () => {
+  test('runs every command', () => {
     const bin = join(folder, 'node_modules/.bin/contract-check');
     const check = (...args: string[]): unknown =>
-      JSON.parse(command(node ?? '', [bin, ...args, '--format', 'json'], folder));
-    expect(check('graphql', '--from', 'old.graphql', '--to', 'new.graphql')).toMatchObject({ verdict: 'minor' });
-    expect(check('json-schema', '--from', 'old.json', '--to', 'new.json', '--direction', 'producer')).toMatchObject({
+      JSON.parse(command(process.execPath, [bin, ...args, '--format', 'json'], folder).stdout);
+    expect(check('graphql', '--from', 'old.graphql', '--to', 'new.graphql')).toMatchObject({ verdict: 'major' });
+    expect(check('json-schema', '--from', '0.json', '--to', '1.json', '--direction', 'both')).toMatchObject({
       verdict: 'major',
     });
     expect(check('manifest', '--from', 'old.manifest.json', '--to', 'new.manifest.json')).toMatchObject({
@@ -83,14 +184,14 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
     });
   });
 
-  test.skipIf(node === undefined)('exports the functions', () => {
+  test('exports the functions', () => {
     writeFileSync(
       join(folder, 'use.js'),
       `import { compareGraphql } from '@deedwire/contract-check';
        const sdl = (text) => ({ file: 'a.graphql', text });
        console.log(compareGraphql(sdl('type Query { a: Int }'), sdl('type Query { a: Int! }')).verdict);`,
     );
-    expect(command(node ?? '', ['use.js'], folder)).toBe('minor\n');
+    expect(command(process.execPath, ['use.js'], folder).stdout).toBe('minor\n');
   });
 
   test('packs the expected files without settings of the workspace', () => {
@@ -101,14 +202,79 @@ describe.each(['16', '17'])('with graphql %s', (graphql) => {
       'LICENSE',
       'README.md',
       'api',
+      'config.schema.json',
       'corpus',
       'dist',
+      'docs',
       'manifest.schema.json',
       'package.json',
+      'rule-ids.json',
     ]);
     expect(readFileSync(join(installed, 'package.json'), 'utf8')).not.toMatch(/deedwire-source|catalog:|workspace:/);
     expect(
       readdirSync(join(installed, 'dist'), { recursive: true }).some((name) => String(name).includes('.test.')),
     ).toBe(false);
+  });
+});
+
+describe('the GitHub Action', () => {
+  const entry = join(packageFolder, 'action/main.mjs');
+  let folder = '';
+  beforeAll(() => {
+    folder = folderWithContracts();
+  });
+
+  /** Runs the entry as GitHub does: the inputs and the files for outputs are in the environment. */
+  function runAction(inputs: Readonly<Record<string, string>>) {
+    const [outputs, summary] = ['outputs', 'summary'].map((name) => join(folder, name));
+    for (const file of [outputs, summary]) writeFileSync(file ?? '', '');
+    const { status, stdout } = command(process.execPath, [entry], folder, {
+      GITHUB_OUTPUT: outputs,
+      GITHUB_STEP_SUMMARY: summary,
+      RUNNER_TEMP: scratch,
+      INPUT_PACKAGE: tarball,
+      ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+    });
+    return {
+      status,
+      stdout,
+      outputs: readFileSync(outputs ?? '', 'utf8'),
+      summary: readFileSync(summary ?? '', 'utf8'),
+    };
+  }
+
+  const inputs = { command: 'graphql', from: 'old.graphql', to: 'new.graphql', declared: 'minor' };
+
+  test('installs the package, annotates, writes the summary, the outputs and SARIF, and fails', () => {
+    const { status, stdout, outputs, summary } = runAction({ ...inputs, 'sarif-file': 'result.sarif' });
+    expect(stdout).toContain('::error file=new.graphql,line=9,title=major%3A Product.name (graphql/outputWidened)::');
+    expect(outputs).toBe('verdict=major\npassed=false\n');
+    expect(summary).toContain('| **major** | `Product.name` |');
+    expect(JSON.parse(readFileSync(join(folder, 'result.sarif'), 'utf8')).runs[0].results).toHaveLength(2);
+    expect(status).toBe(1);
+  });
+
+  test('passes if the bump is large enough', () => {
+    const { status, outputs } = runAction({ ...inputs, declared: 'major' });
+    expect({ status, outputs }).toEqual({ status: 0, outputs: 'verdict=major\npassed=true\n' });
+  });
+
+  test('reports invalid input as an annotation', () => {
+    const { status, stdout, outputs } = runAction({ ...inputs, from: 'lost.graphql' });
+    expect(stdout).toContain('::error title=contract-check::lost.graphql: file not found\n');
+    expect({ status, outputs }).toEqual({ status: 2, outputs: 'passed=false\n' });
+  });
+
+  test('declares the inputs and outputs that the entry reads and writes', () => {
+    const action = readFileSync(join(packageFolder, 'action/action.yml'), 'utf8');
+    const text = readFileSync(entry, 'utf8');
+    const declared = (section: string): string[] =>
+      [...(new RegExp(`^${section}:\\n((?:  .*\\n)+)`, 'm').exec(action)?.[1] ?? '').matchAll(/^ {2}([\w-]+):$/gm)].map(
+        ([, name = '']) => name,
+      );
+    for (const name of declared('inputs')) expect(text).toContain(`'${name}'`);
+    expect(declared('inputs')).toHaveLength(9);
+    for (const name of declared('outputs')) expect(text).toContain(`setOutput('${name}'`);
+    expect(declared('outputs')).toEqual(['verdict', 'passed']);
   });
 });

@@ -1,0 +1,65 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../input-error.ts';
+import { compareVerdicts, type Verdict } from '../verdict.ts';
+import type { PackageReport } from '../workspace/check-workspace.ts';
+import type { ContractChange } from '../workspace/compare-snapshots.ts';
+
+/** A changeset for the changes of one package. */
+export interface ChangesetText {
+  readonly package: string;
+  /** The name in `.changeset/`. The same for each run, so that a later run replaces the file. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The changesets of the packages that need a larger bump than they declare. */
+export function changesetsFor(packages: readonly PackageReport[]): ChangesetText[] {
+  return packages
+    .filter(({ verdict, declared }) => compareVerdicts(declared, verdict) < 0)
+    .map(({ name, verdict, changes }) => ({
+      package: name,
+      name: `contract-${name.replaceAll(/[^\w.-]+/g, '-').replace(/^-/, '')}.md`,
+      text: `---\n${JSON.stringify(name)}: ${verdict}\n---\n\n${textOf(changes)}\n`,
+    }));
+}
+
+/**
+ * Writes the changesets to the `.changeset` folder of a workspace. Returns their paths.
+ *
+ * @throws {InputError} when the folder is missing.
+ */
+export function writeChangesets(root: string, changesets: readonly ChangesetText[]): string[] {
+  const folder = join(root, '.changeset');
+  if (!existsSync(folder)) throw new InputError(folder, null, 'folder not found. Run `changeset init`.');
+  return changesets.map(({ name, text }) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  });
+}
+
+const headings: Readonly<Record<Exclude<Verdict, 'none'>, string>> = {
+  major: 'Breaking changes:',
+  minor: 'New and deprecated:',
+  patch: 'Documentation:',
+};
+
+function textOf(changes: readonly ContractChange[]): string {
+  return (['major', 'minor', 'patch'] as const)
+    .map((verdict) => ({ verdict, lines: linesOf(changes.filter((change) => change.verdict === verdict)) }))
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ verdict, lines }) => `${headings[verdict]}\n\n${lines.join('\n')}`)
+    .join('\n\n');
+}
+
+/** One line for each element, with the versions in which it changed. */
+function linesOf(changes: readonly ContractChange[]): string[] {
+  const byText = Map.groupBy(changes, ({ coordinate, message, why, verdict }) =>
+    verdict === 'major' ? `\`${coordinate}\`: ${message} ${why}` : `\`${coordinate}\`: ${message}`,
+  );
+  return Array.from(byText, ([text, found]) => {
+    const files = [...new Set(found.map(({ file }) => file))].toSorted();
+    return `- ${text} (${files.join(', ')})`;
+  });
+}

@@ -1,0 +1,127 @@
+import type { Change, Notice, Report } from '../change.ts';
+import { declareBump, describeTooSmallBump } from '../remedy.ts';
+import { compareVerdicts, type Verdict } from '../verdict.ts';
+import type { ExceptionStatus, ReportedException } from '../workspace/apply-exceptions.ts';
+import type { WorkspaceReport } from '../workspace/check-workspace.ts';
+import { exceptionsFile } from '../workspace/exceptions.ts';
+
+/** `error`: the change fails the check. `warning`: it is major, but allowed. `note`: it is smaller. */
+export type Level = 'error' | 'warning' | 'note';
+
+export interface Finding {
+  readonly level: Level;
+  readonly change: Change;
+}
+
+/** A reason why the check fails. */
+export interface Failure {
+  readonly message: string;
+  /** A sentence, then the commands to run. */
+  readonly remedy: string;
+}
+
+/** The findings of one comparison: of two files, or of one package. */
+export interface Group {
+  /** The name of the package. Null for a comparison of two files. */
+  readonly package: string | null;
+  readonly verdict: Verdict;
+  /** Null if no bump was declared, so that every verdict passes. */
+  readonly declared: Verdict | null;
+  /** What the contracts were compared with. Null if nothing was released yet. */
+  readonly baseline: string | null;
+  readonly findings: readonly Finding[];
+  readonly failures: readonly Failure[];
+}
+
+/** The result of a check, which every format shows. */
+export interface Outcome {
+  readonly passed: boolean;
+  readonly verdict: Verdict;
+  readonly groups: readonly Group[];
+  readonly notices: readonly Notice[];
+  readonly exceptions: readonly ReportedException[];
+  /** What the JSON format prints. */
+  readonly json: object;
+}
+
+/** @param packageName the package of the new file. Null if it is unknown. */
+export function outcomeOfReport(
+  report: Report,
+  declared: Verdict | null,
+  baseline: string,
+  packageName: string | null,
+): Outcome {
+  const { verdict, changes, notices } = report;
+  const tooSmall = declared !== null && compareVerdicts(declared, verdict) < 0;
+  const failure = (bump: Verdict): Failure => ({
+    message: describeTooSmallBump(verdict, bump),
+    remedy: declareBump(packageName ?? 'PACKAGE', verdict),
+  });
+  const group = {
+    package: null,
+    verdict,
+    declared,
+    baseline,
+    findings: changes.map((change) => ({ change, level: levelOf(change, declared) })),
+    failures: tooSmall ? [failure(declared)] : [],
+  };
+  return { passed: !tooSmall, verdict, groups: [group], notices, exceptions: [], json: report };
+}
+
+export function outcomeOfWorkspace(report: WorkspaceReport): Outcome {
+  const groups = report.packages.map(({ name, verdict, declared, baseline, changes, problems }): Group => ({
+    package: name,
+    verdict,
+    declared,
+    baseline,
+    findings: changes.map((change) => ({
+      change,
+      level: change.breaksReleased ? 'error' : levelOf(change, declared),
+    })),
+    failures: problems,
+  }));
+  const expired = report.exceptions.some(({ status }) => status === 'expired');
+  return {
+    passed: !expired && groups.every(({ failures }) => failures.length === 0),
+    verdict: report.verdict,
+    groups,
+    notices: report.notices,
+    exceptions: report.exceptions,
+    json: report,
+  };
+}
+
+function levelOf({ verdict }: Change, declared: Verdict | null): Level {
+  if (declared !== null && compareVerdicts(declared, verdict) < 0) return 'error';
+  return verdict === 'major' ? 'warning' : 'note';
+}
+
+/** One sentence: whether the check passed, and why not. */
+export function summaryOf({ passed, groups, verdict, exceptions }: Outcome): string {
+  const [first] = groups;
+  if (groups.length === 1 && first?.package === null) {
+    const [failure] = first.failures;
+    if (failure !== undefined) return `Failed: ${failure.message}`;
+    return first.declared === null ? `Verdict: ${verdict}` : `Passed: the declared bump is ${first.declared}.`;
+  }
+  if (passed) return 'Passed: every change is declared, and no released version is broken.';
+  const failed = groups.filter(({ failures }) => failures.length > 0).map((group) => group.package ?? '');
+  if (exceptions.some(({ status }) => status === 'expired')) failed.push(exceptionsFile);
+  return `Failed: ${failed.join(', ')}`;
+}
+
+export const expiryText: Readonly<Record<ExceptionStatus, (day: string) => string>> = {
+  applied: (day) => `It holds until ${day}.`,
+  unused: (day) => `No change needs it. It holds until ${day}. Remove it once the change is released.`,
+  expired: (day) => `It expired after ${day}. Remove it, or have it approved again.`,
+};
+
+/** `new.graphql:8`. */
+export function placeOf({ file, line }: Change['location']): string {
+  return line === null ? file : `${file}:${line}`;
+}
+
+/** The reason for the verdict, and the verdict that an override replaced. */
+export function reasonsOf({ why, override }: Change): string {
+  return override === undefined ? why : `${override.reason} (The configuration overrides ${override.verdict}: ${why})`;
+}

@@ -1,0 +1,51 @@
+import { reasonsOf, summaryOf, type Level, type Outcome } from './outcome.ts';
+
+const commands: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'notice' };
+
+/** Renders workflow commands of GitHub Actions, which annotate the lines of a pull request, and a summary. */
+export function renderGithub(outcome: Outcome): string {
+  const { groups, notices, exceptions } = outcome;
+  return [
+    ...groups.flatMap(({ findings }) =>
+      findings.map(({ level, change }) => {
+        const { verdict, coordinate, message, rule, location } = change;
+        const title = `${verdict}: ${coordinate} (${rule})`;
+        return command(commands[level], location, title, `${message} ${reasonsOf(change)}`);
+      }),
+    ),
+    ...notices.map(({ location, message }) => command('notice', location, 'contract-check', message)),
+    ...groups.flatMap(({ package: name, failures }) =>
+      failures.map(({ message, remedy }) =>
+        command('error', null, name ?? 'contract-check', `${message}\nTo fix: ${remedy}`),
+      ),
+    ),
+    ...exceptions
+      .filter(({ status }) => status === 'expired')
+      .map(({ package: name, coordinate, expiresOn }) =>
+        command('error', null, name, `The exception for ${coordinate} expired after ${expiresOn}.`),
+      ),
+    summaryOf(outcome),
+  ].join('\n');
+}
+
+function command(
+  name: string,
+  location: { readonly file: string; readonly line: number | null } | null,
+  title: string,
+  message: string,
+): string {
+  const properties = [
+    ...(location === null ? [] : [`file=${escapeProperty(location.file)}`]),
+    ...(typeof location?.line === 'number' ? [`line=${location.line}`] : []),
+    `title=${escapeProperty(title)}`,
+  ];
+  return `::${name} ${properties.join(',')}::${escapeData(message)}`;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

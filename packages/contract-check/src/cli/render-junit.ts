@@ -1,0 +1,68 @@
+import { placeOf, reasonsOf, type Group, type Outcome } from './outcome.ts';
+
+/** Renders JUnit XML: one suite for each package, one case for each change, and one for the declared bump. */
+export function renderJunit(outcome: Outcome): string {
+  const suites = outcome.groups.map(renderSuite);
+  const expired = outcome.exceptions.filter(({ status }) => status === 'expired');
+  if (expired.length > 0) {
+    const cases = expired.map(({ package: name, coordinate, expiresOn }) =>
+      testCase(`${name} ${coordinate}`, 'exceptions', failure(`The exception expired after ${expiresOn}.`, '')),
+    );
+    suites.push(suite('exceptions', cases));
+  }
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites name="contract-check">',
+    ...suites,
+    '</testsuites>',
+  ].join('\n');
+}
+
+interface Case {
+  readonly xml: string;
+  readonly failed: boolean;
+}
+
+function renderSuite({ package: name, findings, failures, verdict, declared }: Group): string {
+  const changes = findings.map(({ level, change }) => {
+    const text = `${change.message}\n${reasonsOf(change)}\n${placeOf(change.location)}`;
+    const body = level === 'error' ? failure(`${change.verdict}: ${change.message}`, text) : output(text);
+    return testCase(change.coordinate, change.rule, body);
+  });
+  const reasons = failures.map(({ message, remedy }) => failure(message, `To fix: ${remedy}`)).join('');
+  const declaredCase = testCase(
+    'declared bump',
+    'contract-check',
+    reasons || output(`${declared ?? 'none'} for ${verdict}`),
+  );
+  return suite(name ?? 'contract', [...changes, declaredCase]);
+}
+
+function suite(name: string, cases: readonly Case[]): string {
+  const failed = cases.filter((each) => each.failed).length;
+  const open = `  <testsuite name="${escape(name)}" tests="${cases.length}" failures="${failed}" errors="0" skipped="0" time="0">`;
+  return [open, ...cases.map(({ xml }) => xml), '  </testsuite>'].join('\n');
+}
+
+function testCase(name: string, className: string, body: string): Case {
+  const xml = `    <testcase name="${escape(name)}" classname="${escape(className)}" time="0">${body}</testcase>`;
+  return { xml, failed: body.startsWith('<failure') };
+}
+
+function failure(message: string, text: string): string {
+  return `<failure message="${escape(message)}" type="contract-check">${escape(text)}</failure>`;
+}
+
+function output(text: string): string {
+  return `<system-out>${escape(text)}</system-out>`;
+}
+
+/** Escapes text for elements and attributes, and replaces the characters that XML 1.0 does not allow. */
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}');
+}

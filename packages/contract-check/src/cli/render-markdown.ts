@@ -1,0 +1,68 @@
+import { expiryText, placeOf, reasonsOf, summaryOf, type Group, type Outcome } from './outcome.ts';
+
+/** Renders GitHub Flavored Markdown, for a comment or a job summary. */
+export function renderMarkdown(outcome: Outcome): string {
+  const { groups, notices, exceptions } = outcome;
+  const blocks = [
+    `**${escapeText(summaryOf(outcome))}**`,
+    ...groups.flatMap(renderGroup),
+    ...(notices.length === 0 ? [] : ['### Notices']),
+    ...(notices.length === 0
+      ? []
+      : [notices.map(({ location, message }) => `- ${code(placeOf(location))}: ${escapeText(message)}`).join('\n')]),
+    ...(exceptions.length === 0 ? [] : ['### Exceptions']),
+    ...(exceptions.length === 0
+      ? []
+      : [
+          exceptions
+            .map(({ package: name, coordinate, rule, reason, status, expiresOn, approvedBy }) => {
+              const text = `${reason} Approved by ${approvedBy}. ${expiryText[status](expiresOn)}`;
+              return `- ${name} ${code(coordinate)} (${code(rule)}): ${escapeText(text)}`;
+            })
+            .join('\n'),
+        ]),
+  ];
+  return blocks.join('\n\n');
+}
+
+function renderGroup({ package: name, baseline, verdict, declared, findings, failures }: Group): string[] {
+  const compared = baseline === null ? 'not released yet' : `compared with ${code(baseline)}`;
+  const bump = declared === null ? '' : `, declared bump ${declared}`;
+  const rows = findings.map(({ level, change }) => {
+    const { coordinate, message, location, rule } = change;
+    const cells = [
+      level === 'error' ? `**${change.verdict}**` : change.verdict,
+      code(coordinate),
+      `${escapeText(message)} ${escapeText(reasonsOf(change))}`,
+      code(placeOf(location)),
+      code(rule),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    `### ${name === null ? 'Contract' : escapeText(name)}: ${verdict}${bump} (${compared})`,
+    ...(rows.length === 0
+      ? ['No changes.']
+      : [['| Verdict | Element | Change | Place | Rule |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')]),
+    ...failures.map(({ message, remedy }) => {
+      const [first = '', ...commands] = remedy.split('\n');
+      const block = commands.length === 0 ? [] : ['', '```sh', ...commands, '```'];
+      return [`Failed: ${escapeText(message)} To fix: ${escapeText(first)}`, ...block].join('\n');
+    }),
+  ];
+}
+
+/** A code span that may contain backticks. Tables end a cell at a pipe, even in a code span. */
+function code(text: string): string {
+  const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+  const padding = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
+  return `${fence}${padding}${oneLine(text).replaceAll('|', String.raw`\|`)}${padding}${fence}`;
+}
+
+function escapeText(text: string): string {
+  return oneLine(text).replaceAll(/[\\`*_[\]<>|#]/g, String.raw`\$&`);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
+}

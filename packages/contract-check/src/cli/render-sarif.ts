@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Location as SarifLocation, Log, Notification, ReportingDescriptor, Result } from 'sarif';
+import type { Change } from '../change.ts';
+import type { Location } from '../location.ts';
+import { rulesById } from '../rules.ts';
+import { reasonsOf, type Group, type Outcome } from './outcome.ts';
+
+/** Renders SARIF 2.1.0, which code scanning services read. */
+export function renderSarif(outcome: Outcome, version: string): string {
+  const findings = outcome.groups.flatMap(({ findings: all }) => all);
+  const ruleIds = [...new Set(findings.map(({ change }) => change.rule))].toSorted();
+  const results = findings.map(({ change, level }): Result => ({
+    ruleId: change.rule,
+    ruleIndex: ruleIds.indexOf(change.rule),
+    level,
+    message: { text: `${change.coordinate}: ${change.message} ${reasonsOf(change)}` },
+    locations: [{ ...locationOf(change.location), logicalLocations: [{ fullyQualifiedName: change.coordinate }] }],
+    partialFingerprints: { 'contractCheck/v1': fingerprintOf(change) },
+    properties: { verdict: change.verdict },
+  }));
+  const log: Log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'contract-check', semanticVersion: version, rules: ruleIds.map(descriptorOf) } },
+        invocations: [
+          {
+            executionSuccessful: true,
+            toolExecutionNotifications: [
+              ...outcome.notices.map(({ location, message }): Notification => ({
+                level: 'note',
+                message: { text: message },
+                locations: [locationOf(location)],
+              })),
+              ...outcome.groups.flatMap(failuresOf),
+            ],
+          },
+        ],
+        results,
+      },
+    ],
+  };
+  return JSON.stringify(log, null, 2);
+}
+
+function failuresOf({ failures, package: name }: Group): Notification[] {
+  return failures.map(({ message, remedy }) => ({
+    level: 'error',
+    message: { text: `${name === null ? '' : `${name}: `}${message} To fix: ${remedy}` },
+  }));
+}
+
+function descriptorOf(id: string): ReportingDescriptor {
+  const rule = rulesById.get(id);
+  if (rule === undefined) return { id };
+  const why = 'why' in rule ? rule.why : `Producer: ${rule.producer.why} Consumer: ${rule.consumer.why}`;
+  const text = `${rule.what[0]?.toUpperCase()}${rule.what.slice(1)}.`;
+  return { id, shortDescription: { text }, help: { text: why } };
+}
+
+function locationOf({ file, line }: Location): SarifLocation {
+  const path = file.replaceAll('\\', '/');
+  const uri = isAbsolute(file) ? pathToFileURL(file).href : encodeURI(path.replace(/^\.\//, ''));
+  return { physicalLocation: { artifactLocation: { uri }, ...(line === null ? {} : { region: { startLine: line } }) } };
+}
+
+/** Equal for the same change on another line or in another file. */
+function fingerprintOf({ rule, coordinate, message }: Change): string {
+  return createHash('sha256')
+    .update(JSON.stringify([rule, coordinate, message]))
+    .digest('hex')
+    .slice(0, 32);
+}

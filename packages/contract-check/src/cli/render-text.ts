@@ -1,0 +1,81 @@
+import type { Notice } from '../change.ts';
+import type { ReportedException } from '../workspace/apply-exceptions.ts';
+import type { ContractChange } from '../workspace/compare-snapshots.ts';
+import { exceptionsFile } from '../workspace/exceptions.ts';
+import { expiryText, placeOf, reasonsOf, summaryOf, type Finding, type Group, type Outcome } from './outcome.ts';
+
+/** Renders the text format: the changes, the problems and their remedies, then the exceptions. */
+export function renderText(outcome: Outcome): string {
+  const { groups, notices, exceptions, verdict } = outcome;
+  const [only] = groups;
+  if (only?.package === null) {
+    const failed = only.failures.flatMap(({ remedy }) => renderRemedy(remedy, ''));
+    const end = only.declared === null ? [] : [summaryOf(outcome), ...failed];
+    return [`Verdict: ${verdict}`, ...renderFindings(only.findings, '  '), ...renderNotices(notices), ...end].join(
+      '\n',
+    );
+  }
+  return [
+    ...groups.flatMap(renderGroup),
+    ...renderNotices(notices),
+    ...renderExceptions(exceptions),
+    summaryOf(outcome),
+  ].join('\n');
+}
+
+function renderFindings(findings: readonly Finding[], indent: string): string[] {
+  const lines = findings.flatMap(({ change }) => {
+    const { verdict, coordinate, message, location, rule } = change;
+    return [
+      `${indent}${verdict.padEnd(5)}  ${coordinate}`,
+      `${indent}       ${message}`,
+      `${indent}       ${reasonsOf(change)}`,
+      `${indent}       ${placeOf(location)}  ${rule}`,
+      '',
+    ];
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function renderRemedy(remedy: string, indent: string): string[] {
+  const [first = '', ...commands] = remedy.split('\n');
+  return [`${indent}To fix: ${first}`, ...commands.map((command) => `${indent}  ${command}`)];
+}
+
+function renderNotices(notices: readonly Notice[]): string[] {
+  const lines = new Set(notices.map(({ location, message }) => `  ${placeOf(location)}: ${message}`));
+  return lines.size === 0 ? [] : ['Notices:', '', ...lines, ''];
+}
+
+function renderExceptions(exceptions: readonly ReportedException[]): string[] {
+  if (exceptions.length === 0) return [];
+  return [
+    `Exceptions in ${exceptionsFile}:`,
+    '',
+    ...exceptions.flatMap(({ status, package: name, file, rule, coordinate, reason, expiresOn, approvedBy }) => [
+      `  ${status.padEnd(7)}  ${name} ${file} ${coordinate} (${rule})`,
+      `           ${reason}`,
+      `           Approved by ${approvedBy}. ${expiryText[status](expiresOn)}`,
+      '',
+    ]),
+  ];
+}
+
+function renderGroup(group: Group): string[] {
+  const lines = [heading(group)];
+  if (group.findings.length > 0) lines.push('');
+  for (const [file, findings] of Map.groupBy(group.findings, fileOf))
+    lines.push(`  ${file}`, ...renderFindings(findings, '    '));
+  for (const { message, remedy } of group.failures)
+    lines.push(`  Failed: ${message}`, ...renderRemedy(remedy, '  '), '');
+  return lines.at(-1) === '' ? lines : [...lines, ''];
+}
+
+function fileOf({ change }: { readonly change: Finding['change'] & Partial<ContractChange> }): string {
+  return change.file ?? change.location.file;
+}
+
+function heading({ package: name, baseline, verdict, declared }: Group): string {
+  if (baseline === null) return `${name}: not released yet, so every change is allowed`;
+  return `${name}: verdict ${verdict}, declared bump ${declared} (compared with ${baseline})`;
+}

@@ -1,0 +1,41 @@
+import picomatch from 'picomatch';
+import { report, type Change, type Report } from '../change.ts';
+import type { Override } from './config.ts';
+
+/** Changes the verdict of a change if an override matches it. `file` is relative to the root, with `/`. */
+export type ApplyOverrides = (change: Change, file: string) => Change;
+
+export function overridesOf(overrides: readonly Override[]): ApplyOverrides {
+  const matchers = overrides.map((override) => ({ override, matches: matcherOf(override) }));
+  return (change, file) => {
+    const found = matchers.find(({ matches }) => matches(change, file));
+    if (found === undefined) return change;
+    const { verdict, reason } = found.override;
+    return { ...change, verdict, override: { verdict: change.verdict, reason } };
+  };
+}
+
+export function overrideReport({ changes, notices }: Report, apply: ApplyOverrides, file: string): Report {
+  return report(
+    changes.map((change) => apply(change, file)),
+    notices,
+  );
+}
+
+function matcherOf({ rule, coordinate, files }: Override): (change: Change, file: string) => boolean {
+  const isCoordinate = coordinate === undefined ? () => true : patternOf(coordinate);
+  const isFile = files === undefined ? () => true : picomatch([...files]);
+  return (change, file) =>
+    (rule === undefined || change.rule === rule) &&
+    // The configuration cannot lower the rules for versions: that takes an approved exception.
+    !change.rule.startsWith('version/') &&
+    isCoordinate(change.coordinate) &&
+    isFile(file);
+}
+
+/** `*` stands for any text. */
+function patternOf(coordinate: string): (text: string) => boolean {
+  const parts = coordinate.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  const pattern = new RegExp(`^${parts.join('.*')}$`, 's');
+  return (text) => pattern.test(text);
+}

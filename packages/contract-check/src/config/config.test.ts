@@ -1,0 +1,230 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { run } from '../cli/run.ts';
+import { checkWorkspace } from '../workspace/check-workspace.ts';
+
+// A workspace whose folders have none of the documented names.
+
+const sdl = 'type Query {\n  account: Account\n}\n\ntype Account {\n  id: ID!\n  owner: String!\n}\n';
+const event = '{\n  "type": "object",\n  "properties": { "id": { "type": "string" } },\n  "required": ["id"]\n}\n';
+const contracts = [
+  { kind: 'graphql', folder: 'services/accounts', files: ['schema/*.graphql'], baseline: 'git:HEAD' },
+  { kind: 'json-schema', files: ['events/**/*.json'], baseline: 'git:HEAD', package: '@bank/events' },
+];
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'contract-check-config-'));
+  write('package.json', '{ "name": "bank", "private": true, "version": "0.0.0" }');
+  write('services/accounts/package.json', '{ "name": "@bank/accounts", "version": "1.4.0" }');
+  write('services/accounts/schema/public.graphql', sdl);
+  write('events/account/opened.json', event);
+  configure({ contracts });
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'Release');
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function git(...args: string[]): void {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' });
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+function configure(config: object): void {
+  write('contract-check.json', JSON.stringify(config, null, 2));
+}
+
+const check = () => checkWorkspace({ root });
+const dropOwner = (): void => write('services/accounts/schema/public.graphql', sdl.replace('  owner: String!\n', ''));
+
+describe('contracts in any layout', () => {
+  test('are compared with a commit, by package', async () => {
+    dropOwner();
+    write('events/account/opened.json', event.replace('"string"', '["string", "null"]'));
+    const { packages, changes } = await check();
+    expect(packages.map(({ name, baseline, verdict, problems }) => [name, baseline, verdict, problems.length])).toEqual(
+      [
+        ['@bank/accounts', 'git:HEAD', 'major', 1],
+        ['@bank/events', 'git:HEAD', 'major', 1],
+      ],
+    );
+    expect(changes.map(({ rule, file, location }) => [rule, file, location.file, location.line])).toEqual([
+      ['graphql/fieldRemoved', 'schema/public.graphql', join(root, 'services/accounts/schema/public.graphql'), 5],
+      ['json-schema/nullAdded', 'events/account/opened.json', join(root, 'events/account/opened.json'), 3],
+    ]);
+  });
+
+  test('that are added or removed as files are minor and major', async () => {
+    rmSync(join(root, 'services/accounts/schema/public.graphql'));
+    write('services/accounts/schema/partner.graphql', sdl);
+    expect((await check()).changes.map(({ rule, file }) => [rule, file])).toEqual([
+      ['version/contractRemoved', 'schema/public.graphql'],
+      ['version/contractAdded', 'schema/partner.graphql'],
+    ]);
+  });
+
+  test('allow a major change with a raised version, unless they are frozen', async () => {
+    dropOwner();
+    write('services/accounts/package.json', '{ "name": "@bank/accounts", "version": "2.0.0" }');
+    expect((await check()).packages[0]).toMatchObject({ verdict: 'major', declared: 'major', problems: [] });
+    configure({ contracts: [{ ...contracts[0], frozen: true }] });
+    expect((await check()).packages[0]?.problems.map(({ code }) => code)).toEqual(['released-version-broken']);
+  });
+
+  test('take the bump of --declared in place of changesets', async () => {
+    dropOwner();
+    expect((await run(['workspace', '--root', root])).exitCode).toBe(1);
+    expect((await run(['workspace', '--root', root, '--declared', 'minor'])).exitCode).toBe(1);
+    expect((await run(['workspace', '--root', root, '--declared', 'major'])).exitCode).toBe(0);
+  });
+
+  test('are compared with a folder', async () => {
+    write('published/accounts/schema/public.graphql', sdl.replace('owner: String!', 'owner: String'));
+    configure({ contracts: [{ ...contracts[0], baseline: 'published/accounts' }] });
+    expect((await check()).changes.map(({ rule }) => rule)).toEqual(['graphql/outputNarrowed']);
+  });
+});
+
+describe('an override', () => {
+  const reason = 'The owner was never filled in.';
+
+  test.each([
+    ['by rule', { rule: 'graphql/fieldRemoved' }, 'patch'],
+    ['by coordinate', { coordinate: 'Account.owner' }, 'patch'],
+    ['by a pattern of coordinates', { coordinate: 'Acc*.*' }, 'patch'],
+    [
+      'by rule, coordinate and file',
+      { rule: 'graphql/fieldRemoved', coordinate: '*.owner', files: ['services/**'] },
+      'patch',
+    ],
+    ['of another rule', { rule: 'graphql/fieldAdded' }, 'major'],
+    ['of another coordinate', { coordinate: 'Account.own' }, 'major'],
+    ['of another file', { rule: 'graphql/fieldRemoved', files: ['events/**'] }, 'major'],
+  ])('sets the verdict %s', async (_, match, verdict) => {
+    dropOwner();
+    configure({ contracts, overrides: [{ ...match, verdict: 'patch', reason }] });
+    const { packages, changes } = await check();
+    expect(packages[0]?.verdict).toBe(verdict);
+    expect(changes[0]?.override).toEqual(verdict === 'patch' ? { verdict: 'major', reason } : undefined);
+  });
+
+  test('can raise a verdict, and applies to two files', async () => {
+    configure({
+      overrides: [{ rule: 'graphql/fieldAdded', verdict: 'major', reason: 'Our clients reject new fields.' }],
+    });
+    write('old.graphql', 'type Query { a: Int }');
+    write('new.graphql', 'type Query { a: Int b: Int }');
+    const places = ['--from', join(root, 'old.graphql'), '--to', join(root, 'new.graphql')];
+    expect((await run(['graphql', ...places])).stdout).toContain('Verdict: minor');
+    const { stdout } = await run(['graphql', ...places, '--config', join(root, 'contract-check.json')]);
+    expect(stdout).toContain('Verdict: major');
+    expect(stdout).toContain(
+      'Our clients reject new fields. (The configuration overrides minor: Clients receive a field only if they select it.)',
+    );
+  });
+});
+
+describe('an invalid configuration is named by one line', () => {
+  const [first] = contracts;
+
+  test.each([
+    [{ contract: [] }, ':2: /contract is not a known member (did you mean "contracts"?)'],
+    [{ contracts: [{ ...first, file: [] }] }, ':10: /contracts/0/file is not a known member (did you mean "files"?)'],
+    [
+      { contracts: [{ ...first, kind: 'sdl' }] },
+      ':4: /contracts/0/kind must be one of graphql, json-schema, manifest, api, append-only',
+    ],
+    [{ contracts: [{ kind: 'graphql', files: ['a'] }] }, ":3: /contracts/0 must have required property 'baseline'"],
+    [{ contracts: [{ ...first, folder: 'nowhere' }] }, ': /contracts/0/folder does not exist: nowhere'],
+    [{ contracts: [{ ...first, files: ['*.gql'] }] }, ': /contracts/0/files match no file'],
+    [
+      { overrides: [{ rule: 'graphql/fieldRemoved', verdict: 'none' }] },
+      ":3: /overrides/0 must have required property 'reason'",
+    ],
+    [
+      { overrides: [{ rule: 'graphql/fieldRemove', verdict: 'none', reason: 'x' }] },
+      ':4: /overrides/0/rule must be the id of a rule, not "graphql/fieldRemove" (did you mean "graphql/fieldRemoved"?)',
+    ],
+    [
+      { overrides: [{ rule: 'version/retiredEarly', verdict: 'none', reason: 'x' }] },
+      ':4: /overrides/0/rule cannot be a rule for versions. List the change in contract-exceptions.json.',
+    ],
+  ])('%j', async (config, message) => {
+    configure(config);
+    const { exitCode, stdout, stderr } = await run(['workspace', '--root', root]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(`contract-check.json${message}`);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  test('contracts together with --baseline', async () => {
+    expect((await run(['workspace', '--root', root, '--baseline', root])).stderr).toBe(
+      `${join(root, 'contract-check.json')}: lists contracts with their baselines, so --baseline has no effect. Remove one of them.\n`,
+    );
+  });
+
+  test('a missing file and a missing commit', async () => {
+    const config = join(root, 'lost.json');
+    expect((await run(['workspace', '--root', root, '--config', config])).stderr).toBe(`${config}: file not found\n`);
+    configure({ contracts: [{ ...contracts[0], baseline: 'git:v9' }] });
+    expect((await run(['workspace', '--root', root])).stderr).toBe('git:v9: Not a valid object name v9\n');
+  });
+});
+
+describe('changelog', () => {
+  test('prints a changeset with the changes of each package that needs a larger bump', async () => {
+    write(
+      'services/accounts/schema/public.graphql',
+      sdl.replace('owner: String!', 'owner: String\n  "New."\n  iban: String'),
+    );
+    expect((await run(['changelog', '--root', root])).stdout).toBe(`---
+"@bank/accounts": major
+---
+
+Breaking changes:
+
+- \`Account.owner\`: The type changed from String! to String. A client that relies on a value may receive null. (schema/public.graphql)
+
+New and deprecated:
+
+- \`Account.iban\`: The field was added with the type String. (schema/public.graphql)
+`);
+  });
+
+  test('writes the changesets, after which the check passes', async () => {
+    dropOwner();
+    expect((await run(['changelog', '--root', root, '--write'])).stderr).toBe(
+      `${join(root, '.changeset')}: folder not found. Run \`changeset init\`.\n`,
+    );
+    write('.changeset/config.json', '{}');
+    write('package-lock.json', '{}');
+    write('package.json', '{ "name": "bank", "private": true, "version": "0.0.0", "workspaces": ["services/*"] }');
+    expect((await run(['workspace', '--root', root])).exitCode).toBe(1);
+    const { stdout } = await run(['changelog', '--root', root, '--write']);
+    const path = join(root, '.changeset/contract-bank-accounts.md');
+    expect(stdout).toBe(`${path}\n`);
+    expect(readdirSync(join(root, '.changeset')).toSorted()).toEqual(['config.json', 'contract-bank-accounts.md']);
+    expect(readFileSync(path, 'utf8')).toContain('"@bank/accounts": major');
+    expect((await run(['workspace', '--root', root])).exitCode).toBe(0);
+    expect((await run(['changelog', '--root', root])).stdout).toBe('Every change is declared.\n');
+  });
+});
+
+test('the bumps of a fixed group count as declared', async () => {
+  write('package.json', '{ "name": "bank", "private": true, "version": "0.0.0", "workspaces": ["services/*"] }');
+  write('package-lock.json', '{}');
+  write('services/web/package.json', '{ "name": "@bank/web", "version": "1.4.0" }');
+  write('.changeset/config.json', '{ "fixed": [["@bank/accounts", "@bank/web"]] }');
+  write('.changeset/a.md', '---\n"@bank/web": major\n---\n\nA new look.\n');
+  dropOwner();
+  expect((await check()).packages[0]).toMatchObject({ declared: 'major', problems: [] });
+});

@@ -1,0 +1,41 @@
+import type { Direction } from '../json-schema/direction.ts';
+import type { Verdict } from '../verdict.ts';
+
+export type ContractKind = 'graphql' | 'json-schema' | 'manifest' | 'api' | 'append-only';
+
+/** How to compare contracts. `config.schema.json` describes the members. */
+export interface ComparisonSettings {
+  readonly direction: Direction;
+  readonly closedOutputs: boolean;
+  readonly directives: Readonly<Record<string, Verdict>>;
+  /** Names of exported TypeScript unions whose users handle types that they do not know. */
+  readonly openUnions: readonly string[];
+}
+
+/** The configuration file. `config.schema.json` is the JSON Schema of this type. */
+export interface Config {
+  readonly contracts?: readonly ConfiguredContracts[];
+  readonly overrides?: readonly Override[];
+}
+
+/** Contract files of one kind in one package. */
+export interface ConfiguredContracts extends Partial<ComparisonSettings> {
+  readonly kind: ContractKind;
+  /** Relative to the root. Defaults to the root. */
+  readonly folder?: string;
+  /** Patterns, relative to the folder. */
+  readonly files: readonly string[];
+  readonly baseline: string;
+  readonly package?: string;
+  readonly frozen?: boolean;
+  readonly servedBy?: readonly string[];
+}
+
+/** A verdict that differs from that of the rule. `rule` or `coordinate` is set. */
+export interface Override {
+  readonly rule?: string;
+  readonly coordinate?: string;
+  readonly files?: readonly string[];
+  readonly verdict: Verdict;
+  readonly reason: string;
+}

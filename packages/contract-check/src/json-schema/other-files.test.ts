@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readSourceText } from '../text-file.ts';
+import { compareJsonSchemas } from './compare-json-schema.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'contract-check-refs-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(path: string, value: unknown): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), JSON.stringify(value, null, 2));
+}
+
+function compare() {
+  const [from, to] = ['old', 'new'].map((name) => readSourceText(join(folder, name, 'root.json')));
+  if (from === undefined || to === undefined) throw new Error('unreachable');
+  const { changes } = compareJsonSchemas(from, to, { direction: 'producer' });
+  return changes.map(({ rule, coordinate, location, oldLocation }) => [
+    rule,
+    coordinate,
+    location.file.replace(folder, ''),
+    location.line,
+    oldLocation?.file.replace(folder, ''),
+  ]);
+}
+
+const root = { properties: { entry: { $ref: 'parts/entry.json' } } };
+const entry = (type: unknown) => ({
+  type: 'object',
+  properties: { amount: { $ref: 'shared/number.json#/$defs/amount' }, parent: { $ref: '../root.json' } },
+  $defs: { unused: { type } },
+});
+
+test('follows references to other files, relative to the file that contains them', () => {
+  for (const [side, type] of [
+    ['old', 'integer'],
+    ['new', 'number'],
+  ] as const) {
+    write(`${side}/root.json`, root);
+    write(`${side}/parts/entry.json`, entry(type));
+    write(`${side}/parts/shared/number.json`, { $defs: { amount: { type } } });
+  }
+  expect(compare()).toEqual([
+    ['json-schema/typeAdded', '$.entry.amount', '/new/parts/shared/number.json', 3, '/old/parts/shared/number.json'],
+  ]);
+});
+
+const address = (name: string): string => `https://example.com/schemas/${name}`;
+
+test('resolves an address next to the address of the root', () => {
+  write('old/root.json', { $id: address('root.json'), properties: { a: { $ref: address('a.json') } } });
+  write('old/a.json', { type: 'integer' });
+  write('new/root.json', { $id: address('root.json'), properties: { a: { $ref: 'a.json' } } });
+  write('new/a.json', { type: 'string' });
+  expect(compare().map(([rule, coordinate]) => [rule, coordinate])).toEqual([
+    ['json-schema/typeAdded', '$.a'],
+    ['json-schema/typeRemoved', '$.a'],
+  ]);
+});
+
+test('a copy in one file equals the same schema in several files', () => {
+  write('old/root.json', root);
+  write('old/parts/entry.json', { properties: { amount: { type: 'integer' } } });
+  write('new/root.json', { properties: { entry: { properties: { amount: { type: 'integer' } } } } });
+  expect(compare()).toEqual([]);
+});
+
+test.each([
+  ['missing', undefined, 'old/root.json:3: /properties/entry refers to "parts/entry.json": '],
+  ['not an object', true, 'entry.json:1: the schema must be an object'],
+  ['invalid', { properties: { a: { type: 'text' } } }, 'entry.json:4: /properties/a/type must be a type name'],
+  [
+    'without the definition',
+    { $ref: '#/$defs/lost' },
+    'entry.json:1: the schema refers to "#/$defs/lost", which does not exist',
+  ],
+])('names the file and the line if another file is %s', (_, value, message) => {
+  write('old/root.json', root);
+  write('new/root.json', root);
+  if (value !== undefined) write('old/parts/entry.json', value);
+  expect(compare).toThrow(message);
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { InputError } from '../input-error.ts';
+import { didYouMean } from '../suggest.ts';
+import { childPointer } from './json-value.ts';
+import type { JsonDocument } from './parse-json.ts';
+
+/** Checks that a value has the type that a JSON Schema describes. */
+export type Validate<T> = (document: JsonDocument, value: unknown, at?: string) => T;
+
+/**
+ * Returns a function that validates with a JSON Schema of this package. `T` is the type that the schema describes. The
+ * function throws an `InputError` with the JSON Pointer and the line of the first invalid value. `at` is the pointer of
+ * the value in its document.
+ *
+ * @param file the schema, relative to the folder of the package
+ * @param definition the name of a schema in its `$defs`. Omitted for the schema itself.
+ */
+export function validatorOf<T>(file: string, definition?: string): Validate<T> {
+  let compiled: ValidateFunction<T> | undefined;
+  return (document, value, at = '') => {
+    compiled ??= compile<T>(file, definition);
+    if (compiled(value)) return value;
+    const { pointer, problem } = describe(compiled.errors ?? []);
+    const place = `${at}${pointer}`;
+    throw new InputError(document.file, lineOf(document, place), `${place || 'the file'} ${problem}`);
+  };
+}
+
+function compile<T>(file: string, definition?: string): ValidateFunction<T> {
+  const schema: object = JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'));
+  const ajv = new Ajv2020({ allowUnionTypes: true, allErrors: true, verbose: true, strictRequired: false });
+  ajv.addSchema(schema, file);
+  return ajv.compile<T>({ $ref: definition === undefined ? file : `${file}#/$defs/${definition}` });
+}
+
+/** A missing member has no line, but the object around it has. */
+function lineOf(document: JsonDocument, pointer: string): number | null {
+  return document.lineOf(pointer) ?? document.lineOf(pointer.slice(0, pointer.lastIndexOf('/')));
+}
+
+interface Described {
+  readonly pointer: string;
+  readonly problem: string;
+}
+
+/**
+ * The error with the deepest place. For a value of several forms, such as a number or an object, this selects the form
+ * that was meant.
+ */
+function describe(errors: readonly ErrorObject[]): Described {
+  const [first, ...rest] = errors.map(describeError);
+  if (first === undefined) return { pointer: '', problem: 'is not valid' };
+  return rest.reduce((best, error) => (depth(error.pointer) > depth(best.pointer) ? error : best), first);
+}
+
+function describeError({
+  instancePath,
+  keyword,
+  params,
+  message = 'is not valid',
+  parentSchema,
+}: ErrorObject): Described {
+  const extra: unknown = params['additionalProperty'];
+  if (keyword === 'additionalProperties' && typeof extra === 'string') {
+    const known: unknown = parentSchema?.['properties'];
+    const names = typeof known === 'object' && known !== null ? Object.keys(known) : [];
+    return { pointer: childPointer(instancePath, extra), problem: `is not a known member${didYouMean(extra, names)}` };
+  }
+  const allowed: unknown = params['allowedValues'];
+  if (Array.isArray(allowed)) return { pointer: instancePath, problem: `must be one of ${allowed.join(', ')}` };
+  return { pointer: instancePath, problem: message };
+}
+
+function depth(pointer: string): number {
+  return pointer.split('/').length;
+}
