@@ -21,15 +21,14 @@ Exit codes: 0 success, 1 the bench failed, 2 invalid usage.
 `;
 
 /** The help for the options of a bench that has parts. */
-function partOptions({ name, parts }: Bench): string {
+function partOptions({ name, parts, perRound }: Bench): string {
   if (parts === null) return '';
-  const lines = Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(10)} ${summary}`);
-  return `
-Options of ${name}:
-  --per-round <number>  deliveries per round; the default is 12,000, or 400 with --quick
-  --only <part>         run one part; the default is all of them:
-${lines.join('\n')}
-`;
+  const lines = [
+    ...(perRound === null ? [] : [`  --per-round <number>  ${perRound}`]),
+    '  --only <part>         run one part; the default is all of them:',
+    ...Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(13)} ${summary}`),
+  ];
+  return `\nOptions of ${name}:\n${lines.join('\n')}\n`;
 }
 
 async function main(): Promise<number> {
@@ -54,9 +53,9 @@ async function main(): Promise<number> {
     return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
   }
   const { only, 'per-round': perRound, quick = false, json = false } = values;
-  if (bench.parts === null && (only !== undefined || perRound !== undefined)) {
-    return invalid(`The bench "${name}" has no options --only and --per-round.`);
-  }
+  if (bench.parts === null && only !== undefined) return invalid(`The bench "${name}" has no option --only.`);
+  if (bench.perRound === null && perRound !== undefined)
+    return invalid(`The bench "${name}" has no option --per-round.`);
   if (only !== undefined && !Object.keys(bench.parts ?? {}).includes(only)) {
     return invalid(`There is no part "${only}". Known parts: ${Object.keys(bench.parts ?? {}).join(', ')}.`);
   }

@@ -4,6 +4,7 @@ import {
   checkGeneratedFiles,
   checkPhrases,
   checkServedSchemas,
+  checkUnfinished,
   run,
   workspaceRoot,
   type CommandResult,
@@ -26,7 +27,22 @@ interface Step {
 // Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: 'pnpm generate', check: checkGeneratedFiles };
 
+/** Tests that list every version of every contract, or read files that belong to each version. */
+const versionListTests = [
+  'packages/webhook-events/src/event-types.test.ts',
+  'packages/webhook-events/src/payload-files.test.ts',
+  'apps/webhook-worker/src/rendering/renderer.test.ts',
+  'tools/contract-tests/src/schema-packages.test.ts',
+  'tools/contract-tests/src/webhook-halves.test.ts',
+  'tools/reference/src/recorded-event-types.test.ts',
+];
+
 const steps: Step[] = [
+  {
+    name: 'unfinished',
+    remedy: 'write what each line says, and remove its `FILL IN` comment',
+    check: checkUnfinished,
+  },
   { name: 'format', remedy: 'pnpm format', check: () => run('oxfmt', ['--check']) },
   {
     name: 'lint',
@@ -60,6 +76,11 @@ const steps: Step[] = [
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/layering.test.ts']),
   },
   {
+    name: 'version lists',
+    remedy: 'confirm the change in the list of the test, or change the file that the test names',
+    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...versionListTests]),
+  },
+  {
     name: 'phrases',
     remedy: 'rewrite the sentence, or state a reason before it: `phrase-ok: <reason>`',
     check: checkPhrases,
@@ -74,19 +95,25 @@ const steps: Step[] = [
 
 /** Runs all checks and prints one line per check, plus the output of failed ones. Returns the names of the failed checks. */
 export async function check(): Promise<string[]> {
-  const failed = [await perform(generated), ...(await Promise.all(steps.map(perform)))].filter((step) => step !== null);
-  for (const { name, remedy } of failed) process.stdout.write(`\n${name} failed. Remedy: ${remedy}\n`);
+  const generation = await perform(generated);
+  // The other checks would report the cause again, each in its own words.
+  const isBlocked = generation.result.isBlocking === true;
+  const others = isBlocked ? [] : await Promise.all(steps.map(perform));
+  if (isBlocked) process.stdout.write('\nSkipped the other checks because a generator failed. Fix what it names.\n');
+  const failed = [generation, ...others].filter(({ result }) => !result.succeeded).map(({ step }) => step);
+  if (!isBlocked) for (const { name, remedy } of failed) process.stdout.write(`\n${name} failed. Remedy: ${remedy}\n`);
   return failed.map(({ name }) => name);
 }
 
-async function perform(step: Step): Promise<Step | null> {
+async function perform(step: Step): Promise<{ step: Step; result: CommandResult }> {
   const startedAt = performance.now();
-  const { succeeded, output, warnings = '' } = await step.check();
+  const result = await step.check();
+  const { succeeded, output, warnings = '' } = result;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
     `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? warnings : `${output.trimEnd()}\n`}`,
   );
-  return succeeded ? null : step;
+  return { step, result };
 }
 
 if (import.meta.main) {

@@ -1,3 +1,5 @@
-export type { SchemaVersion, SchemaVersionStatus } from './contract.ts';
-export { UnknownVersionError } from './unknown-version-error.ts';
-export { sdl, versions } from './versions.ts';
+export { costs, type OperationCosts } from './generated/costs.ts';
+export type { Manifest, ManifestLimit, ManifestResponseHeader } from './generated/manifest.ts';
+export { sdl } from './generated/sdl.ts';
+export { UnknownVersionError } from './generated/unknown-version-error.ts';
+export { versions, type SchemaVersion, type SchemaVersionStatus } from './generated/versions.ts';

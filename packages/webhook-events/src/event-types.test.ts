@@ -41,8 +41,11 @@ describe('the registry', () => {
 test('publishes exactly these exports', () => {
   expect(manifest.publishConfig.exports).toEqual({
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './asyncapi/*.json': './asyncapi/*.json',
     './delivery-headers.json': './delivery-headers.json',
+    './event-types.json': './event-types.json',
     './json-schema/*.json': './json-schema/*.json',
+    './package.json': './package.json',
     './versions.json': './versions.json',
     // `<event type>/<date>`: the pattern also covers new types and versions.
     './*': { types: './dist/generated/payloads/*.d.ts', default: './dist/generated/payloads/*.js' },

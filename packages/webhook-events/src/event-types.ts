@@ -48,14 +48,19 @@ export interface WebhookEventType {
   readonly versions: readonly WebhookEventVersion[];
 }
 
-type Body = z.ZodObject<{ data: z.ZodObject }> & z.ZodType<WebhookEvent>;
+type Body = z.ZodObject<{ type: z.ZodLiteral<string>; data: z.ZodObject }> & z.ZodType<WebhookEvent>;
 
 function preview(version: string, body: Body): WebhookEventVersion {
-  return { version, status: 'preview', deprecatedOn: null, sunsetOn: null, body, data: strict(body.shape.data) };
+  return { version, status: 'preview', deprecatedOn: null, sunsetOn: null, ...schemas(version, body) };
 }
 
 function current(version: string, body: Body): WebhookEventVersion {
-  return { version, status: 'current', deprecatedOn: null, sunsetOn: null, body, data: strict(body.shape.data) };
+  return { version, status: 'current', deprecatedOn: null, sunsetOn: null, ...schemas(version, body) };
+}
+
+function schemas(version: string, body: Body): Pick<WebhookEventVersion, 'body' | 'data'> {
+  const { type, data } = body.shape;
+  return { body, data: strict(data, `${type.value} at ${version}: data`) };
 }
 
 /** Every event type, ordered by name. */

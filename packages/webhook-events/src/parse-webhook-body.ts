@@ -1,6 +1,6 @@
-import { z } from 'zod';
-import { findEventVersion } from './event-types.ts';
+import { validators } from './generated/validators.ts';
 import type { WebhookEvent } from './generated/webhook-event.ts';
+import { isObject, object, record, text } from './validation.ts';
 
 /**
  * An event whose type or version this release of the package does not support. Respond with a 2xx status and ignore the
@@ -23,15 +23,7 @@ export type WebhookBody =
   /** A body that Deedwire never sends. `problems` are human-readable. */
   | { readonly kind: 'malformed'; readonly problems: readonly string[] };
 
-const envelope = z.object({
-  id: z.string(),
-  type: z.string(),
-  version: z.string(),
-  timestamp: z.string(),
-  data: z.looseObject({}),
-}) satisfies z.ZodType<UnknownWebhookEvent>;
-
-const verification = z.strictObject({ verification_token: z.string() });
+const envelope = object<UnknownWebhookEvent>({ id: text, type: text, version: text, timestamp: text, data: record });
 
 /**
  * Parses the raw body of a request to a callback URL. It removes fields that the payload version does not define, and
@@ -41,32 +33,32 @@ export function parseWebhookBody(rawBody: string | Uint8Array): WebhookBody {
   const json = parseJson(rawBody);
   if (!json.ok) return { kind: 'malformed', problems: ['body: not valid JSON in UTF-8'] };
 
-  const token = verification.safeParse(json.value);
-  if (token.success) return { kind: 'verification', verificationToken: token.data.verification_token };
+  const verificationToken = verificationTokenOf(json.value);
+  if (verificationToken !== null) return { kind: 'verification', verificationToken };
 
-  const opened = envelope.safeParse(json.value);
-  if (!opened.success) return malformed(opened.error);
+  const opened = envelope(json.value, '');
+  if (!opened.ok) return { kind: 'malformed', problems: opened.problems };
 
-  const known = findEventVersion(opened.data.type, opened.data.version);
-  if (known === undefined) return { kind: 'unknown_event', event: opened.data };
+  const { type, version } = opened.value;
+  const validate = validators.get(`${type}/${version}`);
+  if (validate === undefined) return { kind: 'unknown_event', event: opened.value };
 
-  const event = known.body.safeParse(json.value);
-  if (!event.success) return malformed(event.error);
-  return { kind: 'event', event: event.data };
+  const event = validate(json.value, '');
+  return event.ok ? { kind: 'event', event: event.value } : { kind: 'malformed', problems: event.problems };
 }
 
 function parseJson(rawBody: string | Uint8Array): { ok: true; value: unknown } | { ok: false } {
   try {
-    const text = typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody);
-    return { ok: true, value: JSON.parse(text) };
+    const json = typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody);
+    return { ok: true, value: JSON.parse(json) };
   } catch {
     return { ok: false };
   }
 }
 
-function malformed(error: z.ZodError): WebhookBody {
-  return {
-    kind: 'malformed',
-    problems: error.issues.map(({ path, message }) => `${path.length === 0 ? 'body' : path.join('.')}: ${message}`),
-  };
+/** Null unless the body is an object with a token and nothing else. */
+function verificationTokenOf(body: unknown): string | null {
+  if (!isObject(body) || Object.keys(body).length !== 1) return null;
+  const { verification_token: token } = body;
+  return typeof token === 'string' ? token : null;
 }

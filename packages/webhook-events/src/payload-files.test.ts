@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { areFixturesFrozen, derivedFixturesOf } from '../derived-fixtures.ts';
 import { generatedFiles } from '../generate.ts';
 import { webhookEventTypes } from './event-types.ts';
 import { parseWebhookBody } from './parse-webhook-body.ts';
@@ -36,18 +37,27 @@ function readJson(file: string) {
 interface DescribedSchema {
   description?: string;
   properties?: Record<string, DescribedSchema>;
+  anyOf?: DescribedSchema[];
 }
 
 /** Lists the descriptions of a schema and its properties; undefined for a part without one. */
 function descriptions(schema: DescribedSchema): (string | undefined)[] {
-  return [schema.description, ...Object.values(schema.properties ?? {}).flatMap(descriptions)];
+  // A nullable object is one of two alternatives, and has its description beside them.
+  const properties = [schema, ...(schema.anyOf ?? [])].flatMap((part) => Object.values(part.properties ?? {}));
+  return [schema.description, ...properties.flatMap(descriptions)];
 }
 
 test('the committed generated files equal a fresh generation', async () => {
   const expected = await generatedFiles();
-  expect(['versions.json', ...filesBelow('json-schema'), ...filesBelow('src/generated')].toSorted()).toEqual(
-    [...expected.keys()].toSorted(),
-  );
+  expect(
+    [
+      'event-types.json',
+      'versions.json',
+      ...filesBelow('asyncapi'),
+      ...filesBelow('json-schema'),
+      ...filesBelow('src/generated'),
+    ].toSorted(),
+  ).toEqual([...expected.keys()].toSorted());
   for (const [path, text] of expected) {
     expect({ path, text: readFileSync(join(root, path), 'utf8') }).toEqual({ path, text });
   }
@@ -72,7 +82,7 @@ describe.each(payloads)('$type at $version', ({ type, version, body: open, data 
   const jsonSchema = readJson(join('json-schema', type, `${version}.json`));
   const validate = ajv.compile(jsonSchema);
 
-  const producer = strict(open);
+  const producer = strict(open, 'body');
 
   test.each(Object.entries(expectedResults))('gives the expected results for the %s fixtures', (folder, expected) => {
     const directory = join('fixtures', type, version, folder);
@@ -88,6 +98,15 @@ describe.each(payloads)('$type at $version', ({ type, version, body: open, data 
       };
       expect({ file, ...results }).toEqual({ file, ...expected });
     }
+  });
+
+  test('has the fixtures that its schema and its typical body imply', () => {
+    const { fixtures, stale } = derivedFixturesOf(type, version, jsonSchema);
+    const isFrozen = areFixturesFrozen(type, version);
+    expect(stale).toEqual([]);
+    const present = [...fixtures].filter(([path]) => !isFrozen || existsSync(join(root, path)));
+    expect(present.length).toBeGreaterThan(15);
+    for (const [path, body] of present) expect({ path, body: readJson(path) }).toEqual({ path, body });
   });
 
   test('has no other fixture folders', () => {

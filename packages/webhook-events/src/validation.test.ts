@@ -1,0 +1,206 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { validatorsSource } from '../validators-source.ts';
+import { findEventVersion } from './event-types.ts';
+import { parseWebhookBody, type WebhookBody } from './parse-webhook-body.ts';
+
+const fixtures = readdirSync(join(import.meta.dirname, '../fixtures'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+
+/** What `parseWebhookBody` has to return, computed with the exported zod schemas. */
+function parseWithZod(rawBody: string): WebhookBody {
+  const json: unknown = JSON.parse(rawBody);
+  const handshake = z.strictObject({ verification_token: z.string() }).safeParse(json);
+  if (handshake.success) return { kind: 'verification', verificationToken: handshake.data.verification_token };
+  const text = z.string();
+  const envelope = z.object({ id: text, type: text, version: text, timestamp: text, data: z.looseObject({}) });
+  const opened = envelope.safeParse(json);
+  if (!opened.success) return malformed(opened.error);
+  const body = findEventVersion(opened.data.type, opened.data.version)?.body;
+  if (body === undefined) return { kind: 'unknown_event', event: opened.data };
+  const event = body.safeParse(json);
+  return event.success ? { kind: 'event', event: event.data } : malformed(event.error);
+}
+
+function malformed({ issues }: z.ZodError): WebhookBody {
+  return {
+    kind: 'malformed',
+    problems: issues.map(({ path, message }) => `${path.length === 0 ? 'body' : path.join('.')}: ${message}`),
+  };
+}
+
+/** Also compares the order of the fields. */
+function expectEqualResults(rawBody: string): WebhookBody {
+  const result = parseWebhookBody(rawBody);
+  const expected = parseWithZod(rawBody);
+  // Unlike `toStrictEqual`, it accepts a field named `constructor`.
+  deepStrictEqual(result, expected);
+  expect(JSON.stringify(result)).toBe(JSON.stringify(expected));
+  return result;
+}
+
+/** Replacements of a part of a body, as JSON text. */
+const anyPart = fc.oneof(
+  fc.json(),
+  fc.constantFrom('null', 'true', '0', '1e999', '-1e999', '""', '[]', '{}', '{"__proto__":{"a":1}}', '{"length":1}'),
+  fc
+    .constantFrom(
+      'gid://service/Referral/1',
+      'gid://other-1/Matter/99',
+      'gid://service/WebhookEvent/0',
+      ' gid://service/Lender/1',
+      'gid://service/TeamMember/1\n',
+      '2026-02-29T00:00:00.000Z',
+      '2028-02-29T23:59:59.999Z',
+      '2026-11-03T09:30:00Z',
+      '2026-11-03T09:30:00.123+00:00',
+      '2026-11-03T24:00:00.000Z',
+      '2026-11-01',
+      '2027-02-01',
+      'lender.updated',
+      'referral.converted',
+    )
+    .map((string) => JSON.stringify(string)),
+);
+
+const anyName = fc.oneof(
+  fc.constantFrom('__proto__', 'constructor', 'toString', 'verification_token', 'data', 'id', '0', ''),
+  fc.string(),
+);
+
+interface Mutation {
+  /** Selects a part of the body: an index, modulo the number of its parts. */
+  readonly at: number;
+  readonly how: 'replace' | 'remove' | 'add';
+  readonly name: string;
+  readonly part: string;
+}
+
+const anyMutation: fc.Arbitrary<Mutation> = fc.record({
+  at: fc.nat(40),
+  how: fc.constantFrom('replace', 'remove', 'add'),
+  name: anyName,
+  part: anyPart,
+});
+
+/** A part of a body as JSON text, so that `1e999` and a field named `__proto__` survive. */
+type Tree = { readonly fields: [name: string, value: Tree][] } | { readonly json: string };
+
+function treeOf(value: unknown): Tree {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { json: JSON.stringify(value) };
+  return { fields: Object.entries(value).map(([name, part]) => [name, treeOf(part)]) };
+}
+
+function textOf(tree: Tree): string {
+  if ('json' in tree) return tree.json;
+  return `{${tree.fields.map(([name, part]) => `${JSON.stringify(name)}:${textOf(part)}`).join(',')}}`;
+}
+
+function mutate(root: Tree, { at, how, name, part }: Mutation): Tree {
+  const places: { fields: [string, Tree][]; index: number }[] = [];
+  const visit = (tree: Tree): void => {
+    if ('json' in tree) return;
+    for (const [index, [, child]] of tree.fields.entries()) {
+      places.push({ fields: tree.fields, index });
+      visit(child);
+    }
+  };
+  visit(root);
+  const place = places[at % (places.length + 1)];
+  if (place === undefined) return { json: part };
+  const { fields, index } = place;
+  if (how === 'replace') fields[index] = [fields[index]?.[0] ?? '', { json: part }];
+  else if (how === 'remove') fields.splice(index, 1);
+  else fields.push([name, { json: part }]);
+  return root;
+}
+
+describe('the generated validators and the exported zod schemas', () => {
+  test('return the same for every fixture', () => {
+    const kinds = new Set(fixtures.map((text) => expectEqualResults(text).kind));
+    expect([...kinds].toSorted()).toEqual(['event', 'malformed', 'unknown_event']);
+  });
+
+  test('return the same for mutated fixtures', () => {
+    const kinds = new Map<string, number>();
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...fixtures),
+        fc.array(anyMutation, { minLength: 1, maxLength: 3 }),
+        (text, mutations) => {
+          const { kind } = expectEqualResults(textOf(mutations.reduce(mutate, treeOf(JSON.parse(text)))));
+          kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+    // The mutations reach each result that a body without a token can have.
+    for (const kind of ['event', 'malformed', 'unknown_event']) expect(kinds.get(kind)).toBeGreaterThan(100);
+  });
+
+  test('return the same for handshakes and for values of every kind', () => {
+    expect(expectEqualResults('{"verification_token":"t0"}').kind).toBe('verification');
+    fc.assert(
+      fc.property(anyPart, anyName, (part, name) => {
+        expectEqualResults(part);
+        expectEqualResults(`{"verification_token":${part}}`);
+        expectEqualResults(`{"verification_token":"t0",${JSON.stringify(name)}:${part}}`);
+      }),
+    );
+  });
+});
+
+function sourceOf(field: z.ZodType): string {
+  const body = z.object({ data: z.object({ field }) });
+  const typeImport = "import type { B } from './b.ts';";
+  return validatorsSource('Generated.', [{ type: 'a.b', version: '2026-11-01', body, typeName: 'B', typeImport }]);
+}
+
+describe('the generator of validators', () => {
+  test.each<[string, z.ZodType]>([
+    ['an array', z.array(z.string())],
+    ['a union', z.union([z.string(), z.object({})])],
+    ['an optional field', z.string().optional()],
+    ['an object that keeps other fields', z.looseObject({})],
+    ['an object that rejects other fields', z.strictObject({})],
+    ['a literal number', z.literal(1)],
+    ['several literals', z.literal(['a', 'b'])],
+    ['a length', z.string().min(1)],
+    ['a pattern and a length', z.string().regex(/a/).max(3)],
+    ['a pattern with a state', z.string().regex(/a/g)],
+    ['a refined string', z.string().refine(() => false)],
+    ['a refined object', z.object({}).refine(() => false)],
+    [
+      'a refined nullable',
+      z
+        .string()
+        .nullable()
+        .refine(() => false),
+    ],
+    ['a refined time', z.iso.datetime().refine(() => false)],
+    ['an email address', z.email()],
+  ])('names the field of a kind that it does not support: %s', (_, schema) => {
+    expect(() => sourceOf(schema)).toThrow(
+      'a.b at 2026-11-01.data.field: a validator cannot be generated from this Zod',
+    );
+  });
+
+  test('writes each kind that it supports', () => {
+    expect(
+      sourceOf(
+        z
+          .string()
+          .regex(/^a"\/$/)
+          .nullable(),
+      ),
+    ).toContain('const pattern1 = pattern(/^a"\\/$/);\n');
+    expect(sourceOf(z.string().nullable())).toContain('"field": nullable(text),\n');
+    expect(sourceOf(z.literal("it's"))).toContain('"field": literal("it\'s"),\n');
+    expect(sourceOf(z.object({ x: z.string() }))).toContain('object({\n        "x": text,\n');
+  });
+});
