@@ -168,3 +168,32 @@ describe('without history', () => {
     expect(await check()).toMatchObject({ succeeded: false });
   });
 });
+
+describe('the release records', () => {
+  const records = 'packages/api/releases.json';
+
+  test('pass as the release wrote them, and fail when a later commit changes or removes them', async () => {
+    write(records, '{ "1.1.0": {} }');
+    cut('1.1.0');
+    commit();
+    expect(await check()).toMatchObject({ succeeded: true, output: '' });
+    commit({ [records]: '{ "1.1.0": { "2026-11-01": {} } }' });
+    expect(await check()).toMatchObject({
+      succeeded: false,
+      output: expect.stringMatching(/^packages\/api\/releases\.json differs from [0-9a-f]{40}, which wrote it/),
+    });
+    rmSync(join(root, records));
+    expect(await check()).toMatchObject({ succeeded: false });
+  });
+
+  test('can be added after a release that had none, and then only a release changes them', async () => {
+    commit({ [records]: '{ "1.0.0": {} }' });
+    expect(await check()).toMatchObject({ succeeded: true, output: '' });
+    commit({ [records]: '{}' });
+    expect(await check()).toMatchObject({ succeeded: false });
+    write(records, '{ "1.0.0": {}, "1.1.0": {} }');
+    cut('1.1.0');
+    commit();
+    expect(await check()).toMatchObject({ succeeded: true, output: '' });
+  });
+});

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandResult } from '@deedwire/checks';
 import { findBaselineCommit } from './baseline-commit.ts';
 import { appendOnlyOf, releasedFilesOf } from './contract-files.ts';
 import { below, contractsAt, treeAt, type Blobs } from './contracts-at.ts';
 import { git, isRepository, reachableTags } from './git.ts';
+import { recordsFile } from './release-record.ts';
 import { readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
 
 export interface ReleasedOptions {
@@ -14,8 +16,8 @@ export interface ReleasedOptions {
 }
 
 /**
- * Compares `released/` of each package with the contracts in the commit of its last release: only a release may change it,
- * and a release may change nothing else.
+ * Compares `released/` and the release records of each package with the commit of its last release: only a release may change
+ * them, and a release may change no contract.
  */
 export async function checkReleased({ root, historyRequired }: ReleasedOptions): Promise<CommandResult> {
   const packages = readWorkspacePackages(root).filter(({ kind }) => kind === 'public');
@@ -51,12 +53,14 @@ async function checkPackage(root: string, of: WorkspacePackage, tags: ReadonlySe
   if (baseline.kind === 'uncommitted') return [];
   const appendOnly = appendOnlyOf(join(root, path));
   const released = await blobsIn(root, path);
+  const records = await recordProblems(root, baseline.commit, path);
   if (baseline.kind === 'imported') {
-    return differences(await releasedAt(root, baseline.commit, path), released, path, `${baseline.commit} (imported)`);
+    const imported = await releasedAt(root, baseline.commit, path);
+    return [...differences(imported, released, path, `${baseline.commit} (imported)`), ...records];
   }
   const contracts = await contractsAt(root, baseline.commit, path, appendOnly);
   const promised = new Map([...contracts, ...(await adopted(root, baseline.commit, { contracts, released, path }))]);
-  const problems = differences(promised, released, path, baseline.commit);
+  const problems = [...differences(promised, released, path, baseline.commit), ...records];
   if (baseline.isTag) return problems;
   const before = await contractsAt(root, `${baseline.commit}^`, path, appendOnly);
   const cut = [...contracts].filter(([file, blob]) => before.get(file) !== blob).map(([file]) => file);
@@ -99,6 +103,23 @@ async function adopted(
     baselines.set(file, (await treeAt(root, adding, line)).get(line) ?? '');
   }
   return [...baselines];
+}
+
+/** The commit that last wrote the records is that of the release, or the one that added the first records after it. */
+async function recordProblems(root: string, commit: string, path: string): Promise<string[]> {
+  const file = `${path}/${recordsFile}`;
+  const writing = (await treeAt(root, commit, file)).has(file) ? commit : await findAdding(root, commit, file);
+  if (writing === null) return [];
+  const then = (await treeAt(root, writing, file)).get(file);
+  const now = existsSync(join(root, file)) ? (await git(root, 'hash-object', '--', file)).trim() : undefined;
+  return then === now ? [] : [`${file} differs from ${writing}, which wrote it: only a release changes it\n`];
+}
+
+/** The first commit after `commit` that added the file. Null if none did. */
+async function findAdding(root: string, commit: string, file: string): Promise<string | null> {
+  const log = ['log', '--reverse', '--diff-filter=A', '--format=%H', `${commit}..HEAD`];
+  const [adding = ''] = (await git(root, ...log, '--', file)).split('\n');
+  return adding === '' ? null : adding;
 }
 
 /** The folder of API reports, or the name of an append-only file. */

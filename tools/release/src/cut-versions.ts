@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
 import { writeReleased } from './contract-files.ts';
 import { ReleaseError } from './release-error.ts';
+import { currentContracts, recordOf, releasedContracts, writeRecord, type ReportedChange } from './release-record.ts';
 import { pendingChangesets, readWorkspacePackages } from './workspace-packages.ts';
 
 export interface CutVersion {
@@ -11,7 +13,8 @@ export interface CutVersion {
 }
 
 /**
- * Consumes the pending changesets: raises versions, writes changelogs, and updates `released/` of the raised packages.
+ * Consumes the pending changesets: raises versions, writes changelogs, records what each raised package changes in its
+ * versions, and updates its `released/` and `docs/reference`.
  *
  * @throws {ReleaseError} if the changesets declare a smaller bump than the changes need. No file has been changed.
  */
@@ -22,6 +25,7 @@ export async function cutVersions(): Promise<CutVersion[]> {
   if (!contracts.succeeded)
     throw new ReleaseError(`The changesets declare a smaller bump than the changes need:\n${contracts.output.trim()}`);
 
+  const changes = await readChanges();
   const before = new Map(readWorkspacePackages(workspaceRoot).map(({ name, version }) => [name, version]));
   const { succeeded, output } = await run('changeset', ['version']);
   if (!succeeded) throw new ReleaseError(`\`changeset version\` failed:\n${output.trim()}`);
@@ -29,9 +33,31 @@ export async function cutVersions(): Promise<CutVersion[]> {
   for (const { name, version, path } of readWorkspacePackages(workspaceRoot)) {
     const from = before.get(name) ?? version;
     if (from === version) continue;
+    const folder = join(workspaceRoot, path);
+    if (existsSync(join(folder, 'versions.json'))) {
+      const own = changes.filter((change) => change.package === name);
+      writeRecord(folder, version, recordOf(releasedContracts(folder), currentContracts(folder), own));
+    }
     // The snapshot of an unchanged version must stay equal to the tree of its tag.
-    writeReleased(join(workspaceRoot, path));
+    writeReleased(folder);
     cut.push({ name, from, to: version });
   }
+  await generateReference();
   return cut;
+}
+
+/** The reference names the release of each addition: what the next release added, this one has added now. */
+async function generateReference(): Promise<void> {
+  const { succeeded, output } = await run('node', ['--conditions=deedwire-source', 'tools/reference/src/main.ts']);
+  if (!succeeded) throw new ReleaseError(`Could not generate docs/reference:\n${output.trim()}`);
+}
+
+type PackageChange = ReportedChange & { package: string };
+
+/** The changes of all contracts since their last release. */
+async function readChanges(): Promise<PackageChange[]> {
+  const bin = 'packages/contract-check/src/bin.ts';
+  const { stdout } = await run('node', [bin, 'workspace', '--format', 'json']);
+  const { changes }: { changes: PackageChange[] } = JSON.parse(stdout);
+  return changes;
 }

@@ -5,8 +5,9 @@ import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwir
 import { differsFromReleased } from './contract-files.ts';
 import { allTags, dayOfCommit, git } from './git.ts';
 import { planRelease, tagOf, type ReleasePlan } from './plan.ts';
-import type { Published, Registry } from './registry.ts';
+import type { Registry } from './registry.ts';
 import { ReleaseError } from './release-error.ts';
+import { distTagOf, predecessorOf } from './release-line.ts';
 import { findUnserved } from './served-by.ts';
 import { lint, pack, type Tarball } from './tarball.ts';
 import { pendingChangesets, readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
@@ -30,8 +31,7 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
   await refuseUnversioned(dryRun);
   const packages = readWorkspacePackages(workspaceRoot);
   const published = await lookUp(registry, packages);
-  const versions = new Map([...published].map(([name, entry]) => [name, entry.versions]));
-  const plan = planRelease(packages, { published: versions, tags: await allTags(workspaceRoot) });
+  const plan = planRelease(packages, { published, tags: await allTags(workspaceRoot) });
   if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
   rejectUnreleasable(plan, provenance);
 
@@ -42,8 +42,9 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
     await rejectUnserved(plan, packages);
     const left = new Set(plan.tag);
     for (const { of, file } of tarballs) {
-      if (!dryRun) await registry.publish(file, { provenance });
-      say(`${dryRun ? 'would publish' : 'published'} ${tagOf(of)}`);
+      const distTag = distTagOf(of.version, published.get(of.name) ?? []);
+      if (!dryRun) await registry.publish(file, { provenance, distTag });
+      say(`${dryRun ? 'would publish' : 'published'} ${tagOf(of)}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
       if (left.delete(of)) await tag(of, dryRun, say);
     }
     for (const each of left) await tag(each, dryRun, say);
@@ -64,7 +65,7 @@ async function refuseUnversioned(dryRun: boolean): Promise<void> {
   if (changed !== '' && !dryRun) throw new ReleaseError(`The working tree has uncommitted changes:\n${changed}`);
 }
 
-async function lookUp(registry: Registry, packages: readonly WorkspacePackage[]): Promise<Map<string, Published>> {
+async function lookUp(registry: Registry, packages: readonly WorkspacePackage[]): Promise<Map<string, string[]>> {
   const published = packages.filter(({ kind }) => kind === 'public');
   return new Map(
     await Promise.all(published.map(async ({ name }) => [name, await registry.versionsOf(name)] as const)),
@@ -115,17 +116,17 @@ async function makeTarballs(packages: readonly WorkspacePackage[], folder: strin
   return tarballs;
 }
 
-/** Compares with the published tarballs: neither a changeset nor an edited `released/` can hide a breaking change. */
+/** Compares with the published versions before: neither a changeset nor an edited `released/` can hide a breaking change. */
 async function checkAgainstPublished(
   packages: readonly WorkspacePackage[],
-  published: ReadonlyMap<string, Published>,
+  published: ReadonlyMap<string, readonly string[]>,
   registry: Registry,
   folder: string,
 ): Promise<void> {
   await mkdir(folder);
-  const downloads = packages.flatMap(({ name }) => {
-    const latest = published.get(name)?.latest ?? null;
-    return latest === null ? [] : [registry.download(name, latest, folder)];
+  const downloads = packages.flatMap(({ name, version }) => {
+    const predecessor = predecessorOf(version, published.get(name) ?? []);
+    return predecessor === null ? [] : [registry.download(name, predecessor, folder)];
   });
   // The dates in versions.json are checked on the day on which the versions were cut: the release may run later.
   const { succeeded, output } = await checkContracts({

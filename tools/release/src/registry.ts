@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { run, type ToolResult } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
 
-/** The published versions of a package. */
-export interface Published {
-  versions: string[];
-  /** The version that the dist-tag `latest` names. Null if nothing is published. */
-  latest: string | null;
+export interface PublishOptions {
+  provenance: boolean;
+  /** The dist-tag that names the version afterwards. */
+  distTag: string;
 }
 
 /** The npm registry, accessed through npm and its configuration. */
 export interface Registry {
-  versionsOf(name: string): Promise<Published>;
+  /** The published versions of a package. */
+  versionsOf(name: string): Promise<string[]>;
   /** Downloads a tarball into a folder and returns its path. */
   download(name: string, version: string, folder: string): Promise<string>;
-  publish(tarball: string, options: { provenance: boolean }): Promise<void>;
+  publish(tarball: string, options: PublishOptions): Promise<void>;
 }
 
 /** @param url null for the registry in npm's configuration */
@@ -28,10 +28,10 @@ export function openRegistry(url: string | null): Registry {
 
   return {
     async versionsOf(name) {
-      const { succeeded, stdout, output } = await npm('view', name, 'versions', 'dist-tags.latest', '--json');
-      const view = parse(stdout);
-      if (succeeded) return { versions: [view.versions ?? []].flat(), latest: view['dist-tags.latest'] ?? null };
-      if (view.error?.code === 'E404') return { versions: [], latest: null };
+      const { succeeded, stdout, output } = await npm('view', name, 'versions', '--json');
+      const printed = parse(stdout);
+      if (succeeded && (typeof printed === 'string' || Array.isArray(printed))) return [printed].flat();
+      if (typeof printed === 'object' && 'error' in printed && printed.error?.code === 'E404') return [];
       throw new ReleaseError(`Could not read the versions of ${name} from the registry:\n${output.trim()}`);
     },
 
@@ -48,20 +48,17 @@ export function openRegistry(url: string | null): Registry {
       return join(folder, packed.filename);
     },
 
-    async publish(tarball, { provenance }) {
+    async publish(tarball, { provenance, distTag }) {
       const flag = provenance ? '--provenance' : '--no-provenance';
-      const { succeeded, output } = await npm('publish', tarball, '--access', 'public', '--ignore-scripts', flag);
+      const options = ['--access', 'public', '--ignore-scripts', '--tag', distTag, flag];
+      const { succeeded, output } = await npm('publish', tarball, ...options);
       if (!succeeded) throw new ReleaseError(`Could not publish ${tarball}:\n${output.trim()}`);
     },
   };
 }
 
-interface NpmView {
-  /** npm prints a string if there is only one version. */
-  versions?: string | string[];
-  'dist-tags.latest'?: string;
-  error?: { code?: string };
-}
+/** What `npm view <name> versions --json` prints: a string if there is only one version. */
+type NpmView = string | string[] | { error?: { code?: string } };
 
 function parse(stdout: string): NpmView {
   try {
