@@ -1,13 +1,19 @@
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
-import { buildSchema, type GraphQLSchema } from 'graphql';
+import { buildASTSchema, type GraphQLSchema } from 'graphql';
 import { readExamples, type Example } from './examples.ts';
+import { remarksOn, type History, type Remark } from './history.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { readManifest, type Manifest } from './manifest.ts';
+import { readHistory } from './read-history.ts';
+import { parseWithRemarks } from './sdl-remarks.ts';
 
 export interface InterfaceVersion extends Lifecycle {
+  /** Its descriptions contain the remarks. */
   readonly schema: GraphQLSchema;
   readonly manifest: Manifest;
+  /** About the releases that added elements. */
+  readonly remark: Remark;
   /** One for each operation, in the order of the SDL. */
   readonly examples: readonly Example[];
 }
@@ -16,6 +22,7 @@ export interface InterfaceContract {
   readonly name: 'lender' | 'partner';
   /** Path of the endpoint, relative to the base URL. */
   readonly path: string;
+  readonly history: History;
   /** Oldest first. */
   readonly versions: readonly InterfaceVersion[];
 }
@@ -27,10 +34,7 @@ export function packageFolder(name: InterfaceContract['name']): string {
 
 /** Both interfaces with all their versions. */
 export function readInterfaceContracts(): InterfaceContract[] {
-  return [
-    { name: 'lender', path: '/lenders/graphql', versions: readVersions('lender', lender) },
-    { name: 'partner', path: '/partners/graphql', versions: readVersions('partner', partner) },
-  ];
+  return [readContract('lender', '/lenders/graphql', lender), readContract('partner', '/partners/graphql', partner)];
 }
 
 interface Registry {
@@ -38,14 +42,24 @@ interface Registry {
   readonly sdl: (version: string) => string;
 }
 
-function readVersions(name: InterfaceContract['name'], { versions, sdl }: Registry): InterfaceVersion[] {
-  const folder = packageFolder(name);
-  const schemas = new Map(versions.map(({ version }) => [version, buildSchema(sdl(version))]));
+function readContract(name: InterfaceContract['name'], path: string, registry: Registry): InterfaceContract {
+  const history = readHistory(packageFolder(name));
+  return { name, path, history, versions: readVersions(packageFolder(name), history, registry) };
+}
+
+function readVersions(folder: string, history: History, { versions, sdl }: Registry): InterfaceVersion[] {
+  const schemas = new Map(
+    versions.map(({ version }) => [
+      version,
+      buildASTSchema(parseWithRemarks(sdl(version), remarksOn(history, version))),
+    ]),
+  );
   const examples = readExamples(`${folder}/examples`, schemas);
   return versions.flatMap((lifecycle) => {
     const schema = schemas.get(lifecycle.version);
     if (schema === undefined) return [];
     const manifest = readManifest(`${folder}/versions/${lifecycle.version}.manifest.json`);
-    return { ...lifecycle, schema, manifest, examples: examples.get(lifecycle.version) ?? [] };
+    const remark = remarksOn(history, lifecycle.version);
+    return { ...lifecycle, schema, manifest, remark, examples: examples.get(lifecycle.version) ?? [] };
   });
 }

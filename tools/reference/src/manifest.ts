@@ -8,6 +8,10 @@ export interface Manifest {
   /** Name (with its unit) → value. */
   limits: Record<string, number | Limit>;
   pagination: { firstMinimum: number; firstDefault: number; firstMaximum: number };
+  /** Coordinate → points. */
+  costWeights: Record<string, number>;
+  /** Coordinate → number of items. */
+  costListSizes: Record<string, number>;
 }
 
 export interface Limit {
@@ -21,12 +25,12 @@ export interface Limit {
 export type ResponseMediaType = 'application/graphql-response+json' | 'application/json';
 
 export interface ResponseHeader {
-  /** `always`, `with-version`, `deprecated-version`, or the HTTP statuses of the responses that carry it. */
+  /** `always`, `authenticated`, `with-version`, `deprecated-version`, or the HTTP statuses of the responses that carry it. */
   sent: string | number[];
   value?: string;
 }
 
-const shown = ['errors', 'requestHeaders', 'responseHeaders', 'limits', 'pagination'];
+const shown = ['errors', 'requestHeaders', 'responseHeaders', 'limits', 'pagination', 'costWeights', 'costListSizes'];
 
 /** @throws {Error} if the manifest has a section that no page shows */
 export function readManifest(path: string): Manifest {

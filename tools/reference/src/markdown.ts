@@ -1,11 +1,16 @@
-/** A table that is aligned in a terminal as well. The last column is not padded because it contains sentences. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table that is aligned in a terminal as well. By default, the last column is not padded because it contains sentences. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { isLastPadded = false }: { isLastPadded?: boolean } = {},
+): string {
   const cells = [head, ...rows].map((row) => row.map(cell));
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => length(row[column] ?? ''))));
+  const isPadded = (column: number): boolean => isLastPadded || column < widths.length - 1;
   const line = (row: readonly string[]): string =>
-    `| ${row.map((text, column) => (column === row.length - 1 ? text : pad(text, widths[column] ?? 0))).join(' | ')} |`;
+    `| ${row.map((text, column) => (isPadded(column) ? pad(text, widths[column] ?? 0) : text)).join(' | ')} |`;
   const [header = [], ...body] = cells;
-  const rule = widths.map((width, column) => '-'.repeat(column === widths.length - 1 ? 3 : width));
+  const rule = widths.map((width, column) => '-'.repeat(isPadded(column) ? width : 3));
   return [line(header), `| ${rule.join(' | ')} |`, ...body.map(line)].join('\n');
 }
 

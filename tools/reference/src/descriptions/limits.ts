@@ -10,7 +10,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   idempotencyKeyCharacters: 'Length of an idempotency key.',
   idempotencyKeyLifetimeHours: 'Time for which an idempotency key is remembered.',
   noteCharacters: 'Length of `note`.',
-  operationCostPoints: 'Cost of an operation.',
+  operationCostPoints: 'Cost of an operation: `requestedQueryCost`.',
   operationDurationMs: 'Duration of an operation.',
   operationsPerRequest: 'Operations that one request can run.',
   queryAliases: 'Aliases in a document.',

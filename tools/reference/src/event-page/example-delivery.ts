@@ -1,10 +1,14 @@
+import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/domain';
 import { signWebhook } from '@deedwire/webhook-signing';
 import { deliveryHeaderDescriptions } from '../descriptions/delivery-headers.ts';
 import { descriptionOf } from '../descriptions/description-of.ts';
+import type { Lifecycle } from '../lifecycle.ts';
 import { codeBlock } from '../markdown.ts';
 
 /** A valid secret whose decoded bytes say that it is an example. */
 export const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
+
+const documentation = deprecationDocumentationAt('https://deedwire.example/docs');
 
 /** The fields of an event body that the headers repeat. */
 export interface EventBody {
@@ -14,7 +18,7 @@ export interface EventBody {
 }
 
 /** A delivery as its receiver sees it. The signatures verify with the example secret. */
-export function exampleDelivery(body: EventBody): string {
+export function exampleDelivery(body: EventBody, version: Lifecycle): string {
   const id = 'gid://service/WebhookDelivery/88';
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);
   const rawBody = JSON.stringify(body);
@@ -31,5 +35,8 @@ export function exampleDelivery(body: EventBody): string {
   const headers = Object.keys(deliveryHeaderDescriptions).map(
     (name) => `${name}: ${descriptionOf(values, name.toLowerCase())}`,
   );
-  return codeBlock('http', ['POST <your callback URL> HTTP/1.1', ...headers, '', rawBody].join('\n'));
+  const deprecation = readDeprecation(version);
+  const announced = deprecation === null ? {} : deprecationHeaders(deprecation, documentation);
+  const lines = [...headers, ...Object.entries(announced).map(([name, value]) => `${name}: ${value}`)];
+  return codeBlock('http', ['POST <your callback URL> HTTP/1.1', ...lines, '', rawBody].join('\n'));
 }

@@ -1,3 +1,4 @@
+import type { Remark } from '../history.ts';
 import { readText } from '../workspace-files.ts';
 
 /** The JSON Schema keywords that payload schemas use. */
@@ -10,6 +11,8 @@ export interface PayloadSchema {
   description?: string;
   properties?: Record<string, PayloadSchema>;
   required?: string[];
+  /** Two alternatives: the schema of the value, and null. */
+  anyOf?: PayloadSchema[];
 }
 
 export interface PayloadField {
@@ -32,11 +35,13 @@ export function readPayloadSchema(path: string): PayloadSchema {
 /**
  * Every field of a body. A field comes before the fields inside it.
  *
+ * @param remark about the releases that added fields
  * @throws {Error} if a field is optional, or uses a keyword that the table of fields does not show
  */
-export function payloadFields(schema: PayloadSchema, parent = ''): PayloadField[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', parent = ''): PayloadField[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
+    const { isNullable, ...field } = withoutNull(property);
     const unknown = Object.keys(field).filter((keyword) => !known.includes(keyword) && !remarks.includes(keyword));
     if (unknown.length > 0) throw new Error(`${path}: the reference does not show the keyword ${unknown.join(', ')}`);
     if (!schema.required?.includes(name))
@@ -46,12 +51,20 @@ export function payloadFields(schema: PayloadSchema, parent = ''): PayloadField[
       {
         path,
         type: typeSummary(field, types.filter((type) => type !== 'null').join(' or ')),
-        isNullable: types.includes('null'),
-        description: field.description ?? '',
+        isNullable: isNullable || types.includes('null'),
+        description: (field.description ?? '') + remark(`$.${path}`, parent === '' ? null : `$.${parent}`),
       },
-      ...payloadFields(field, path),
+      ...payloadFields(field, remark, path),
     ];
   });
+}
+
+/** Replaces the alternatives of a nullable field by the schema of its value. Other alternatives stay, and are reported. */
+export function withoutNull(schema: PayloadSchema): PayloadSchema & { isNullable: boolean } {
+  const { anyOf = [], ...rest } = schema;
+  const [value, nothing] = anyOf;
+  if (anyOf.length !== 2 || nothing?.type !== 'null') return { ...schema, isNullable: false };
+  return { ...rest, ...value, isNullable: true };
 }
 
 function typeSummary({ const: constant, format, pattern }: PayloadSchema, type: string): string {

@@ -1,16 +1,17 @@
 import { descriptionOf } from '../descriptions/description-of.ts';
 import { readErrorPage } from '../error-page.ts';
+import type { Remark } from '../history.ts';
 import type { Manifest } from '../manifest.ts';
 import { anchor, code, link, table } from '../markdown.ts';
 
 /** The error codes, with the HTTP statuses of a response without `data`. */
-export function describeErrors({ errors }: Manifest): string[] {
+export function describeErrors({ errors }: Manifest, remark: Remark): string[] {
   const meanings = Object.fromEntries(readErrorPage().map((documented) => [documented.code, documented.meaning]));
   const rows = Object.entries(errors).map(([name, { status }]) => [
     link(code(name), `../../errors.md${anchor(name)}`),
     String(status['application/graphql-response+json']),
     String(status['application/json']),
-    descriptionOf(meanings, name),
+    descriptionOf(meanings, name) + remark(`/errors/${name}`, null),
   ]);
   return [
     '## Errors',

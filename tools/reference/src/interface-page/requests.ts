@@ -7,7 +7,10 @@ import type { ResponseHeader } from '../manifest.ts';
 import { code, codeBlock, table } from '../markdown.ts';
 
 /** The HTTP request and response of an operation. */
-export function describeRequests({ path }: InterfaceContract, { version, manifest, examples }: InterfaceVersion) {
+export function describeRequests(
+  { path }: InterfaceContract,
+  { version, manifest, examples, remark }: InterfaceVersion,
+) {
   const requestHeaders = Object.entries(manifest.requestHeaders);
   const responseHeaders = Object.entries(manifest.responseHeaders);
   const [example] = examples;
@@ -27,7 +30,7 @@ export function describeRequests({ path }: InterfaceContract, { version, manifes
       requestHeaders.map(([name, { required }]) => [
         code(name),
         required ? 'yes' : 'no',
-        descriptionOf(requestHeaderDescriptions, name),
+        descriptionOf(requestHeaderDescriptions, name) + remark(`/requestHeaders/${name}`, null),
       ]),
     ),
     table(
@@ -35,7 +38,7 @@ export function describeRequests({ path }: InterfaceContract, { version, manifes
       responseHeaders.map(([name, header]) => [
         code(name),
         whenSent(header),
-        `${header.value === undefined ? '' : `${code(header.value)}. `}${descriptionOf(responseHeaderDescriptions, name)}`,
+        `${header.value === undefined ? '' : `${code(header.value)}. `}${descriptionOf(responseHeaderDescriptions, name)}${remark(`/responseHeaders/${name}`, null)}`,
       ]),
     ),
   ];

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { payloadFields } from './payload-fields.ts';
+
+const text = { type: 'string', description: 'A text.' };
+
+test('lists nullable fields and the fields inside them', () => {
+  const matter = { type: 'object', properties: { reference: text }, required: ['reference'] };
+  const properties = {
+    note: { type: ['string', 'null'], description: 'A note, or null.' },
+    matter: { anyOf: [matter, { type: 'null' }], description: 'The matter, or null.' },
+  };
+  expect(payloadFields({ type: 'object', properties, required: ['note', 'matter'] }, () => '', 'data')).toEqual([
+    { path: 'data.note', type: 'string', isNullable: true, description: 'A note, or null.' },
+    { path: 'data.matter', type: 'object', isNullable: true, description: 'The matter, or null.' },
+    { path: 'data.matter.reference', type: 'string', isNullable: false, description: 'A text.' },
+  ]);
+});
+
+test('names a field with alternatives', () => {
+  const either = { anyOf: [text, { type: 'boolean' }] };
+  expect(() => payloadFields({ properties: { either }, required: ['either'] }, () => '', 'data')).toThrow(
+    'data.either: the reference does not show the keyword anyOf',
+  );
+});

@@ -1,0 +1,52 @@
+import { addedIn, type ReleaseRecord, type ReleaseRecords } from '@deedwire/release';
+
+/** What the releases of a package changed in its contracts. */
+export interface History {
+  /** The name of the package, for example `@deedwire/lender-schema`. */
+  readonly packageName: string;
+  readonly records: ReleaseRecords;
+  /** What the next release changes. */
+  readonly unreleased: ReleaseRecord;
+}
+
+/**
+ * The release that added an element, and a sentence about it.
+ *
+ * @param coordinate as in a `SubjectRecord`
+ * @param parent the coordinate of the element around it. Null if there is none.
+ */
+export type Remark = (coordinate: string, parent: string | null) => string;
+
+/**
+ * The version of the package that added an element. Null if the next release adds it.
+ *
+ * @param coordinate null for the subject as a whole
+ */
+export function releaseOf({ records, unreleased }: History, subject: string, coordinate: string | null): string | null {
+  const changed = unreleased[subject];
+  const isAdded = coordinate !== null && changed?.added.includes(coordinate);
+  return isAdded || changed?.isFirst ? null : addedIn(records, subject, coordinate);
+}
+
+/**
+ * Returns the remarks about the elements of a subject. A remark is empty if the element has been part of its parent, or of the
+ * subject, from the beginning.
+ */
+export function remarksOn(history: History, subject: string): Remark {
+  return (coordinate, parent) => {
+    const release = releaseOf(history, subject, coordinate);
+    if (release === releaseOf(history, subject, parent)) return '';
+    return ` Added in ${releaseName(release)}.`;
+  };
+}
+
+/** A sentence about the release that added a version, and about the remarks. */
+export function describeAddition(history: History, subject: string): string {
+  const release = releaseName(releaseOf(history, subject, null));
+  return `This version and its elements were added in ${release} of \`${history.packageName}\`, unless an element names a later release.`;
+}
+
+/** @param release null for the next release */
+export function releaseName(release: string | null): string {
+  return release ?? 'the next release';
+}

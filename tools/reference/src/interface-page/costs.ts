@@ -1,0 +1,43 @@
+import type { Manifest } from '../manifest.ts';
+import { code, jsonBlock, table } from '../markdown.ts';
+
+const rules = `Before an operation runs, it is charged the largest cost that its response can have, \`requestedQueryCost\`. An operation above the limit is rejected with \`OPERATION_TOO_COMPLEX\`; the message names the most expensive field. After it ran, it costs \`actualQueryCost\`, which counts the items that were returned, and the rest is refunded. The extensions of each response with \`data\` contain both:`;
+
+const example = {
+  extensions: {
+    cost: {
+      requestedQueryCost: 26,
+      actualQueryCost: 5,
+      throttleStatus: { maximumAvailable: 2000, currentlyAvailable: 1995, restoreRate: 200 },
+    },
+  },
+};
+
+const sums = `The cost is a sum, rounded up to whole points, at least 1:
+
+- Each object costs 1 point, and each other field 0.03 points, unless the table below lists a weight. In a list, each item counts with its fields. The weight of a mutation field pays for the work of the mutation.
+- A connection has as many items as its \`first\`, or its list size if that is smaller. Other lists of objects have their list size.
+- Fields of the same name in one selection set count once, as in the response. Each alias counts. A fragment counts where it is spread. A field that \`@skip\` or \`@include\` excludes does not count as an item.
+- A field of the document that is not executed costs 0.03 points: it belongs to another operation, is skipped, or repeats another field.
+- \`__schema\` and \`__type\` cost 1 point per 1,000 bytes.
+- A response name of more than 32 characters costs 0.001 points for each further character.
+
+In \`actualQueryCost\`, a field that is null costs the weight of the field, without the fields below it.`;
+
+/** The costs, under their coordinates in the manifest. */
+export function describeCosts({ costWeights, costListSizes, pagination }: Manifest): string[] {
+  const coordinates = [...new Set([...Object.keys(costWeights), ...Object.keys(costListSizes)])].toSorted();
+  const rows = coordinates.map((coordinate) => [
+    code(coordinate),
+    costWeights[coordinate]?.toLocaleString('en') ?? '',
+    costListSizes[coordinate]?.toLocaleString('en') ?? '',
+  ]);
+  return [
+    '## Costs',
+    rules,
+    jsonBlock(example),
+    sums,
+    `A list size of a connection that is not listed is ${pagination.firstMaximum}.`,
+    table(['field', 'weight', 'list size'], rows),
+  ];
+}

@@ -1,0 +1,30 @@
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import { expect, test } from 'vitest';
+import { readInterfaceContracts } from './interface-contracts.ts';
+
+const recordings = readInterfaceContracts().flatMap(({ name, versions }) =>
+  versions.flatMap(({ examples }) =>
+    examples
+      .filter(({ operation }) => operation === 'webhookEventTypes')
+      .flatMap(({ exchanges }) => exchanges.map(({ response, responsePath }) => ({ name, response, responsePath }))),
+  ),
+);
+
+test('every interface has a recorded response of webhookEventTypes', () => {
+  expect([...new Set(recordings.map(({ name }) => name))]).toEqual(['lender', 'partner']);
+});
+
+// The contract tests record the responses of a running server. This test names the file without starting one.
+test.each(recordings)('$responsePath lists the event types of the registry', ({ name, response }) => {
+  const listed = webhookEventTypes
+    .filter(({ interfaces }) => interfaces.some((interfaceName) => interfaceName === name))
+    .map(({ type, description, versions }) => ({
+      type,
+      description,
+      versions: versions.map(({ version, status, sunsetOn }) => ({ version, status: status.toUpperCase(), sunsetOn })),
+    }));
+  expect(
+    response,
+    'Record it: npx -y pnpm@12.21.0 exec vitest run --project integration tools/contract-tests/test/examples.test.ts -u',
+  ).toEqual({ data: { webhookEventTypes: listed } });
+});
