@@ -4,7 +4,7 @@ export interface BenchOptions {
   quick: boolean;
   /** The only part to run: a key of `parts`. Undefined: all parts. */
   only?: string | undefined;
-  /** Overrides the number of deliveries in a round. */
+  /** Overrides the number of deliveries in a round, where a bench has one. */
   perRound?: number | undefined;
   /** Reports what the bench is doing. */
   progress: (line: string) => void;
@@ -22,5 +22,7 @@ export interface Bench {
   readonly summary: string;
   /** The names for `--only`, each with one line for the help. Null if the bench has no parts. */
   readonly parts: Readonly<Record<string, string>> | null;
+  /** One line for the help of `--per-round`. Null if the rounds have a fixed duration instead. */
+  readonly perRound: string | null;
   run(options: BenchOptions): Promise<BenchResult>;
 }

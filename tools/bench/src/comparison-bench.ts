@@ -43,6 +43,7 @@ export function comparisonBench(bench: ComparisonBench): Bench {
     name,
     summary,
     parts: null,
+    perRound: null,
     async run({ quick, progress }) {
       const report = await compare(bench, quick, progress);
       return { json: report, markdown: markdown(report) };

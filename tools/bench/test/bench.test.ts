@@ -61,11 +61,12 @@ it('prints its help', async () => {
 });
 
 it.each([
-  [['toaster'], 'There is no bench "toaster". Known benches: delivery, sender, signing.\n'],
+  [['toaster'], 'There is no bench "toaster". Known benches: delivery, graphql, sender, signing.\n'],
   [[], 'Name one bench.\n'],
   [['sender', 'signing'], 'Name one bench.\n'],
   [['sender', '--slow'], "Unknown option '--slow'"],
-  [['sender', '--only', 'rates'], 'The bench "sender" has no options --only and --per-round.\n'],
+  [['sender', '--only', 'rates'], 'The bench "sender" has no option --only.\n'],
+  [['graphql', '--per-round', '5'], 'The bench "graphql" has no option --per-round.\n'],
   [['delivery', '--only', 'toast'], 'There is no part "toast". Known parts: rates, '],
   [['delivery', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".\n'],
 ])('exits with 2 for %j', async (args, message) => {

@@ -6,8 +6,8 @@ import type { PeerName } from '../src/delivery/peers/index.ts';
 import { measureRound } from '../src/delivery/rate-rounds.ts';
 import { startReceiver } from '../src/delivery/receiver.ts';
 import { hasRedis, startRedis } from '../src/delivery/redis.ts';
-import { withCleanup } from '../src/delivery/with-cleanup.ts';
 import { subscriptionCount, type Workload } from '../src/delivery/workloads.ts';
+import { withCleanup } from '../src/with-cleanup.ts';
 
 const workload: Workload = { name: 'a', title: 'Test', accounts: 3, subscriptionsPerAccount: 1 };
 const usage = async () => ({ cpuMs: null, walBytes: null });

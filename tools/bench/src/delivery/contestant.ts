@@ -1,5 +1,5 @@
 import type { Measurement } from '../measure.ts';
-import type { StoreUsage } from './postgres.ts';
+import type { StoreUsage } from '../postgres.ts';
 import type { Workload } from './workloads.ts';
 
 /** Ours or a peer. One works at a time. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId } from '@deedwire/domain';
+import { percentile } from '../percentile.ts';
 import { paced } from './paced.ts';
-import { percentile } from './percentile.ts';
 import type { Stack } from './stack.ts';
 
 /** From the commit of an event until the receiver has read the head of the request. */

@@ -1,9 +1,9 @@
 import { startChild } from '../child.ts';
 import type { Measurement } from '../measure.ts';
+import type { StoreUsage } from '../postgres.ts';
 import type { DeliveryContestant } from './contestant.ts';
 import type { PeerRequest } from './peer-protocol.ts';
 import type { PeerName } from './peers/index.ts';
-import type { StoreUsage } from './postgres.ts';
 import { firstReceiver, subscriptionCount } from './workloads.ts';
 
 export interface PeerStore {

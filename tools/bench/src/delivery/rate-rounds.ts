@@ -23,6 +23,9 @@ export interface RateResult {
   walBytes: number | null;
 }
 
+/** Node compiles the hottest functions only after some 20,000 deliveries. */
+const warmUpRounds = 2;
+
 export interface RatePlan {
   rounds: number;
   perRound: number;
@@ -30,7 +33,7 @@ export interface RatePlan {
 
 /**
  * Measures the contestants one after another in each round, so that other load on the machine affects all of them. Each round
- * starts with another contestant. A round before the first, which is not measured, compiles the code and opens connections.
+ * starts with another contestant. Rounds before the first, which are not measured, compile the code and open connections.
  *
  * @returns the rounds of each contestant, in order
  */
@@ -44,8 +47,10 @@ export async function runRateRounds(
   const measured = new Map<string, RateMeasurement[]>(contestants.map(({ name }) => [name, []]));
   for (const contestant of contestants) {
     progress(`(${workload.name}) warm-up: ${contestant.name}`);
-    // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
-    await measureRound(contestant, receiver, workload, perRound);
+    for (let round = 0; round < warmUpRounds; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
+      await measureRound(contestant, receiver, workload, perRound);
+    }
   }
   for (let round = 0; round < rounds; round += 1) {
     for (let turn = 0; turn < contestants.length; turn += 1) {

@@ -1,7 +1,7 @@
+import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
+import { type Defer, withCleanup } from '../with-cleanup.ts';
 import { createOurSystem, type OurSystem } from './ours/our-system.ts';
-import { startBenchPostgres, type BenchPostgres } from './postgres.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
-import { withCleanup } from './with-cleanup.ts';
 
 export interface Stack {
   postgres: BenchPostgres;
@@ -9,10 +9,10 @@ export interface Stack {
   system: OurSystem;
 }
 
-/** Starts PostgreSQL, the receivers and our engine without a worker, and stops them after `work`. */
+/** Starts PostgreSQL, the receivers and our engine without a worker, and stops them and what `work` deferred after it. */
 export async function withStack<Result>(
   { receivers }: { receivers: number },
-  work: (stack: Stack) => Promise<Result>,
+  work: (stack: Stack, defer: Defer) => Promise<Result>,
 ): Promise<Result> {
   return withCleanup(async (defer) => {
     const postgres = await startBenchPostgres();
@@ -21,6 +21,6 @@ export async function withStack<Result>(
     defer(() => receiver.close());
     const system = await createOurSystem(await postgres.createDatabase('ours'));
     defer(() => system.close());
-    return work({ postgres, receiver, system });
+    return work({ postgres, receiver, system }, defer);
   });
 }

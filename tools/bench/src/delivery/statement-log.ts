@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import type { BenchPostgres } from './postgres.ts';
+import type { BenchPostgres } from '../postgres.ts';
 
 /** One message of the server about a statement. A named statement causes up to three: parse, bind and execute. */
 export interface LoggedStatement {

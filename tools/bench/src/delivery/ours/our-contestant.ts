@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
+import type { StoreUsage } from '../../postgres.ts';
 import type { DeliveryContestant } from '../contestant.ts';
-import type { StoreUsage } from '../postgres.ts';
 import type { Receiver } from '../receiver.ts';
 import { eventCount, type Workload } from '../workloads.ts';
 import type { HeldEvents, OurSystem } from './our-system.ts';
@@ -21,7 +21,7 @@ export function ourContestant(options: OurContestantOptions): DeliveryContestant
   let prepared: { held: HeldEvents; deliveries: number; attempts: number } | null = null;
 
   async function cpuMs(): Promise<number> {
-    const values = await Promise.all(workers.map((worker) => worker.cpuMs()));
+    const values = await Promise.all(workers.map(async (worker) => (await worker.usage()).cpuMs));
     return values.reduce((sum, value) => sum + value, 0);
   }
 

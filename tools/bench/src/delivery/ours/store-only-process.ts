@@ -3,34 +3,26 @@
  * stops when its parent disconnects.
  */
 import { secretAssociatedData } from '@deedwire/domain';
-import { createSecretKeyRing, createStore } from '@deedwire/store';
+import { createSecretKeyRing } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
+import { openStores } from '@deedwire/webhook-worker/open-stores';
 import { createRenderer } from '@deedwire/webhook-worker/rendering/renderer';
+import { setTimer } from '@deedwire/webhook-worker/set-timer';
 import { createWebhookEngine } from '@deedwire/webhooks';
 
 const [databaseUrl = '', keyId = '', key = ''] = process.argv.slice(2);
 const applicationName = 'deedwire-bench-store';
 
-// As in the worker app.
-const storeOptions = { databaseUrl, applicationName, prefersIndexes: true };
-const store = createStore({ ...storeOptions, maxConnections: 12 });
-const fanOutStore = createStore({ ...storeOptions, maxConnections: 4 });
-const renewalStore = createStore({ ...storeOptions, maxConnections: 2 });
+const stores = openStores({ databaseUrl, applicationName });
 const secretKeys = createSecretKeyRing(new Map([[keyId, Buffer.from(key, 'base64')]]));
 
 const engine = createWebhookEngine({
-  store,
-  fanOutStore,
-  renewalStore,
+  store: stores.store,
+  fanOutStore: stores.fanOutStore,
+  renewalStore: stores.renewalStore,
   directUrl: databaseUrl,
   name: 'bench',
-  clock: {
-    nowMs: () => Date.now(),
-    setTimer(callback, delayMs) {
-      const timer = setTimeout(callback, delayMs);
-      return () => clearTimeout(timer);
-    },
-  },
+  clock: { nowMs: () => Date.now(), setTimer },
   random: Math.random,
   renderer: createRenderer('service'),
   send: async () => ({ startedAt: new Date(), durationMs: 0, responseStatus: 200, error: null, retryAfter: null }),
@@ -57,7 +49,7 @@ async function stop(): Promise<never> {
   engine.stopTaking();
   await listener.close();
   await engine.drain();
-  await Promise.all([store.close(), fanOutStore.close(), renewalStore.close()]);
+  await stores.close();
   process.exit(0);
 }
 

@@ -1,6 +1,7 @@
 import { markdownTable } from '../../markdown-table.ts';
 import { latencyHeader, latencyRow, measureLatency, type LatencySummary } from '../measure-latency.ts';
 import type { Part } from '../part.ts';
+import { startReceiver } from '../receiver.ts';
 import { withStack } from '../stack.ts';
 
 export interface HangingResult {
@@ -22,14 +23,17 @@ export const hanging: Part<HangingResult> = {
 
   async run({ quick, progress }) {
     const accounts = quick ? 5 : 50;
-    const events = quick ? 20 : 600;
+    // A minute: the connections of all endpoints open in the first half second, and the breakers open after half of it.
+    const events = quick ? 20 : 1_200;
     const endpoints = accounts * subscriptionsPerAccount;
-    return withStack({ receivers: endpoints + 1 }, async (stack) => {
+    return withStack({ receivers: 1 }, async (stack, defer) => {
       const { system, receiver } = stack;
-      const [probeOrigin, ...origins] = receiver.origins;
-      const [probe] = await system.addAccounts([[`${probeOrigin ?? ''}/probe`]]);
-      const urls = origins.map((origin) => `${origin}/hang`);
-      const others = await system.addAccounts(
+      // In their own process: the measured receiver must not wait for the connections of the others to be accepted.
+      const others = await startReceiver(endpoints);
+      defer(() => others.close());
+      const [probe] = await system.addAccounts([[`${receiver.origins[0] ?? ''}/probe`]]);
+      const urls = others.origins.map((origin) => `${origin}/hang`);
+      const otherAccounts = await system.addAccounts(
         Array.from({ length: accounts }, (_, account) =>
           urls.slice(account * subscriptionsPerAccount, (account + 1) * subscriptionsPerAccount),
         ),
@@ -39,7 +43,7 @@ export const hanging: Part<HangingResult> = {
       await measureLatency(stack, probe, { events: quick ? 5 : 100, perSecond });
       progress(`Alone: ${events} events, ${perSecond} per second`);
       const alone = await measureLatency(stack, probe, { events, perSecond });
-      const held = await system.holdEvents(others, accounts * eventsPerAccount);
+      const held = await system.holdEvents(otherAccounts, accounts * eventsPerAccount);
       const waiting = endpoints * eventsPerAccount;
       progress(`Beside ${endpoints} endpoints that hang, with ${waiting} deliveries waiting`);
       await held.release();

@@ -1,16 +1,16 @@
 import type { AccountId } from '@deedwire/domain';
 import { markdownTable } from '../../markdown-table.ts';
 import { median } from '../../median.ts';
+import { startBenchPostgres, type BenchPostgres } from '../../postgres.ts';
+import { withCleanup } from '../../with-cleanup.ts';
 import { drainOnce } from '../drain-once.ts';
 import { workerApplicationName } from '../ours/engine-tables.ts';
 import { fillBacklog } from '../ours/fill-backlog.ts';
 import { fillHistory } from '../ours/fill-history.ts';
 import { createOurSystem, type OurSystem } from '../ours/our-system.ts';
 import type { Part } from '../part.ts';
-import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { logPosition, logStatements, statementsSince, type LoggedStatement } from '../statement-log.ts';
-import { withCleanup } from '../with-cleanup.ts';
 
 /** Milliseconds that the statements of the worker take in the server per 1,000 deliveries, by the name of the statement. */
 type StatementTimes = Record<string, number>;

@@ -1,5 +1,8 @@
 import type { AccountId } from '@deedwire/domain';
 import { markdownTable } from '../../markdown-table.ts';
+import { startBenchPostgres, type BenchPostgres } from '../../postgres.ts';
+import { processStat } from '../../process-cpu.ts';
+import { withCleanup, type Defer } from '../../with-cleanup.ts';
 import type { DeliveryContestant } from '../contestant.ts';
 import { accountUrls } from '../ours/account-urls.ts';
 import { ourContestant } from '../ours/our-contestant.ts';
@@ -7,12 +10,9 @@ import { createOurSystem } from '../ours/our-system.ts';
 import type { Part, PartContext } from '../part.ts';
 import { startPeerContestant } from '../peer-contestant.ts';
 import type { PeerName } from '../peers/index.ts';
-import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
-import { processStat } from '../process-cpu.ts';
 import { rateRatio, rateResult, runRateRounds, type RateMeasurement, type RateResult } from '../rate-rounds.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { startRedis } from '../redis.ts';
-import { withCleanup, type Defer } from '../with-cleanup.ts';
 import { receiverCount, workloads } from '../workloads.ts';
 
 export interface RatesResult {

@@ -1,11 +1,11 @@
 import { startChild } from '../../child.ts';
 import { markdownTable } from '../../markdown-table.ts';
 import { median } from '../../median.ts';
+import { startBenchPostgres } from '../../postgres.ts';
+import { withCleanup } from '../../with-cleanup.ts';
 import { drainOnce } from '../drain-once.ts';
 import { createOurSystem } from '../ours/our-system.ts';
 import type { Part } from '../part.ts';
-import { startBenchPostgres } from '../postgres.ts';
-import { withCleanup } from '../with-cleanup.ts';
 
 export interface StoreResult {
   deliveriesPerSecond: number;

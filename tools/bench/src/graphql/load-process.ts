@@ -1,0 +1,73 @@
+/**
+ * Sends requests from this process. Each message is a `LoadRequest`; each response is a `LoadResult`. The connections stay open
+ * between messages. The process ends when its parent disconnects.
+ */
+import { Client } from 'undici';
+import { percentile } from '../percentile.ts';
+import type { LoadRequest, LoadResult } from './load-protocol.ts';
+
+const keepAlive = { pipelining: 1, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 };
+const clients = new Map<string, Client[]>();
+
+function clientsOf(origin: string, connections: number): Client[] {
+  const open = clients.get(origin) ?? [];
+  while (open.length < connections) open.push(new Client(origin, keepAlive));
+  clients.set(origin, open);
+  return open.slice(0, connections);
+}
+
+/** Sends one request and waits for the whole response. */
+function send(client: Client, headers: Record<string, string>, { path, body, leastBytes }: LoadRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let bytes = 0;
+    client.dispatch(
+      { method: 'POST', path, headers, body },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, statusCode) {
+          status = statusCode;
+        },
+        onResponseData(_controller, chunk) {
+          bytes += chunk.length;
+        },
+        onResponseEnd() {
+          if (status === 200 && bytes >= leastBytes) resolve();
+          else reject(new Error(`A response with status ${status} and ${bytes} bytes.`));
+        },
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  });
+}
+
+async function run(request: LoadRequest): Promise<LoadResult> {
+  const latencies: number[] = [];
+  const startMs = performance.now();
+  const endMs = startMs + request.durationMs;
+  await Promise.all(
+    clientsOf(request.origin, request.connections).map(async (client, index) => {
+      const headers = request.headers[index % request.headers.length] ?? {};
+      let nowMs = performance.now();
+      do {
+        const sentMs = nowMs;
+        // oxlint-disable-next-line no-await-in-loop -- one request in flight per connection
+        await send(client, headers, request);
+        nowMs = performance.now();
+        latencies.push(nowMs - sentMs);
+      } while (nowMs < endMs);
+    }),
+  );
+  return {
+    requests: latencies.length,
+    elapsedMs: performance.now() - startMs,
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+  };
+}
+
+process.on('message', (request: LoadRequest) => {
+  void run(request).then((result) => process.send?.(result));
+});
+process.once('disconnect', () => process.exit(0));
+process.send?.('ready');

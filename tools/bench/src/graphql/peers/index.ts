@@ -1,0 +1,13 @@
+import type { Pool } from 'pg';
+import { startApollo } from './apollo.ts';
+import { startMercurius } from './mercurius.ts';
+
+export const peerNames = ['mercurius-jit', 'mercurius', 'apollo'] as const;
+export type PeerName = (typeof peerNames)[number];
+
+/** Each starts a server and returns the URL of its interface. */
+export const peers: Record<PeerName, (pool: Pool) => Promise<string>> = {
+  'mercurius-jit': (pool) => startMercurius(pool, 1),
+  mercurius: (pool) => startMercurius(pool, 0),
+  apollo: startApollo,
+};
