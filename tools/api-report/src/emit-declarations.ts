@@ -3,9 +3,13 @@ import { join } from 'node:path';
 
 const tsc = join(import.meta.dirname, '../../../node_modules/.bin/tsc');
 
-/** Emits the declarations of a package as its build does. Returns the folder. */
+/**
+ * Emits the declarations of a package as its build does. Returns the folder. Without checks, it does not resolve the packages
+ * that this package imports, which have no declarations before they are built. A package that imports another must state the
+ * types of its exports (`isolatedDeclarations`).
+ */
 export function emitDeclarations(packageFolder: string, outDir: string): string {
-  const options = ['--customConditions', 'null', '--emitDeclarationOnly', '--outDir', outDir];
+  const options = ['--customConditions', 'null', '--emitDeclarationOnly', '--noCheck', '--outDir', outDir];
   execFileSync(tsc, ['-p', join(packageFolder, 'tsconfig.json'), ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   return outDir;
 }

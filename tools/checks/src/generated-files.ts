@@ -5,11 +5,17 @@ import { run, workspaceRoot, type CommandResult } from './run.ts';
 /** The files that `pnpm generate` writes. */
 const generatedPaths = [
   'packages/*/api/**',
+  'packages/*/asyncapi/**',
   'packages/*/json-schema/**',
+  'packages/webhook-events/event-types.json',
+  'packages/webhook-events/versions.json',
   'packages/*/**/generated/**',
   'apps/*/**/generated/**',
   'tools/*/**/generated/**',
   'docs/reference/**',
+  'packages/webhook-events/README.md',
+  'packages/webhook-events/fixtures/**',
+  'packages/webhook-events/versions.json',
 ];
 
 /** Runs every generator, reports the files that changed, and restores them. */
@@ -21,7 +27,7 @@ export async function checkGeneratedFiles(): Promise<CommandResult> {
     (path) => before.get(path) !== after.get(path),
   );
   await Promise.all(stale.map((path) => restore(path, before.get(path))));
-  if (!generation.succeeded) return generation;
+  if (!generation.succeeded) return { ...generation, isBlocking: true };
   return {
     succeeded: stale.length === 0,
     output: stale

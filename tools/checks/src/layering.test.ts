@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
  */
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
 const layer0 = [...contracts, 'domain', 'auth', 'contract-check'];
-const layer1 = ['service-runtime', 'store', 'webhook-sender'];
+const layer1 = ['service-runtime', 'store', 'webhook-receiver', 'webhook-sender'];
 const layers0to3 = [...layer0, ...layer1, 'webhooks', 'actions'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
 const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
@@ -22,6 +22,7 @@ const everything = [
   'embedded-postgres',
   'reference',
   'release',
+  'scaffold',
   'testing',
 ];
 
@@ -40,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 1
   'service-runtime': ['domain'],
   store: ['domain'],
+  'webhook-receiver': ['webhook-events', 'webhook-signing'],
   'webhook-sender': ['webhook-signing'],
   // Layer 2
   webhooks: ['domain', 'store', 'webhook-sender'],
@@ -60,6 +62,7 @@ const mayImport: Record<string, readonly string[]> = {
   'dev-environment': everything,
   reference: everything,
   release: everything,
+  scaffold: everything,
 };
 
 /**
@@ -67,8 +70,8 @@ const mayImport: Record<string, readonly string[]> = {
  * its own work only: no API can fan out events, and the worker cannot read credentials or referrals.
  */
 const storeParts: Record<string, readonly string[]> = {
-  actions: ['.', 'accounts', 'audit', 'credentials', 'idempotency', 'matters', 'referrals', 'team-members'],
-  'graphql-server': ['.'],
+  actions: ['.', 'accounts', 'audit', 'credentials', 'idempotency', 'lenders', 'matters', 'referrals', 'team-members'],
+  'graphql-server': ['.', 'cost-buckets'],
   'operator-cli': ['.'],
   webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],

@@ -8,6 +8,8 @@ const scriptsNode = '26.10.0';
 /** undici 8 needs it. Apps, the operator CLI and the scripts depend on undici or run beside it. */
 const appsNode = '>=22.19';
 const publishedPackagesNode = '>=20';
+/** commander 15 and Changesets need it. It runs in builds only, not in the processes of consumers. */
+const contractCheckNode = '>=22.12';
 
 interface Manifest {
   name: string;
@@ -37,10 +39,13 @@ test('the repository and the apps require the same Node', () => {
   );
 });
 
-test('published packages require Node 20', () => {
+test('published packages require Node 20, and contract-check Node 22', () => {
   const published = manifestsOf('packages/*/package.json').filter((manifest) => manifest.private !== true);
   expect(published.map(({ name, engines }) => [name, engines?.node])).toEqual(
-    published.map(({ name }) => [name, publishedPackagesNode]),
+    published.map(({ name }) => [
+      name,
+      name === '@deedwire/contract-check' ? contractCheckNode : publishedPackagesNode,
+    ]),
   );
 });
 
@@ -48,4 +53,5 @@ test.each(['README.md', 'CONTRIBUTING.md'])('%s states these versions', (page) =
   const text = read(page);
   expect(text).toContain('Node 22.19 or later');
   expect(text).toContain('Node 20 or later');
+  expect(text).toContain('`contract-check`, which needs Node 22.12');
 });

@@ -9,6 +9,8 @@ export interface CommandResult {
   output: string;
   /** Shown even if the check succeeded. */
   warnings?: string;
+  /** True if the other checks cannot run after this failure. */
+  isBlocking?: boolean;
 }
 
 export interface ToolResult extends CommandResult {

@@ -27,5 +27,8 @@ test.each(manifests)('%s lists the error codes, statuses and limits that the ser
     queryAliases: limits.queryAliases,
     queryDirectives: limits.queryDirectives,
     operationMs: limits.operationDurationMs,
+    operationCostPoints: limits.operationCostPoints.value,
+    // Promised in the READMEs only.
+    responseBytes: 1_000_000,
   });
 });

@@ -33,7 +33,16 @@ afterAll(async () => {
 
 const schemaFolder = fileURLToPath(new URL('../../../packages/webhook-events/json-schema/', import.meta.url));
 
-const pick = (types: readonly { type: string }[]) => types.map(({ type }) => ({ type }));
+interface ListedType {
+  type: string;
+  versions: readonly { status: string }[];
+}
+
+/** The event types that have a released version. A preview is sent only to subscriptions that name it. */
+const released = (types: readonly ListedType[]) =>
+  types.filter(({ versions }) => versions.some(({ status }) => status === 'CURRENT'));
+
+const pick = (types: readonly ListedType[]) => released(types).map(({ type }) => ({ type }));
 
 /** Returns a validator for each published payload schema, by `<type>/<version>`. */
 function readPublishedSchemas() {
@@ -48,7 +57,7 @@ function readPublishedSchemas() {
   );
 }
 
-test('every event arrives signed and valid against its published JSON Schema', async () => {
+test('every released event arrives signed and valid against its published JSON Schema', async () => {
   const { webhookEventTypes: lenderTypes } = await t.lender.request(lender.EventTypesDocument, {});
   const { webhookEventTypes: partnerTypes } = await t.partner.request(partner.EventTypesDocument, {});
   const { createWebhookSubscription: lenderSubscription } = await t.lender.request(lender.SubscribeDocument, {
@@ -97,6 +106,8 @@ test('every event arrives signed and valid against its published JSON Schema', a
     seen.add(payload.type);
   }
   // All event types except webhook.test, which is sent only on request.
-  const all = [...lenderTypes, ...partnerTypes].map(({ type }) => type).filter((type) => type !== 'webhook.test');
+  const all = released([...lenderTypes, ...partnerTypes])
+    .map(({ type }) => type)
+    .filter((type) => type !== 'webhook.test');
   expect([...seen].toSorted()).toEqual(all.toSorted());
 });

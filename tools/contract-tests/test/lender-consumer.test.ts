@@ -1,5 +1,6 @@
 import { addTeamMember, removeTeamMember } from '@deedwire/actions';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { webhookEventTypes as registeredTypes } from '@deedwire/webhook-events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../consumers/loan-desk/generated/2026-11-01.ts';
 
@@ -42,14 +43,10 @@ test('a change by the operator is visible immediately, and only to its lender', 
 
 test('the lender interface lists its event types', async () => {
   const { webhookEventTypes } = await t.lender.request(operations.EventTypesDocument, {});
-  expect(webhookEventTypes.map(({ type }) => type)).toEqual([
-    'lender.updated',
-    'team_member.added',
-    'team_member.removed',
-    'team_member.updated',
-    'webhook.test',
-  ]);
-  expect(webhookEventTypes[0]).toEqual({
+  expect(webhookEventTypes.map(({ type }) => type)).toEqual(
+    registeredTypes.filter(({ interfaces }) => interfaces.includes('lender')).map(({ type }) => type),
+  );
+  expect(webhookEventTypes).toContainEqual({
     type: 'lender.updated',
     description: expect.stringMatching(/\.$/),
     versions: [{ version: '2026-11-01', status: 'CURRENT', sunsetOn: null }],

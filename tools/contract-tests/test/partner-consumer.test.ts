@@ -31,7 +31,7 @@ test('returns a referral and the served version, without caching, to a client wi
   expect(response.status).toBe(200);
   expect(response.headers.get('x-service-schema-version')).toBe('2026-11-01');
   expect(response.headers.get('cache-control')).toBe('no-store');
-  expect(await response.json()).toEqual({ data: { referral: { id: t.referrals[0] } } });
+  expect(await response.json()).toEqual({ data: { referral: { id: t.referrals[0] } }, extensions: expect.any(Object) });
 });
 
 test('returns a created referral by id and as the first of the list', async () => {

@@ -80,7 +80,10 @@ describe.each<InterfaceName>(['lender', 'partner'])('the %s interface', (interfa
   test('accepts its own credentials', async () => {
     const response = await send(interfaceName);
     expect(response.status).toBe(200);
-    expect(JSON.parse(response.body)).toEqual({ data: { [interfaceName]: { id: t.accounts[interfaceName].id } } });
+    expect(JSON.parse(response.body)).toEqual({
+      data: { [interfaceName]: { id: t.accounts[interfaceName].id } },
+      extensions: expect.any(Object),
+    });
     expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'x-request-id': expect.any(String),

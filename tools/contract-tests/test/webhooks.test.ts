@@ -238,8 +238,8 @@ describe('an invalid input', () => {
   });
 });
 
-test('returns at most 20 user errors for thousands of unknown event types', async () => {
-  const eventTypes = Array.from({ length: 2_000 }, (_, index) => ({ type: `x${index}` }));
+test('returns at most 20 user errors for hundreds of unknown event types', async () => {
+  const eventTypes = Array.from({ length: 900 }, (_, index) => ({ type: `x${index}` }));
   const { webhookSubscription, userErrors } = await subscribe({ eventTypes });
   expect(webhookSubscription).toBeNull();
   expect(userErrors.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 'EVENT_TYPE_UNKNOWN'));

@@ -51,6 +51,7 @@ test('writes dev.json with valid credentials and with exactly the fields that sc
     (await postGraphql(file.partner.url, file.partner, { query: `{ referral(id: "${id}") { id status } }` })).body,
   ).toEqual({
     data: { referral: { id, status: 'OPEN' } },
+    extensions: expect.any(Object),
   });
   expect((await fetch(`${file.admin['webhook-worker']}/ready`)).status).toBe(200);
 });
@@ -64,7 +65,7 @@ test('prints curl commands that work in a shell unchanged', async () => {
   expect(commands).toHaveLength(4);
   for (const command of commands) {
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-    expect(JSON.parse(stdout)).toEqual({ data: expect.any(Object) });
+    expect(JSON.parse(stdout)).toEqual({ data: expect.any(Object), extensions: expect.any(Object) });
   }
 });
 

@@ -127,6 +127,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
     const subscription = { id: expect.stringContaining('/WebhookSubscription/'), status: 'ACTIVE' };
     expect(JSON.parse(subscribing.output())).toEqual({
       data: { createWebhookSubscription: { webhookSubscription: subscription, userErrors: [] } },
+      extensions: expect.any(Object),
     });
     expect(receiver.output()).toContain('Answered the handshake.\n');
 

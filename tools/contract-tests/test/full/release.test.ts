@@ -14,6 +14,7 @@ const publicPackages = [
   '@deedwire/lender-schema',
   '@deedwire/partner-schema',
   '@deedwire/webhook-events',
+  '@deedwire/webhook-receiver',
   '@deedwire/webhook-signing',
 ];
 const apps = ['@deedwire/lender-api', '@deedwire/operator-cli', '@deedwire/partner-api', '@deedwire/webhook-worker'];
@@ -84,10 +85,7 @@ async function addServedField(): Promise<void> {
   await workspace.edit(lenderSdl, addField);
   await workspace.edit(lenderSdl.replace('2026-11-01', '2027-02-01'), addField);
   await workspace.edit('apps/lender-api/src/schema/lender.ts', (text) =>
-    text.replace(
-      "name: t.exposeString('name'),",
-      '$&\n      motto: t.string({ nullable: true, resolve: () => null }),',
-    ),
+    text.replace("id: t.exposeID('id'),", '$&\n      motto: t.string({ nullable: true, resolve: () => null }),'),
   );
 }
 
@@ -134,10 +132,10 @@ describe('first release', () => {
     expect(await registry.versionsOf('@deedwire/contract-check')).toEqual([]);
   });
 
-  test('`pnpm release` completes a release that was killed after two of five packages', async () => {
+  test('`pnpm release` completes a release that was killed after two of six packages', async () => {
     await releaseKilledAt('@deedwire/partner-schema');
     const published = await Promise.all(publicPackages.map((name) => registry.versionsOf(name)));
-    expect(published.map((versions) => versions.length)).toEqual([1, 1, 0, 0, 0]);
+    expect(published.map((versions) => versions.length)).toEqual([1, 1, 0, 0, 0, 0]);
 
     const output = await release();
     expect(linesOf(output, 'published')).toEqual(
@@ -211,6 +209,11 @@ describe('second release', () => {
     await workspace.writeChangeset('wording', 'patch', '@deedwire/webhook-events');
     await workspace.commitAll('Add a motto');
     second = await cutVersions();
+    const written = await workspace.git('show', '--format=', 'HEAD', '--', 'docs/reference/lender', '*/releases.json');
+    expect(written).toContain('+        "Lender.motto"\n');
+    expect(written).toMatch(
+      new RegExp(`^\\+.*Motto of the lender\\..* Added in ${second.get('@deedwire/lender-schema')}\\.`, 'm'),
+    );
     await workspace.edit('apps/lender-api/src/schema/lender.ts', (text) => text.replace('motto:', 'slogan:'));
     await workspace.commitAll('Serve another field');
     await expect(release()).rejects.toThrow('served instead of the contract: Lender.motto: The field was removed.');
@@ -221,6 +224,55 @@ describe('second release', () => {
     expect(await registry.versionsOf('@deedwire/lender-schema')).toEqual(
       [first, second].map((versions) => versions.get('@deedwire/lender-schema')),
     );
+  });
+});
+
+describe('a fix of an older major', () => {
+  const name = '@deedwire/webhook-signing';
+
+  test('`pnpm release` publishes a new major as `latest`', async () => {
+    // A comparison of the fix with this version would find that the fix removes the code.
+    await workspace.edit('packages/webhook-signing/error-codes.json', (text) =>
+      text.replace('"HEADER_MISSING": {', '"HEADER_EMPTY": { "description": "A header is empty." },\n    $&'),
+    );
+    await workspace.writeChangeset('signing-major', 'major', name);
+    await workspace.commitAll('Announce a major');
+    const third = await cutVersions();
+    expect(third.get(name)).toBe('2.0.0');
+    // The receiver depends on the package, so it gets a new version with the new range.
+    const receiver = '@deedwire/webhook-receiver';
+    expect(linesOf(await release(), 'published')).toEqual([
+      `published ${receiver}@${third.get(receiver)}`,
+      `published ${name}@2.0.0`,
+    ]);
+    expect(await registry.distTagsOf(name)).toEqual({ latest: '2.0.0' });
+  });
+
+  test('`pnpm release` publishes the fix from the tag of the older major, and `latest` stays', async () => {
+    const older = first.get(name) ?? '';
+    const [major, minor, patch] = older.split('.').map(Number);
+    const fixed = `${major}.${minor}.${(patch ?? 0) + 1}`;
+    expect(major).toBe(1);
+    await workspace.git('checkout', '--quiet', '-b', 'maintenance/webhook-signing-1', `${name}@${older}`);
+    await workspace.writeChangeset('signing-fix', 'patch', name);
+    await workspace.commitAll('Fix the older major');
+    expect((await cutVersions()).get(name)).toBe(fixed);
+    expect(linesOf(await release(), 'published')).toEqual([`published ${name}@${fixed} as latest-1`]);
+    expect(await registry.distTagsOf(name)).toEqual({ latest: '2.0.0', 'latest-1': fixed });
+    expect(await workspace.git('tag', '--points-at', 'HEAD')).toBe(`${name}@${fixed}\n`);
+    expect(await release()).toBe('Everything is released.\n');
+  });
+
+  test('`pnpm release` compares a fix with the release before it in the older major', async () => {
+    for (const path of ['error-codes.json', 'released/error-codes.json']) {
+      await workspace.edit(`packages/webhook-signing/${path}`, (text) => text.replace('HEADER_MISSING', 'HEADER_LOST'));
+    }
+    await workspace.edit('packages/webhook-signing/package.json', (text) =>
+      text.replace(/("version": "\d+\.\d+\.)\d+"/, '$199"'),
+    );
+    await workspace.commitAll('Rename a code by hand');
+    await expect(release()).rejects.toThrow('The versions are raised by less than the changes');
+    await workspace.git('checkout', '--quiet', 'main');
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createReferralForPartner, declineReferral } from '@deedwire/actions';
@@ -10,11 +10,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // Follows CONTRIBUTING.md in a copy of this workspace. The first test adds a version of the partner interface and one of an
-// event, with new files and one line in each list of versions. The second test continues from there: it retires the older
+// event, with new files and one line in each list of versions. The last test continues from there: it retires the older
 // versions by deleting their files and lines.
 
 const run = promisify(execFile);
 const scratch = '2099-01-01';
+const deprecated = "status: 'deprecated', deprecatedOn: '2098-01-01', sunsetOn: '2099-01-01'";
 
 let workspace: WorkspaceCopy;
 let harness: Harness;
@@ -44,19 +45,32 @@ function derive(from: string, to: string, ...replacements: [from: string | RegEx
   edit(to, ...replacements);
 }
 
+const typical = (version: string): string =>
+  `packages/webhook-events/fixtures/referral.declined/${version}/accept/typical.json`;
+
 const remove = (file: string): void => rmSync(join(workspace.folder, file));
 
 /** Generates the published files of both contract packages and checks the types of the apps that serve them. */
 async function build(): Promise<void> {
   const schema = join(workspace.folder, 'packages/partner-schema');
   await run('node_modules/.bin/graphql-codegen', ['--config', '../../scripts/schema-codegen.ts'], { cwd: schema });
-  await run(process.execPath, ['generate.ts'], { cwd: join(workspace.folder, 'packages/webhook-events') });
+  await run(process.execPath, ['run-generate.ts'], { cwd: join(workspace.folder, 'packages/webhook-events') });
   for (const app of ['partner-api', 'webhook-worker']) {
     await run('node_modules/.bin/tsc', ['-p', `apps/${app}/tsconfig.json`, '--rootDir', '.', '--noEmit'], {
       cwd: workspace.folder,
     });
   }
 }
+
+/** Generates the reference of the copy and returns one of its pages. Null if there is no such page. */
+async function referencePage(path: string): Promise<string | null> {
+  const generator = ['--conditions=deedwire-source', 'tools/reference/src/main.ts'];
+  await run(process.execPath, generator, { cwd: workspace.folder });
+  const file = join(workspace.folder, 'docs/reference', path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}
+
+const guide = `2026-11-01-to-${scratch}.md`;
 
 /** Starts the apps of the copy. */
 async function startApps(): Promise<{ partnerUrl: string; stop(): Promise<void> }> {
@@ -112,31 +126,34 @@ async function decline(): Promise<void> {
   await declineReferral(harness.operator, { referralId, reason: 'Outside of our area.' });
 }
 
-test('adding a version takes only new files and one line per list', { timeout: 240_000 }, async () => {
-  const sdl = 'packages/partner-schema/versions';
-  derive(`${sdl}/2026-11-01.graphql`, `${sdl}/${scratch}.graphql`, [
-    /(type Partner \{[^}]*)\n  name: String!/,
-    '$1\n  title: String!',
-  ]);
-  cpSync(
-    join(workspace.folder, sdl, '2026-11-01.manifest.json'),
-    join(workspace.folder, sdl, `${scratch}.manifest.json`),
-  );
-  edit('packages/partner-schema/versions.json', [
-    /\n\}\s*$/,
-    `,\n  "${scratch}": { "status": "preview", "deprecatedOn": null, "sunsetOn": null }\n}\n`,
-  ]);
-  derive(
-    'apps/partner-api/src/versions/2026-11-01.ts',
-    `apps/partner-api/src/versions/${scratch}.ts`,
-    ['schema20261101', 'schema20990101'],
-    [
-      "import { addPartner } from '../schema/partner.ts';\n",
-      "import { type Partner, readPartner } from '@deedwire/actions';\n",
-    ],
-    [
-      '  addPartner(builder);\n',
-      `
+test(
+  'adding a version takes only new files and one line per list, and deprecating one a change of its line',
+  { timeout: 240_000 },
+  async () => {
+    const sdl = 'packages/partner-schema/versions';
+    derive(`${sdl}/2026-11-01.graphql`, `${sdl}/${scratch}.graphql`, [
+      /(type Partner \{[^}]*)\n  name: String!/,
+      '$1\n  title: String!',
+    ]);
+    cpSync(
+      join(workspace.folder, sdl, '2026-11-01.manifest.json'),
+      join(workspace.folder, sdl, `${scratch}.manifest.json`),
+    );
+    edit('packages/partner-schema/versions.json', [
+      /\n\}\s*$/,
+      `,\n  "${scratch}": { "status": "preview", "deprecatedOn": null, "sunsetOn": null }\n}\n`,
+    ]);
+    derive(
+      'apps/partner-api/src/versions/2026-11-01.ts',
+      `apps/partner-api/src/versions/${scratch}.ts`,
+      ['schema20261101', 'schema20990101'],
+      [
+        "import { addPartner } from '../schema/partner.ts';\n",
+        "import { type Partner, readPartner } from '@deedwire/actions';\n",
+      ],
+      [
+        '  addPartner(builder);\n',
+        `
   const PartnerType = builder.objectRef<Partner>('Partner').implement({
     fields: (t) => ({ id: t.exposeID('id'), title: t.exposeString('name') }),
   });
@@ -144,83 +161,126 @@ test('adding a version takes only new files and one line per list', { timeout: 2
     t.field({ type: PartnerType, resolve: (_, _args, { actions, caller }) => readPartner(actions, caller) }),
   );
 `,
-    ],
-  );
-  edit(
-    'apps/partner-api/src/partner-interface.ts',
-    [
-      'import { schema20261101 }',
-      `import { schema20990101 } from './versions/${scratch}.ts';\nimport { schema20261101 }`,
-    ],
-    ["['2026-11-01', schema20261101()]", `['2026-11-01', schema20261101()], ['${scratch}', schema20990101()]`],
-  );
+      ],
+    );
+    edit(
+      'apps/partner-api/src/partner-interface.ts',
+      [
+        'import { schema20261101 }',
+        `import { schema20990101 } from './versions/${scratch}.ts';\nimport { schema20261101 }`,
+      ],
+      ["['2026-11-01', schema20261101()]", `['2026-11-01', schema20261101()], ['${scratch}', schema20990101()]`],
+    );
 
-  const events = 'packages/webhook-events/src';
-  derive(
-    `${events}/referral.declined/2026-11-01.ts`,
-    `${events}/referral.declined/${scratch}.ts`,
-    ["z.literal('2026-11-01')", `z.literal('${scratch}')`],
-    ['        reason:', '        because:'],
-  );
-  edit(
-    `${events}/event-types.ts`,
-    [
-      'import { body as referralDeclined20261101 }',
-      `import { body as referralDeclined20990101 } from './referral.declined/${scratch}.ts';\nimport { body as referralDeclined20261101 }`,
-    ],
-    [
-      "current('2026-11-01', referralDeclined20261101)",
-      `current('2026-11-01', referralDeclined20261101), preview('${scratch}', referralDeclined20990101)`,
-    ],
-  );
-  const rendering = 'apps/webhook-worker/src/rendering';
-  derive(
-    `${rendering}/referral.declined/2026-11-01.ts`,
-    `${rendering}/referral.declined/${scratch}.ts`,
-    [/\breason \}/g, 'because: reason }'],
-    ['declinedAt, because: reason }:', 'declinedAt, reason }:'],
-  );
-  edit(
-    `${rendering}/renderers.ts`,
-    [
-      'import * as referralDeclined20261101',
-      `import * as referralDeclined20990101 from './referral.declined/${scratch}.ts';\nimport * as referralDeclined20261101`,
-    ],
-    [
-      "'2026-11-01': referralDeclined20261101.render",
-      `'2026-11-01': referralDeclined20261101.render, '${scratch}': referralDeclined20990101.render`,
-    ],
-  );
-  await build();
+    const events = 'packages/webhook-events/src';
+    derive(
+      `${events}/referral.declined/2026-11-01.ts`,
+      `${events}/referral.declined/${scratch}.ts`,
+      ["z.literal('2026-11-01')", `z.literal('${scratch}')`],
+      ['        reason:', '        because:'],
+    );
+    edit(
+      `${events}/event-types.ts`,
+      [
+        'import { body as referralDeclined20261101 }',
+        `import { body as referralDeclined20990101 } from './referral.declined/${scratch}.ts';\nimport { body as referralDeclined20261101 }`,
+      ],
+      [
+        "current('2026-11-01', referralDeclined20261101)",
+        `{ ...current('2026-11-01', referralDeclined20261101), ${deprecated} }, preview('${scratch}', referralDeclined20990101)`,
+      ],
+    );
+    derive(
+      typical('2026-11-01'),
+      typical(scratch),
+      ['"version": "2026-11-01"', `"version": "${scratch}"`],
+      ['"reason"', '"because"'],
+    );
+    const rendering = 'apps/webhook-worker/src/rendering';
+    derive(
+      `${rendering}/referral.declined/2026-11-01.ts`,
+      `${rendering}/referral.declined/${scratch}.ts`,
+      [/\breason \}/g, 'because: reason }'],
+      ['declinedAt, because: reason }:', 'declinedAt, reason }:'],
+    );
+    edit(
+      `${rendering}/renderers.ts`,
+      [
+        'import * as referralDeclined20261101',
+        `import * as referralDeclined20990101 from './referral.declined/${scratch}.ts';\nimport * as referralDeclined20261101`,
+      ],
+      [
+        "'2026-11-01': referralDeclined20261101.render",
+        `'2026-11-01': referralDeclined20261101.render, '${scratch}': referralDeclined20990101.render`,
+      ],
+    );
+    await build();
 
-  const system = await startApps();
-  const [older, newer] = [await startReceiver(), await startReceiver()];
-  try {
-    const name = 'Keystone Estate Agents';
-    expect(await send(system.partnerUrl, scratch, '{ partner { title } }')).toEqual({
-      status: 200,
-      data: { partner: { title: name } },
-    });
-    expect(await send(system.partnerUrl, null, '{ partner { name } }')).toEqual({
-      status: 200,
-      data: { partner: { name } },
-    });
-    expect(await subscribe(system.partnerUrl, older.url, '2026-11-01')).toMatchObject({ userErrors: [] });
-    expect(await subscribe(system.partnerUrl, newer.url, scratch)).toMatchObject({ userErrors: [] });
-    await decline();
-    const [[before], [after]] = [await older.waitFor(1), await newer.waitFor(1)];
-    expect(JSON.parse(String(before?.body))).toMatchObject({
-      version: '2026-11-01',
-      data: { reason: 'Outside of our area.' },
-    });
-    expect(JSON.parse(String(after?.body))).toMatchObject({
-      version: scratch,
-      data: { because: 'Outside of our area.' },
-    });
-  } finally {
-    await system.stop();
-    await Promise.all([older.close(), newer.close()]);
-  }
+    const system = await startApps();
+    const [older, newer] = [await startReceiver(), await startReceiver()];
+    try {
+      const name = 'Keystone Estate Agents';
+      expect(await send(system.partnerUrl, scratch, '{ partner { title } }')).toEqual({
+        status: 200,
+        data: { partner: { title: name } },
+        extensions: expect.any(Object),
+      });
+      expect(await send(system.partnerUrl, null, '{ partner { name } }')).toEqual({
+        status: 200,
+        data: { partner: { name } },
+        extensions: expect.any(Object),
+      });
+      expect(await subscribe(system.partnerUrl, older.url, '2026-11-01')).toMatchObject({ userErrors: [] });
+      expect(await subscribe(system.partnerUrl, newer.url, scratch)).toMatchObject({ userErrors: [] });
+      await decline();
+      const [[before], [after]] = [await older.waitFor(1), await newer.waitFor(1)];
+      expect(JSON.parse(String(before?.body))).toMatchObject({
+        version: '2026-11-01',
+        data: { reason: 'Outside of our area.' },
+      });
+      expect(JSON.parse(String(after?.body))).toMatchObject({
+        version: scratch,
+        data: { because: 'Outside of our area.' },
+      });
+      expect(before?.headers).toMatchObject({
+        deprecation: '@4039372800',
+        sunset: 'Thu, 01 Jan 2099 00:00:00 GMT',
+        link: expect.stringMatching(/^<https:.*>; rel="deprecation", <https:.*>; rel="sunset"$/),
+      });
+      expect(after?.headers).not.toHaveProperty('deprecation');
+    } finally {
+      await system.stop();
+      await Promise.all([older.close(), newer.close()]);
+    }
+  },
+);
+
+test('the reference of a new version has an upgrade guide with the operation and the payload before and after', async () => {
+  const examples = 'packages/partner-schema/examples';
+  mkdirSync(join(workspace.folder, examples, scratch));
+  derive(`${examples}/2026-11-01/partner.graphql`, `${examples}/${scratch}/partner.graphql`, [/\bname\b/, 'title']);
+  derive(`${examples}/2026-11-01/partner.response.json`, `${examples}/${scratch}/partner.response.json`, [
+    '"name"',
+    '"title"',
+  ]);
+
+  const ofInterface = (await referencePage(`partner/${guide}`)) ?? '';
+  expect(ofInterface).toMatch(/^\| `Partner\.name` +\| yes +\| The field was removed\. \|$/m);
+  expect(ofInterface).toContain('Install `@deedwire/partner-schema` in its next release,');
+  const [, operation = ''] = ofInterface.split('## query partner\n');
+  expect(operation).toContain('Affected by the change of `Partner.name`.');
+  expect(operation).toMatch(
+    /At 2026-11-01:[^]*\bname\n[^]*"name": "[^]*At 2099-01-01:[^]*\btitle\n[^]*"title": "[^]*## Unchanged operations/,
+  );
+  expect(operation.split('At 2099-01-01:')[0]).not.toContain('title');
+
+  const ofPayload = (await referencePage(`webhooks/referral.declined/${guide}`)) ?? '';
+  expect(ofPayload).toContain('**Deprecated** on 2098-01-01. It is served unchanged until its sunset on 2099-01-01');
+  expect(ofPayload).toMatch(/## Body before[^]*"reason"[^]*## Body after[^]*"because"/);
+  expect(await referencePage('webhooks/referral.declined/2026-11-01.md')).toMatch(/^Deprecation: @4039372800$/m);
+  expect(await referencePage(`webhooks/referral.declined/${scratch}.changelog.md`)).toMatch(
+    /## Next release\n\nThe version was added\.\n$/,
+  );
 });
 
 test('retiring the older version takes only deleting its files and lines', { timeout: 240_000 }, async () => {
@@ -237,7 +297,7 @@ test('retiring the older version takes only deleting its files and lines', { tim
   edit(
     'packages/webhook-events/src/event-types.ts',
     [/import \{ body as referralDeclined20261101 \}[^\n]*\n/, ''],
-    [/current\('2026-11-01', referralDeclined20261101\), preview/, 'current'],
+    [/\{ \.\.\.current\('2026-11-01', referralDeclined20261101\)[^}]*\}, preview/, 'current'],
   );
   remove('apps/webhook-worker/src/rendering/referral.declined/2026-11-01.ts');
   edit(
@@ -246,6 +306,12 @@ test('retiring the older version takes only deleting its files and lines', { tim
     [/'2026-11-01': referralDeclined20261101\.render,\s*/, ''],
   );
   await build();
+  for (const file of ['partner.graphql', 'partner.response.json'])
+    remove(`packages/partner-schema/examples/2026-11-01/${file}`);
+  // One version is left, so there is nothing to upgrade to.
+  expect(await referencePage(`partner/${guide}`)).toBeNull();
+  expect(await referencePage(`partner/${scratch}.md`)).not.toMatch(/upgrade from|Changes since/);
+  expect(await referencePage('README.md')).not.toMatch(/\| partner interface +\|/);
 
   const system = await startApps();
   const receiver = await startReceiver();

@@ -113,6 +113,47 @@ describe('deedwire-operator', () => {
     expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: The client lender_nobody does not exist.\n' });
   });
 
+  test('sets the limit of a client, and rejects numbers that are no limits', async () => {
+    const account = ['--interface', 'lender', '--account', await createLender()];
+    const clientId = String((await operate('credential', 'issue', ...account))['clientId']);
+    const setLimit = (maximum: string, restoreRate: string, id = clientId) =>
+      runOperator(env, 'client', 'set-limit', id, '--maximum', maximum, '--restore-rate', restoreRate);
+
+    expect(await setLimit('5000', '500')).toEqual({
+      exitCode: 0,
+      stdout:
+        `Set the limit of the client ${clientId} to 5000 points, restored at 500 per second; ` +
+        'previously 2000 and 200\n',
+      stderr: '',
+    });
+    const [listed] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
+    expect(listed).toMatchObject({ clientId, costMaximum: 5_000, costRestoreRate: 500 });
+
+    const range = 'must be a whole number from';
+    expect(await setLimit('999', '500')).toMatchObject({
+      exitCode: 1,
+      stderr: `error: The maximum ${range} 1,000 to 1,000,000,000; it is 999.\n`,
+    });
+    expect(await setLimit('1000000001', '500')).toMatchObject({ exitCode: 1 });
+    expect(await setLimit('5000', '0')).toMatchObject({
+      exitCode: 1,
+      stderr: `error: The restore rate ${range} 1 to 1,000,000,000; it is 0.\n`,
+    });
+    for (const wrong of ['-1', '1.5', '1e4', 'many', '']) {
+      const rejected = await setLimit(wrong, '500');
+      expect(rejected.exitCode).toBe(2);
+      expect(rejected.stderr).toContain('It must be a whole number, for example 5000.');
+    }
+    expect(await setLimit('5000', '500', 'lender_nobody')).toMatchObject({
+      exitCode: 1,
+      stderr: 'error: The client lender_nobody does not exist.\n',
+    });
+    const help = await runOperator(env, 'client', 'set-limit', '--help');
+    expect(help.stdout).toContain('--restore-rate <points per second>');
+    const [unchanged] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
+    expect(unchanged).toMatchObject({ costMaximum: 5_000, costRestoreRate: 500 });
+  });
+
   test('converts a referral once, declines another and lists both', async () => {
     const partner = ['--partner', await createPartner()];
     const { id: convertible } = await operate('referral', 'create', ...partner, '--client-name', 'Client 1');

@@ -61,7 +61,8 @@ test('serves clients with a known key while the lookups of other credentials han
   };
   // The keys belong to other clients than the client id.
   const sendWrongCredentials = () => Promise.all(others.map(send));
-  expect(await send(credential.apiKey)).toBe(200);
+  // The process of the test above has spent points during the outage that the bucket regains first.
+  await eventually(async () => expect(await send(credential.apiKey)).toBe(200));
   // Opens all connections for keys that are not known to be valid.
   expect(new Set(await sendWrongCredentials())).toEqual(new Set([401]));
   const keySessions = () =>

@@ -2,7 +2,7 @@ import { convertReferral, createReferralForPartner } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
 import { schema20261101 } from '@deedwire/partner-api/versions/2026-11-01';
-import { sdl, versions } from '@deedwire/partner-schema';
+import { costs, sdl, versions } from '@deedwire/partner-schema';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,10 @@ test('returns the account of the client', async () => {
   const { status, headers, body } = await send('{ partner { id name } }');
   expect([status, body]).toEqual([
     200,
-    { data: { partner: { id: harness.accounts.partner.id, name: 'Keystone Estate Agents' } } },
+    {
+      data: { partner: { id: harness.accounts.partner.id, name: 'Keystone Estate Agents' } },
+      extensions: expect.any(Object),
+    },
   ]);
   expect(headers.get('x-service-schema-version')).toBe('2026-11-01');
 });
@@ -35,7 +38,7 @@ test('rejects credentials of the lender interface with 403', async () => {
 
 test('does not serve a schema that differs from its contract', async () => {
   const schemas = new Map([['2026-11-01', schema20261101()]]);
-  const contract = serveContract({ versions, sdl: changedSdl }, schemas);
+  const contract = serveContract({ versions, sdl: changedSdl, costs }, schemas);
   const different = await harness.startPartnerApi({}, contract);
   const ready = async () => {
     const response = await fetch(`${different.adminUrl}/ready`);
@@ -110,7 +113,7 @@ describe('referrals', () => {
     ];
     for (const id of ids) {
       const { status, body } = await send('query ($id: ID!) { referral(id: $id) { id } }', { id });
-      expect([status, body]).toEqual([200, { data: { referral: null } }]);
+      expect([status, body]).toEqual([200, { data: { referral: null }, extensions: expect.any(Object) }]);
     }
   });
 

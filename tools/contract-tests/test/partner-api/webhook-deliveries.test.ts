@@ -71,7 +71,7 @@ test('returns a delivery by its id only to its owner', async () => {
   const query = `{ webhookDelivery(id: "${first.id}") { ${fields} } }`;
   expect(await read(query)).toEqual({ webhookDelivery: first });
   const theirs = await send(query, harness.accounts.otherPartner);
-  expect(theirs.body).toEqual({ data: { webhookDelivery: null } });
+  expect(theirs.body).toEqual({ data: { webhookDelivery: null }, extensions: expect.any(Object) });
 });
 
 const list = (filter: string) => read(`{ webhookDeliveries(${filter}) { nodes { id } } }`);

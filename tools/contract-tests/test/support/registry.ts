@@ -17,6 +17,8 @@ export interface TestRegistry {
   resumePublishing(): void;
   /** Empty if the package is not published. */
   versionsOf(name: string): Promise<string[]>;
+  /** Dist-tag → version. */
+  distTagsOf(name: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,10 @@ export async function startRegistry(): Promise<TestRegistry> {
       if (response.status === 404) return [];
       const { versions } = await response.json();
       return Object.keys(versions);
+    },
+    async distTagsOf(name) {
+      const response = await fetch(`http://${host}${pathOf(name)}`);
+      return (await response.json())['dist-tags'];
     },
     async close() {
       server.closeAllConnections();

@@ -13,7 +13,7 @@ import { Registry } from 'prom-client';
  */
 export interface AppsInProcess {
   startPartnerApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningServer>;
-  startLenderApi(config?: Partial<InterfaceConfig>): Promise<RunningServer>;
+  startLenderApi(config?: Partial<InterfaceConfig>, contract?: ServedContract): Promise<RunningServer>;
   /** Resolves when the worker is ready. */
   startWorker(config?: Partial<WorkerConfig>): Promise<Worker>;
   stopWorker(worker: Worker): Promise<void>;
@@ -37,6 +37,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: secretKeys,
     WEBHOOK_CALLBACK_POLICY: 'development',
+    DOCUMENTATION_URL: 'https://docs.example',
   } as const;
 
   async function startInterface(
@@ -56,7 +57,6 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         MAX_CONNECTIONS_PER_ADDRESS: 100,
         DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
         DATABASE_TIMEOUT_MS: 20_000,
-        DOCUMENTATION_URL: 'https://docs.example',
         TRUSTED_PROXIES: noTrustedProxies,
         ...config,
       },
@@ -75,7 +75,8 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
   return {
     startPartnerApi: (config = {}, contract = partnerInterface.contract) =>
       startInterface(partnerInterface, contract, config),
-    startLenderApi: (config = {}) => startInterface(lenderInterface, lenderInterface.contract, config),
+    startLenderApi: (config = {}, contract = lenderInterface.contract) =>
+      startInterface(lenderInterface, contract, config),
     async startWorker(config = {}) {
       const worker = createWorker({
         config: {

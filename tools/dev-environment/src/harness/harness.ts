@@ -19,6 +19,7 @@ import { seed } from '../seed.ts';
 import { openActionContext } from './action-context.ts';
 import { createAppsInProcess, type AppsInProcess } from './apps-in-process.ts';
 import { createMigratedDatabase } from './database.ts';
+import { raiseLimit } from './raise-limit.ts';
 
 export type TestAccount = DevAccount & Caller;
 
@@ -60,6 +61,7 @@ export async function createHarness(server?: PostgresServer): Promise<Harness> {
   const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
   const apps = createAppsInProcess(database, secretKeys);
   const accounts = withAccountIds(await seed(operator));
+  for (const { clientId } of Object.values(accounts)) await raiseLimit(operator, clientId);
   let statements = 0;
 
   const sql: Harness['sql'] = (text, values = []) =>

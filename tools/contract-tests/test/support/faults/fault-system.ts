@@ -1,6 +1,6 @@
 import { createOrganization, createPartner, issueCredential } from '@deedwire/actions';
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { raiseLimit, startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import type { PostgresServer } from '@deedwire/embedded-postgres';
 import { createClient, type Client, type Connection, type Credential } from '@deedwire/testing';
 import * as operations from '../../../consumers/referral-portal/generated/2026-11-01.ts';
@@ -108,7 +108,9 @@ async function createAccounts({ operator }: TestSystem, count: number): Promise<
   for (let index = 0; index < count; index += 1) {
     const partner = await createPartner(operator, { organizationId: organization.id, name: `Partner ${index}` });
     const owner = { interfaceName: 'partner', accountId: partner.id, clientId: null } as const;
-    accounts.set(partner.id, await issueCredential(operator, owner));
+    const credential = await issueCredential(operator, owner);
+    await raiseLimit(operator, credential.clientId);
+    accounts.set(partner.id, credential);
   }
   return accounts;
 }

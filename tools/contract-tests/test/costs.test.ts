@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readInterfaceContracts } from '@deedwire/reference';
+import { buildSchema, getIntrospectionQuery, isObjectType } from 'graphql';
+import { getIntrospectionQuery as getIntrospectionQuery16 } from 'graphql-16';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { interfaces, type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
+
+// `test/full/costs.test.ts` runs thousands of operations, and texts of longer characters.
+const seed = 20_261_120;
+const rounds = 150;
+
+describe.each(pricedVersions)('$name $version', ({ name, version }) => {
+  let api: LargestApi;
+  beforeAll(async () => {
+    api = await startLargestApi(name, version, 'x');
+  });
+  afterAll(() => api.close());
+
+  test('a random operation costs at least its objects, and answers at most 1 MB', async () => {
+    const outcome = await api.run(seed, rounds);
+    expect(outcome.problems).toEqual([]);
+    // Prices alone keep responses below 1 MB.
+    expect(outcome.tooLarge).toBe(0);
+    expect(outcome.executed).toBeGreaterThan(rounds / 4);
+    expect(outcome.tooExpensive).toBeGreaterThan(0);
+  });
+
+  test.each([
+    {},
+    { descriptions: false },
+    { schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true },
+  ])('runs getIntrospectionQuery(%j) of graphql 16 and 17', async (options) => {
+    for (const query of [getIntrospectionQuery16(options), getIntrospectionQuery(options)]) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      const { status, body, bytes } = await api.post({ query });
+      expect([status, body.errors]).toEqual([200, undefined]);
+      const cost = body.extensions?.cost.requestedQueryCost ?? 0;
+      expect(cost).toBeGreaterThanOrEqual(Math.floor(bytes / 1000));
+      expect(cost).toBeLessThan(300);
+    }
+  });
+
+  test('has the costs of the manifest, for fields of the schema only', () => {
+    const path = join(import.meta.dirname, `../../../packages/${name}-schema/versions/${version}.manifest.json`);
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    const { costs, sdl } = interfaces[name];
+    expect(costs(version)).toEqual({
+      weights: manifest.costWeights,
+      listSizes: manifest.costListSizes,
+      pageSizeMaximum: manifest.pagination.firstMaximum,
+    });
+    const coordinates = Object.values(buildSchema(sdl(version)).getTypeMap())
+      .filter(isObjectType)
+      .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
+    expect(coordinates).toEqual(expect.arrayContaining(Object.keys(manifest.costWeights)));
+    expect(coordinates).toEqual(expect.arrayContaining(Object.keys(manifest.costListSizes)));
+  });
+
+  test('runs every example of the reference', async () => {
+    const contract = readInterfaceContracts().find((each) => each.name === name);
+    const examples = contract?.versions.find((each) => each.version === version)?.examples ?? [];
+    expect(examples).not.toEqual([]);
+    for (const { path, document, exchanges } of examples) {
+      for (const { variables } of exchanges) {
+        const { status, body } = await api.post({ query: document, variables });
+        expect([path, status, body.errors]).toEqual([path, 200, undefined]);
+      }
+    }
+  });
+
+  test('rejects a small introspection query with a large response', async () => {
+    const types = Array.from({ length: 30 }, (_, i) => `t${i}:types{...T}`).join(' ');
+    const fields = 'fields{description args{description}type{description ofType{description fields{description}}}}';
+    const query = `{__schema{${types}}} fragment T on __Type{description ${fields}}`;
+    expect(query.length).toBeLessThan(922);
+    const { status, body } = await api.post({ query });
+    expect([status, body.errors?.[0]?.message]).toEqual([
+      400,
+      expect.stringMatching(/^The operation costs .*__schema/),
+    ]);
+  });
+});
+
+const referral =
+  'id status clientName clientEmail externalReference note createdAt closedAt matter { id reference openedAt }';
+const subscription = 'id callbackUrl status pausedReason pausedAt eventTypes { type version } createdAt';
+const delivery = 'id subscriptionId sequence status event { id type version timestamp } nextAttemptAt';
+const attempt = 'number startedAt durationMs responseStatus error';
+const pageInfo = 'pageInfo { endCursor hasNextPage }';
+
+test.each([
+  ['lender', '2026-11-01', `{ lender { id name members { id firstName lastName email } } }`, 407],
+  [
+    'lender',
+    '2027-02-01',
+    `{ lender { id name members(first: 100) { edges { cursor node { id firstName lastName email } } ${pageInfo} } } }`,
+    269,
+  ],
+  ['partner', '2026-11-01', `{ referrals(first: 100) { nodes { ${referral} } ${pageInfo} } }`, 783],
+  ['partner', '2026-11-01', `{ referrals(first: 100) { edges { cursor node { ${referral} } } ${pageInfo} } }`, 886],
+  [
+    'partner',
+    '2026-11-01',
+    `{ referrals(first: 100) { nodes { ${referral} } edges { cursor node { id } } ${pageInfo} } }`,
+    989,
+  ],
+  ['partner', '2026-11-01', `{ webhookSubscriptions(first: 100) { nodes { ${subscription} } ${pageInfo} } }`, 492],
+  ['partner', '2026-11-01', `{ webhookDeliveries(first: 100) { nodes { ${delivery} } ${pageInfo} } }`, 230],
+  ['partner', '2026-11-01', `{ webhookDeliveries { nodes { ${delivery} attempts { ${attempt} } } ${pageInfo} } }`, 508],
+] as const)('serves a large page (%s %s): %s', async (name, version, query, points) => {
+  const api = await startLargestApi(name, version, 'x');
+  try {
+    const { status, body, bytes } = await api.post({ query });
+    expect([status, body.errors]).toEqual([200, undefined]);
+    expect(body.extensions?.cost).toMatchObject({ requestedQueryCost: points, actualQueryCost: points });
+    expect(bytes).toBeLessThan(points * 1000);
+  } finally {
+    await api.close();
+  }
+});
+
+test('replaces a response of more than 1 MB', async () => {
+  const api = await startLargestApi('partner', '2026-11-01', '\u{1F600}');
+  try {
+    const { status, body } = await api.post({ query: '{ referrals(first: 100) { nodes { note } } }' });
+    expect([status, body.data, body.errors?.map(({ message }) => message)]).toEqual([
+      400,
+      undefined,
+      [
+        expect.stringMatching(
+          /^The response has 2,001,\d{3} bytes; at most 1,000,000 are allowed\. Request fewer items or fields\.$/,
+        ),
+      ],
+    ]);
+    const { bytes } = await api.post({ query: '{ referrals(first: 45) { nodes { note } } }' });
+    expect(bytes).toBeGreaterThan(900_000);
+  } finally {
+    await api.close();
+  }
+});

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { pricedVersions, startLargestApi } from '../support/cost-property.ts';
+
+const seed = 20_261_121;
+
+describe.each(pricedVersions)('$name $version', ({ name, version }) => {
+  test('2,000 random operations cost at least their objects, and answer at most 1 MB', async () => {
+    const api = await startLargestApi(name, version, 'x');
+    try {
+      const outcome = await api.run(seed, 2000);
+      process.stdout.write(`${name} ${version}: ${JSON.stringify(outcome)}\n`);
+      expect(outcome.problems).toEqual([]);
+      expect(outcome.tooLarge).toBe(0);
+      expect(outcome.executed).toBeGreaterThan(1000);
+      expect(outcome.tooExpensive).toBeGreaterThan(50);
+    } finally {
+      await api.close();
+    }
+  });
+
+  // Prices assume one byte per character.
+  test.each([
+    ['an emoji', '\u{1F600}'],
+    ['a control character, which JSON escapes', '\u0001'],
+  ])('500 random operations answer at most 1 MB when texts consist of %s', async (_, character) => {
+    const api = await startLargestApi(name, version, character);
+    try {
+      expect((await api.run(seed, 500)).problems).toEqual([]);
+    } finally {
+      await api.close();
+    }
+  });
+});

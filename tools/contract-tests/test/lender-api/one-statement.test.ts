@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import {
+  addTeamMember,
+  createLender,
+  createLenderReader,
+  createOrganization,
+  systemRandom,
+  type OperatorContext,
+} from '@deedwire/actions';
+import { toRecordId } from '@deedwire/domain';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { lenderInterface } from '@deedwire/lender-api/lender-interface';
+import { createStore, migrate, type Database, type Store } from '@deedwire/store';
+import { execute, parse } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let database: TestDatabase;
+let store: Store;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  const operator = { name: 'ada', host: 'desk', requestId: randomUUID() };
+  const context: OperatorContext = {
+    store,
+    gidNamespace: 'service',
+    now: () => new Date(),
+    random: systemRandom,
+    operator,
+  };
+  const organization = await createOrganization(context, { name: 'Harbour' });
+  const lender = await createLender(context, { organizationId: organization.id, name: 'Northwind' });
+  for (const firstName of ['Ada', 'Ben', 'Chloé']) {
+    const details = { firstName, lastName: 'Fairbank', email: `${firstName}@northwind.example` };
+    await addTeamMember(context, { lenderId: lender.id, ...details });
+  }
+  accountId = lender.id.split('/').at(-1) ?? '';
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+/** Runs a query as the lender, and counts the statements. */
+async function run(version: string, query: string) {
+  const schema = lenderInterface.contract.versions.find((each) => each.version === version)?.schema;
+  if (!schema) throw new Error(`There is no version ${version}.`);
+  let statements = 0;
+  const counting: Database = {
+    query(statement, values) {
+      statements += 1;
+      return store.query(statement, values);
+    },
+  };
+  const contextValue = {
+    caller: { interfaceName: 'lender', accountId: toRecordId(accountId), clientId: 'client' },
+    actions: { gidNamespace: 'service', store: counting, lenders: createLenderReader(counting) },
+  };
+  const { data, errors } = await execute({ schema, document: parse(query), contextValue });
+  expect(errors).toBeUndefined();
+  return { data: JSON.parse(JSON.stringify(data)), statements };
+}
+
+const names = ['Ada', 'Ben', 'Chloé'].map((firstName) => ({ firstName }));
+
+test.each([
+  ['the id', '2026-11-01', '{ lender { id } }', 0],
+  ['the name', '2026-11-01', '{ lender { name } }', 1],
+  ['the members', '2026-11-01', '{ lender { members { firstName } } }', 1],
+  ['everything', '2026-11-01', '{ lender { id name members { id firstName lastName email } } }', 1],
+  ['everything under several names', '2026-11-01', '{ a: lender { name } b: lender { name members { id } } }', 1],
+  [
+    'two pages',
+    '2027-02-01',
+    '{ lender { name a: members(first: 1) { nodes { id } } b: members { nodes { id } } } }',
+    1,
+  ],
+])('reads %s of a lender in at most one statement (%s)', async (_, version, query, expected) => {
+  expect((await run(version, query)).statements).toBe(expected);
+});
+
+test('returns the lender and its members', async () => {
+  expect((await run('2026-11-01', '{ lender { name members { firstName } } }')).data).toEqual({
+    lender: { name: 'Northwind', members: names },
+  });
+  const query = '{ lender { name members(first: 2) { nodes { firstName } pageInfo { hasNextPage } } } }';
+  expect((await run('2027-02-01', query)).data).toEqual({
+    lender: { name: 'Northwind', members: { nodes: names.slice(0, 2), pageInfo: { hasNextPage: true } } },
+  });
+});

@@ -1,0 +1,205 @@
+import { issueCredential } from '@deedwire/actions';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { serveContract } from '@deedwire/graphql-server';
+import * as lender from '@deedwire/lender-schema';
+import * as partner from '@deedwire/partner-schema';
+import { credentialHeaders } from '@deedwire/testing';
+import { buildSchema, type GraphQLSchema, validate, parse } from 'graphql';
+import { type LargestValues, largestSchema } from './largest-schema.ts';
+import { type ArgumentValues, type RandomOperation, randomOperation } from './random-operation.ts';
+import { createRandom } from './random.ts';
+
+const maxBytes = 1_000_000;
+const maxPoints = 1000;
+
+/** What the documentation promises, as literals. */
+const largest: LargestValues = {
+  characters: {
+    'Lender.name': 200,
+    'TeamMember.firstName': 200,
+    'TeamMember.lastName': 200,
+    'TeamMember.email': 254,
+    'Partner.name': 200,
+    'Referral.clientName': 200,
+    'Referral.clientEmail': 254,
+    'Referral.externalReference': 200,
+    'Referral.note': 5000,
+    'WebhookSubscription.callbackUrl': 2048,
+    'WebhookEventType.description': 150,
+    'CreateReferralUserError.message': 500,
+    'CreateWebhookSubscriptionUserError.message': 900,
+    'UpdateWebhookSubscriptionUserError.message': 900,
+    'CreateWebhookSubscriptionPayload.webhookSecret': 94,
+  },
+  items: {
+    'Lender.members': 250,
+    'Query.webhookEventTypes': 20,
+    'Query.webhookSubscriptions': 20,
+    'WebhookEventType.versions': 10,
+    'WebhookSubscription.eventTypes': 20,
+    'WebhookDelivery.attempts': 20,
+    ...Object.fromEntries(
+      ['CreateReferral', 'CreateWebhookSubscription', 'UpdateWebhookSubscription', 'DeleteWebhookSubscription'].flatMap(
+        (mutation) => [
+          [`${mutation}Payload.userErrors`, 24],
+          [`${mutation}UserError.field`, 4],
+        ],
+      ),
+    ),
+  },
+};
+
+const id = 'gid://service/WebhookSubscription/1';
+const argumentValues: ArgumentValues = {
+  'Query.referral(id:)': id,
+  'Query.webhookSubscription(id:)': id,
+  'Query.webhookDelivery(id:)': id,
+  'Mutation.createReferral(input:)': { clientName: 'Ada' },
+  'Mutation.createWebhookSubscription(input:)': { callbackUrl: 'https://example.com', eventTypes: [{ type: 'x' }] },
+  'Mutation.updateWebhookSubscription(input:)': { id },
+  'Mutation.deleteWebhookSubscription(input:)': { id },
+};
+
+export const interfaces = { lender, partner };
+export type InterfaceName = keyof typeof interfaces;
+
+export const pricedVersions = (['lender', 'partner'] as const).flatMap((name) =>
+  interfaces[name].versions.map(({ version }) => ({ name, version })),
+);
+
+export interface Outcome {
+  /** What contradicts the promises of the costs. At most 5. */
+  problems: string[];
+  /** The number of operations that were executed. */
+  executed: number;
+  /** The number of operations that cost more than the limit. */
+  tooExpensive: number;
+  /** The number of responses that were replaced because of their size. */
+  tooLarge: number;
+  mostPoints: number;
+  mostBytes: number;
+  /** The largest number of bytes per point. */
+  mostBytesPerPoint: number;
+}
+
+/** A running API whose fields have the largest values that the contract allows. */
+export interface LargestApi {
+  /** Sends random operations, the same for the same seed. */
+  run(seed: number, rounds: number): Promise<Outcome>;
+  post(operation: Partial<RandomOperation> & { query: string }): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  bytes: number;
+  body: {
+    data?: unknown;
+    errors?: { message: string; extensions: { code: string } }[];
+    extensions?: { cost: { requestedQueryCost: number; actualQueryCost: number } };
+  };
+}
+
+/** @param character what the texts consist of */
+export async function startLargestApi(name: InterfaceName, version: string, character: string): Promise<LargestApi> {
+  const harness: Harness = await createHarness();
+  const { sdl, versions, costs } = interfaces[name];
+  const schemas = new Map(versions.map((each) => [each.version, largestSchema(sdl(each.version), largest, character)]));
+  const contract = serveContract({ sdl, versions, costs }, schemas);
+  const service =
+    name === 'lender' ? await harness.startLenderApi({}, contract) : await harness.startPartnerApi({}, contract);
+  await service.whenReady;
+  const url = `${service.url}/${name}s/graphql`;
+  const schema = buildSchema(sdl(version));
+
+  const account = harness.accounts[name];
+  let { credential } = account;
+
+  /** Continues with a new client, whose bucket is full, when the points of a client are used up. */
+  async function post(operation: Partial<RandomOperation> & { query: string }): Promise<Answer> {
+    const answer = await send(operation);
+    if (answer.status !== 429) return answer;
+    credential = await issueCredential(harness.operator, {
+      interfaceName: name,
+      accountId: account.id,
+      clientId: null,
+    });
+    return send(operation);
+  }
+
+  async function send(operation: Partial<RandomOperation> & { query: string }): Promise<Answer> {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Service-Schema-Version': version,
+        ...credentialHeaders(credential),
+      },
+      body: JSON.stringify(operation),
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return { status: response.status, bytes: bytes.length, body: JSON.parse(bytes.toString()) };
+  }
+
+  return { run: (seed, rounds) => run(post, schema, seed, rounds), post, close: () => harness.close() };
+}
+
+async function run(post: LargestApi['post'], schema: GraphQLSchema, seed: number, rounds: number): Promise<Outcome> {
+  const random = createRandom(seed);
+  const outcome: Outcome = {
+    problems: [],
+    executed: 0,
+    tooExpensive: 0,
+    tooLarge: 0,
+    mostPoints: 0,
+    mostBytes: 0,
+    mostBytesPerPoint: 0,
+  };
+  for (let round = 0; round < rounds && outcome.problems.length < 5; round += 1) {
+    const operation = randomOperation(random, schema, argumentValues);
+    const answer = await post(operation);
+    const problem = record(outcome, answer) ?? describeInvalid(schema, operation, answer);
+    if (problem !== null) outcome.problems.push(`${problem}: ${JSON.stringify(operation).slice(0, 3000)}`);
+  }
+  return outcome;
+}
+
+/** Counts a response, and describes how it contradicts the promises of the costs. Null if it does not. */
+function record(outcome: Outcome, { status, bytes, body }: Answer): string | null {
+  if (status >= 500) return `the status is ${status}`;
+  if (bytes > maxBytes) return `the response has ${bytes} bytes`;
+  const message = body.errors?.[0]?.message ?? '';
+  if (status !== 200) {
+    if (message.startsWith('The operation costs')) outcome.tooExpensive += 1;
+    if (message.startsWith('The response has')) outcome.tooLarge += 1;
+    return body.errors?.[0]?.extensions.code === 'OPERATION_TOO_COMPLEX' ? null : `${status} ${message}`;
+  }
+  if (body.errors?.some(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR')) return 'there is a bug';
+  if (body.data === undefined) return null;
+  const cost = body.extensions?.cost;
+  if (!cost) return 'there is no cost';
+  const { requestedQueryCost, actualQueryCost } = cost;
+  const objects = countObjects(body.data) - 1;
+  outcome.executed += 1;
+  outcome.mostPoints = Math.max(outcome.mostPoints, requestedQueryCost);
+  outcome.mostBytes = Math.max(outcome.mostBytes, bytes);
+  outcome.mostBytesPerPoint = Math.max(outcome.mostBytesPerPoint, Math.round(bytes / requestedQueryCost));
+  if (requestedQueryCost > maxPoints) return `it costs ${requestedQueryCost} points`;
+  if (actualQueryCost > requestedQueryCost) return `${actualQueryCost} points are more than ${requestedQueryCost}`;
+  const usesIntrospection = JSON.stringify(body.data).includes('"__Type"');
+  if (!usesIntrospection && objects > actualQueryCost) return `${objects} objects cost ${actualQueryCost} points`;
+  return null;
+}
+
+/** The generator must write valid operations, so that a rejection never hides an unpriced one. */
+function describeInvalid(schema: GraphQLSchema, { query }: RandomOperation, { status, body }: Answer): string | null {
+  if (status === 200 && body.data !== undefined) return null;
+  if (body.errors?.[0]?.extensions.code === 'OPERATION_TOO_COMPLEX') return null;
+  return `not valid: ${validate(schema, parse(query)).map(String).join(' ')} ${JSON.stringify(body.errors)}`;
+}
+
+function countObjects(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce((sum: number, item: unknown) => sum + countObjects(item), 0);
+  return Array.isArray(value) ? inner : inner + 1;
+}

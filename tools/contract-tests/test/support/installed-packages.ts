@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { succeed } from './command.ts';
+import { copyWorkspace } from './workspace-copy.ts';
+
+/** A project outside the workspace in which the published packages are installed, as `pnpm release` packs them. */
+export interface InstalledPackages {
+  folder: string;
+  /** Writes a file of the project and returns its path. */
+  write(path: string, text: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** @param others further packages to install, as arguments of `npm install` */
+export async function installPackages(names: readonly string[], others: readonly string[]): Promise<InstalledPackages> {
+  const workspace = await copyWorkspace({});
+  const folder = await mkdtemp(join(tmpdir(), 'deedwire-installed-'));
+  let versions: ReadonlyMap<string, string>;
+  try {
+    await workspace.pnpm('exec', 'turbo', 'run', 'build', ...names.map((name) => `--filter=${name}`));
+    for (const name of names) await workspace.pnpm('--filter', name, 'pack', '--pack-destination', folder);
+    versions = await workspace.versions();
+  } finally {
+    await workspace.remove();
+  }
+  const tarballs = names.map((name) => `./${name.replace('@', '').replace('/', '-')}-${versions.get(name)}.tgz`);
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await succeed('npm', ['install', ...options, ...tarballs, ...others], { cwd: folder });
+  return {
+    folder,
+    async write(path, text) {
+      const file = join(folder, path);
+      await writeFile(file, text);
+      return file;
+    },
+    async remove() {
+      await rm(folder, { recursive: true });
+    },
+  };
+}

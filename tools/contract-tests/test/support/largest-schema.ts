@@ -1,0 +1,65 @@
+import {
+  buildSchema,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  isEnumType,
+  isObjectType,
+  getNamedType,
+} from 'graphql';
+
+/** The largest values of the contract, by coordinate: the characters of a text or the items of a list. */
+export interface LargestValues {
+  characters: Readonly<Record<string, number>>;
+  items: Readonly<Record<string, number>>;
+}
+
+class InvalidPage extends Error {
+  readonly code = 'BAD_USER_INPUT';
+}
+
+const instant = '2026-11-03T09:30:00.000Z';
+
+/**
+ * A schema that answers every field with the largest value that the contract allows, and no field with null.
+ *
+ * @param character what texts consist of
+ */
+export function largestSchema(sdl: string, { characters, items }: LargestValues, character: string): GraphQLSchema {
+  const schema = buildSchema(sdl);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const coordinate = `${type.name}.${field.name}`;
+      const named = getNamedType(field.type);
+      const text = character.repeat(characters[coordinate] ?? 0);
+      const longest = isEnumType(named)
+        ? named.getValues().reduce((one, { name }) => (name.length > one.length ? name : one), '')
+        : '';
+      const leaf = (): unknown => {
+        if (isEnumType(named)) return longest;
+        if (named.name === 'Int') return 2_147_483_647;
+        if (named.name === 'Boolean') return false;
+        if (named.name === 'ID') return `gid://service/WebhookSubscription/${2n ** 62n}`;
+        if (named.name === 'Date' || named.name === 'DateTime') return instant;
+        return text === '' ? 'x'.repeat(60) : text;
+      };
+      const value = isObjectType(named) ? () => ({}) : leaf;
+      const count = items[coordinate];
+      const isList = String(field.type).startsWith('[');
+      const many = (length: number): unknown[] => Array.from({ length }, value);
+      const resolve: GraphQLFieldResolver<{ page?: number }, unknown> = (source, args) => {
+        if (field.args.some(({ name }) => name === 'first')) {
+          const first = Number(args['first'] ?? 20);
+          if (first < 1 || first > 100) throw new InvalidPage(`\`first\` must be 1 to 100; it is ${first}.`);
+          return { page: Math.min(first, count ?? 100) };
+        }
+        if (!isList) return value();
+        const length = count ?? source.page;
+        if (length === undefined) throw new Error(`There is no largest number of items for ${coordinate}.`);
+        return many(length);
+      };
+      field.resolve = resolve;
+    }
+  }
+  return schema;
+}

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { toRecordId } from '@deedwire/domain';
+import { startReceiver, type Receiver } from '@deedwire/testing';
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import { createWebhookSender, type WebhookSender } from '@deedwire/webhook-sender';
+import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
+import { createSend } from '@deedwire/webhook-worker/send';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const eventTypes = [
+  {
+    type: 'referral.created',
+    versions: [
+      { version: '2025-01-01', deprecatedOn: '2026-03-01', sunsetOn: '2027-03-01' },
+      { version: '2025-06-01', deprecatedOn: '2026-03-01', sunsetOn: null },
+      { version: '2026-01-01', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+];
+const state = {
+  consecutiveFailures: 0,
+  breakerOpenUntilMs: null,
+  breakerProbes: 0,
+  holdUntilMs: null,
+  failingSinceMs: null,
+};
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+let sender: WebhookSender;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0' });
+  receiver = await startReceiver();
+});
+
+afterEach(async () => {
+  await sender.close();
+  await receiver.close();
+});
+
+/** The headers with which a delivery of the event version arrives. */
+async function sendVersion(eventVersion: string, eventType = 'referral.created') {
+  const send = createSend(sender, 'service', createDeprecationHeaders(eventTypes, 'https://docs.example'));
+  const subscription = {
+    subscriptionId: toRecordId<'WebhookSubscription'>('5'),
+    accountId: toRecordId<'Partner'>('7'),
+  };
+  const target = { ...subscription, callbackUrl: receiver.url, urlNumber: 1, secret, nextSecret: null, state };
+  const delivery = {
+    ...subscription,
+    deliveryId: toRecordId<'WebhookDelivery'>('88'),
+    eventId: toRecordId<'WebhookEvent'>('3'),
+    eventType,
+    eventVersion,
+    occurredAt: new Date('2026-11-20T12:00:00Z'),
+    requestId: null,
+    sequence: '12',
+    attempts: 0,
+    takes: 0,
+    dueAtMs: 0,
+    body: Buffer.from('{}'),
+  };
+  expect(await send(target, delivery, 1)).toMatchObject({ responseStatus: 204, error: null });
+  return receiver.deliveries.at(-1)?.headers ?? {};
+}
+
+test('announces the deprecation and the sunset of the event version', async () => {
+  expect(await sendVersion('2025-01-01')).toMatchObject({
+    'x-service-webhook-event-version': '2025-01-01',
+    deprecation: '@1772323200',
+    sunset: 'Mon, 01 Mar 2027 00:00:00 GMT',
+    link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation", <https://docs.example/versions.md#move-to-a-newer-version>; rel="sunset"',
+  });
+});
+
+test('announces only the deprecation while no sunset is planned', async () => {
+  const headers = await sendVersion('2025-06-01');
+  expect(headers).toMatchObject({
+    deprecation: '@1772323200',
+    link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation"',
+  });
+  expect(headers).not.toHaveProperty('sunset');
+});
+
+test.each([
+  ['2026-01-01', 'referral.created'],
+  ['2025-01-01', 'referral.declined'],
+  ['2024-01-01', 'referral.created'],
+])('announces nothing for version %s of %s, which is not deprecated or not known', async (version, type) => {
+  const headers = await sendVersion(version, type);
+  expect(headers).toMatchObject({ 'x-service-webhook-event': type });
+  expect(Object.keys(headers).filter((name) => /^(?:deprecation|sunset|link)$/.test(name))).toEqual([]);
+});
+
+test('a delivery carries the headers that the contract lists for it, and no others', async () => {
+  const file = new URL('../../../../packages/webhook-events/delivery-headers.json', import.meta.url);
+  const contract: { headers: Record<string, { sent: string }> } = JSON.parse(readFileSync(file, 'utf8'));
+  const listed = (...sent: string[]): string[] =>
+    Object.entries(contract.headers)
+      .filter(([, header]) => sent.includes(header.sent))
+      .map(([name]) => name.toLowerCase())
+      .toSorted();
+  const ofTransport = ['accept-encoding', 'connection', 'content-length', 'host'];
+  const received = async (version: string): Promise<string[]> =>
+    Object.keys(await sendVersion(version))
+      .filter((name) => !ofTransport.includes(name))
+      .toSorted();
+  expect(await received('2026-01-01')).toEqual(listed('always', 'with events'));
+  expect(await received('2025-01-01')).toEqual(listed('always', 'with events', 'with deprecated versions'));
+});
+
+test('the registry of event types has a deprecation for each deprecated version', () => {
+  const headers = createDeprecationHeaders(webhookEventTypes, 'https://docs.example');
+  const silent = webhookEventTypes.flatMap(({ type, versions }) =>
+    versions.filter(({ version, status }) => (status === 'deprecated') !== (headers(type, version) !== undefined)),
+  );
+  expect(silent).toEqual([]);
+});
