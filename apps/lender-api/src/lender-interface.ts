@@ -1,5 +1,5 @@
 import { serveContract } from '@deedwire/graphql-server';
-import { sdl, versions } from '@deedwire/lender-schema';
+import { costs, sdl, versions } from '@deedwire/lender-schema';
 import { schema20261101 } from './versions/2026-11-01.ts';
 import { schema20270201 } from './versions/2027-02-01.ts';
 
@@ -9,7 +9,7 @@ export const lenderInterface = {
   path: '/lenders/graphql',
   /** Every served version, with its schema. */
   contract: serveContract(
-    { versions, sdl },
+    { versions, sdl, costs },
     new Map([
       ['2026-11-01', schema20261101()],
       ['2027-02-01', schema20270201()],

@@ -1,5 +1,5 @@
 import { serveContract } from '@deedwire/graphql-server';
-import { sdl, versions } from '@deedwire/partner-schema';
+import { costs, sdl, versions } from '@deedwire/partner-schema';
 import { schema20261101 } from './versions/2026-11-01.ts';
 
 export const partnerInterface = {
@@ -7,5 +7,5 @@ export const partnerInterface = {
   interfaceName: 'partner',
   path: '/partners/graphql',
   /** Every served version, with its schema. */
-  contract: serveContract({ versions, sdl }, new Map([['2026-11-01', schema20261101()]])),
+  contract: serveContract({ versions, sdl, costs }, new Map([['2026-11-01', schema20261101()]])),
 } as const;

@@ -1,6 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { CallbackPolicy, WebhookSender } from '@deedwire/webhook-sender';
+import type { LenderReader } from './accounts/lender-reader.ts';
 import type { Random } from './random.ts';
 
 /** The dependencies of every use case. */
@@ -18,6 +19,12 @@ export interface WebhookActionContext extends ActionContext {
   sender: WebhookSender;
   callbackPolicy: CallbackPolicy;
   secretKeys: SecretKeyRing;
+}
+
+/** The dependencies of use cases that read the calling lender. */
+export interface LenderContext extends ActionContext {
+  /** One for the process. */
+  lenders: LenderReader;
 }
 
 /** The person who runs an operator's command, for the audit log. */

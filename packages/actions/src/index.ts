@@ -1,13 +1,22 @@
 export type { Lender, Partner } from './accounts/account.ts';
 export { createLender } from './accounts/create-lender.ts';
 export { createPartner } from './accounts/create-partner.ts';
-export { readLender } from './accounts/read-lender.ts';
+export { createLenderReader, type LenderReader } from './accounts/lender-reader.ts';
+export { ownLender, type OwnLender, readLenderName } from './accounts/own-lender.ts';
 export { readPartner } from './accounts/read-partner.ts';
 export { updateLender } from './accounts/update-lender.ts';
 export { appendAuditEntry, type AuditedChange } from './append-audit-entry.ts';
 export { listAuditEntries, type AuditEntry } from './audit/list-audit-entries.ts';
 export { pinClient } from './clients/pin-client.ts';
-export type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
+export { setClientLimit } from './clients/set-client-limit.ts';
+export type {
+  ActionContext,
+  Caller,
+  LenderContext,
+  Operator,
+  OperatorContext,
+  WebhookActionContext,
+} from './context.ts';
 export type { Credential } from './credentials/credential.ts';
 export { expireCredential } from './credentials/expire-credential.ts';
 export { findApiKey } from './credentials/find-api-key.ts';

@@ -41,7 +41,7 @@ const firstMax = 100;
 export async function keysetPage<List extends ListName, Row extends { id: RecordId<ListTypes[List]> }, Node>(
   list: List,
   request: PageRequest,
-  select: (query: PageQuery<ListTypes[List]>) => Promise<Row[]>,
+  select: (query: PageQuery<ListTypes[List]>) => Promise<readonly Row[]>,
   toNode: (row: Row) => Node,
 ): Promise<Page<Node>> {
   const first = request.first ?? firstDefault;

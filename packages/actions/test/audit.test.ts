@@ -14,6 +14,7 @@ import {
   pinClient,
   removeTeamMember,
   revokeCredential,
+  setClientLimit,
   rotateCredential,
   updateLender,
   updateTeamMember,
@@ -63,6 +64,7 @@ test('records every change by an operator', async () => {
   const account = { interfaceName: 'lender', accountId: world.lender.gid, clientId: null } as const;
   const issued = await issueCredential(operator, account);
   await pinClient(operator, { clientId: issued.clientId, schemaVersion: '2027-02-01' });
+  await setClientLimit(operator, { clientId: issued.clientId, maximum: 5_000, restoreRate: 500 });
   const rotated = await rotateCredential(operator, { keyId: keyIdOf(issued), overlapSeconds: 60, expiresAt: null });
   await expireCredential(operator, { keyId: keyIdOf(rotated), expiresAt: null });
   await revokeCredential(operator, { keyId: keyIdOf(issued) });
@@ -79,7 +81,14 @@ test('records every change by an operator', async () => {
     `ada partner.create ${world.otherPartner.gid}`,
     ...['lender.update', 'member.add', 'member.update', 'member.remove'].map(ofLender),
     ...['referral.create', 'referral.convert', 'referral.create', 'referral.decline'].map(ofPartner),
-    ...['credential.issue', 'client.pin', 'credential.rotate', 'credential.expire', 'credential.revoke'].map(ofLender),
+    ...[
+      'credential.issue',
+      'client.pin',
+      'client.set-limit',
+      'credential.rotate',
+      'credential.expire',
+      'credential.revoke',
+    ].map(ofLender),
   ]);
 });
 

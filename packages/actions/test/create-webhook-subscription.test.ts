@@ -1,4 +1,5 @@
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
+import { webhookEventTypes } from '@deedwire/webhook-events';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   createWebhookSubscription,
@@ -91,8 +92,12 @@ test('stores and calls the normalized URL', async () => {
   expect(world.partnerApi.sender.verified[0]?.url).toBe(firstUrl);
 });
 
+const partnerTypes = webhookEventTypes
+  .filter(({ interfaces }) => interfaces.includes('partner'))
+  .map(({ type }) => type);
+
 const unknownType = (type: string, suggestion = '') =>
-  `The partner interface has no event type ${type}.${suggestion} Its event types are referral.converted, referral.created, referral.declined, webhook.test.`;
+  `The partner interface has no event type ${type}.${suggestion} Its event types are ${partnerTypes.join(', ')}.`;
 
 test.each<
   [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: unknown; field: string[] | null }]

@@ -9,7 +9,8 @@ import {
   listWebhookDeliveries,
   listWebhookSubscriptions,
   listTeamMembers,
-  readLender,
+  ownLender,
+  readLenderName,
   readPartner,
   updateWebhookSubscription,
 } from '../src/index.ts';
@@ -177,7 +178,8 @@ test('each account reads its own record', async () => {
   for (const lenderId of [world.lender.gid, world.otherLender.gid]) {
     await addTeamMember(world.operator, { lenderId, firstName: 'A', lastName: 'B', email: 'a@b.example' });
   }
-  expect(await readLender(world.lenderApi, world.lender)).toEqual({ id: world.lender.gid, name: 'Lender' });
+  expect(ownLender(world.lenderApi, world.lender)).toEqual({ id: world.lender.gid });
+  expect(await readLenderName(world.lenderApi, world.lender)).toBe('Lender');
   expect(await listTeamMembers(world.lenderApi, world.lender)).toHaveLength(1);
   expect(await readPartner(world.partnerApi, world.partner)).toEqual({ id: world.partner.gid, name: 'Partner' });
 });

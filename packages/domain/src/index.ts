@@ -1,3 +1,10 @@
+export {
+  deprecationDocumentationAt,
+  deprecationHeaders,
+  readDeprecation,
+  type Deprecation,
+  type DeprecationDocumentation,
+} from './deprecation.ts';
 export type { EventSnapshots } from './event-snapshots.ts';
 export {
   formatAccountGid,

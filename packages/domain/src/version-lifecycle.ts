@@ -7,6 +7,7 @@ export interface VersionLifecycle {
 
 /** The start of a day in UTC. Null if `day` is null or not a date `YYYY-MM-DD`. */
 export function startOfDay(day: string | null): Date | null {
+  if (day === null) return null;
   const start = new Date(`${day}T00:00:00Z`);
   return Number.isNaN(start.getTime()) ? null : start;
 }

@@ -1,10 +1,9 @@
+import { deprecationDocumentationAt, type DeprecationDocumentation } from '@deedwire/domain';
 import type { ErrorCode } from './errors/error-table.ts';
 
 /** The URLs of documentation pages that responses link to. */
-export interface Documentation {
+export interface Documentation extends DeprecationDocumentation {
   error: (code: ErrorCode) => string;
-  deprecation: string;
-  sunset: string;
 }
 
 /**
@@ -14,9 +13,8 @@ export interface Documentation {
  */
 export function documentationAt(base: string): Documentation {
   return {
-    // The anchors that Markdown renderers generate from the headings.
+    // The anchor that Markdown renderers generate from the heading.
     error: (code) => `${base}/errors.md#${code.toLowerCase()}`,
-    deprecation: `${base}/versions.md#detect-a-deprecated-version`,
-    sunset: `${base}/versions.md#move-to-a-newer-version`,
+    ...deprecationDocumentationAt(base),
   };
 }

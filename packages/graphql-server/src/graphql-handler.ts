@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthenticatedClient, Authenticator, InterfaceName } from '@deedwire/auth';
+import type { AuthenticatedClient, Authenticator, CostLimit, InterfaceName } from '@deedwire/auth';
+import { deprecationHeaders } from '@deedwire/domain';
 import {
   type HandlerContext,
+  headerValues,
   type HttpResponse,
   type Logger,
   requestPath,
@@ -12,22 +14,30 @@ import { createRequestAuthenticator } from './authentication/authenticate-reques
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
-import { createEngine, type OperationLimits } from './operation/engine.ts';
+import type { ClientCostBuckets } from './limits/cost-buckets.ts';
+import { createPricing } from './limits/operation-price.ts';
+import { rateLimitHeaders } from './limits/rate-limit-headers.ts';
+import { rateLimitedError } from './limits/rate-limited-error.ts';
+import { type CostAccount, createEngine, type OperationLimits } from './operation/engine.ts';
+import { warmUp } from './operation/warm-up.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { checkHead } from './transport/check-head.ts';
 import { parseParameters } from './transport/parameters.ts';
 import { readBody } from './transport/read-body.ts';
 import { negotiateMediaType } from './transport/response-media-type.ts';
 import { errorResponse, type GraphqlResponse, type ResponseContext, resultResponse } from './transport/response.ts';
-import { serializeResponse } from './transport/serialize-response.ts';
+import { excessBytes, serializeResponse } from './transport/serialize-response.ts';
 import { chooseVersion } from './versions/choose-version.ts';
-import { deprecationHeaders } from './versions/deprecation.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
 export interface RequestLimits extends OperationLimits {
   bodyBytes: number;
   /** From the request head until the body is complete. */
   bodyMs: number;
+  /** The price of an operation. */
+  operationCostPoints: number;
+  /** Prices assume one byte per character, so a response with many long texts in other scripts can still exceed this. */
+  responseBytes: number;
 }
 
 /** These limits are published with the contract, so they are not configurable. Only tests use other values. */
@@ -39,6 +49,8 @@ export const requestLimits: RequestLimits = {
   queryAliases: 30,
   queryDirectives: 20,
   operationMs: 10_000,
+  operationCostPoints: 1000,
+  responseBytes: 1_000_000,
 };
 
 export interface GraphqlHandlerOptions {
@@ -53,6 +65,8 @@ export interface GraphqlHandlerOptions {
   logger: Logger;
   metrics: Registry;
   documentation: Documentation;
+  /** Charges each operation to its client. */
+  buckets: ClientCostBuckets;
   now: () => Date;
   limits?: RequestLimits;
 }
@@ -61,16 +75,18 @@ export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext)
 
 /** Serves one interface. Every request gets a response, whatever it contains and whatever fails. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { interfaceName, path, createContext, documentation, logger, now, limits = requestLimits } = options;
+  const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
   const versions = options.versions.map((version) => ({
     ...version,
-    engine: createEngine(version.schema, limits),
+    engine: createEngine(version.schema, createPricing(version.schema, { ...limits, costs: version.costs }), limits),
     headers: {
       'X-Service-Schema-Version': version.version,
       ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
     },
   }));
-  const observe = createRequestMetrics(options.metrics);
+  const [oldest] = versions;
+  if (oldest) warmUp(oldest.schema, limits);
+  const observe = createRequestMetrics(interfaceName, options.metrics);
   const requestLogger = withChosenFields(logger);
   const authenticator = createRequestAuthenticator(options);
   const unknownPath = new RequestError('NOT_FOUND', {
@@ -90,9 +106,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const { client, keyId } = await authenticator.authenticate(request, exchange);
     exchange.clientId = client.clientId;
+    exchange.costLimit = client.costLimit;
+    buckets.status(client.clientId, client.costLimit); // charges apply this limit
     exchange.keyId = keyId;
     context.authenticated();
-    const named = request.headersDistinct['x-service-schema-version'] ?? [];
+    const named = headerValues(request.rawHeaders, 'x-service-schema-version');
     const { version, engine, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
@@ -101,21 +119,32 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const parameters = parseParameters(await readBody(request, limits));
     const { requestId, address } = exchange;
     const operationContext = createContext({ client, requestId, address });
-    return resultResponse(await engine.run(parameters, operationContext), exchange);
+    const account = accountOf(buckets, client.clientId);
+    return resultResponse(await engine.run(parameters, operationContext, account), exchange);
   }
 
   return async function handle(request, context) {
     const startedMs = performance.now();
     const exchange = openExchange(request, context, documentation);
-    const response = await respond(request, context, exchange).catch((error: unknown) =>
+    let response = await respond(request, context, exchange).catch((error: unknown) =>
       errorResponse(mapError(error), exchange),
     );
-    const serialized = serializeResponse(response, exchange);
+    const { costLimit } = exchange;
+    if (exchange.clientId !== undefined && costLimit !== undefined) {
+      exchange.rateLimitHeaders = rateLimitHeaders(buckets.status(exchange.clientId, costLimit));
+    }
+    let serialized = serializeResponse(response, exchange);
+    const bytes = excessBytes(serialized, limits.responseBytes);
+    if (bytes !== null) {
+      response = errorResponse(tooLarge(bytes, limits), exchange);
+      serialized = serializeResponse(response, exchange);
+    }
 
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
+
     const { code, status } = response;
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
-    observe({ interfaceName, schemaVersion, code, durationMs });
+    observe({ schemaVersion, code, durationMs });
     const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
     for (const err of response.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
     const clientRequestId = readClientRequestId(request);
@@ -125,6 +154,22 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
 }
 
+function accountOf(buckets: ClientCostBuckets, clientId: string): CostAccount {
+  return {
+    async charge(points) {
+      const admission = await buckets.charge(clientId, points);
+      if (!admission.admitted) throw rateLimitedError(points, admission);
+    },
+    refund: (points) => buckets.refund(clientId, points),
+  };
+}
+
+function tooLarge(bytes: number, { responseBytes }: RequestLimits): RequestError {
+  const [found, allowed] = [bytes, responseBytes].map((number) => number.toLocaleString('en'));
+  const message = `The response has ${found} bytes; at most ${allowed} are allowed. Request fewer items or fields.`;
+  return new RequestError('OPERATION_TOO_COMPLEX', { message });
+}
+
 /** The state of a request. The steps of `respond` fill it in. */
 interface Exchange extends ResponseContext {
   isAcceptable: boolean;
@@ -132,8 +177,10 @@ interface Exchange extends ResponseContext {
   address: string;
   clientId: string | undefined;
   keyId: string | undefined;
+  costLimit: CostLimit | undefined;
   schemaVersion: string | undefined;
   versionHeaders: Readonly<Record<string, string>>;
+  rateLimitHeaders: Readonly<Record<string, string>>;
 }
 
 function openExchange(
@@ -150,8 +197,10 @@ function openExchange(
     address,
     clientId: undefined,
     keyId: undefined,
+    costLimit: undefined,
     schemaVersion: undefined,
     versionHeaders: {},
+    rateLimitHeaders: {},
   };
 }
 

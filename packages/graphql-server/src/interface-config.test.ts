@@ -11,6 +11,7 @@ test.each([
   [undefined, 'https://deedwire.example/docs'],
   ['https://docs.example', 'https://docs.example'],
   ['https://docs.example/deedwire/', 'https://docs.example/deedwire'],
+  ['https://docs.example/für Kunden', 'https://docs.example/f%C3%BCr%20Kunden'],
 ])('reads DOCUMENTATION_URL %s as %s', (DOCUMENTATION_URL, expected) => {
   expect(readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), { ...env, DOCUMENTATION_URL })).toMatchObject({
     PORT: 4001,
@@ -22,8 +23,8 @@ test('reports problems of all variables together', () => {
   expect(() => readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), { DOCUMENTATION_URL: 'docs' })).toThrow(
     [
       '  DATABASE_URL is required',
-      '  WEBHOOK_SECRET_KEYS is required',
       '  DOCUMENTATION_URL must be a URL that begins with https:// or http://',
+      '  WEBHOOK_SECRET_KEYS is required',
     ].join('\n'),
   );
 });

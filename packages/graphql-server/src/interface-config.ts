@@ -1,4 +1,4 @@
-import { appConfig, clientServerConfig, urlVariable, wholeNumberVariable } from '@deedwire/service-runtime';
+import { appConfig, clientServerConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import type { z } from 'zod';
 
 /** The environment variables of the app of an interface. */
@@ -6,10 +6,6 @@ export const interfaceConfig = (defaults: { port: number; adminPort: number }) =
   appConfig(defaults).safeExtend({
     ...clientServerConfig,
     PORT: clientServerConfig.PORT.default(defaults.port),
-    /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
-    DOCUMENTATION_URL: urlVariable('https', 'http')
-      .transform((url) => url.replace(/\/$/, ''))
-      .default('https://deedwire.example/docs'),
     /** How long a request waits for the database, in milliseconds, until its response is 503. */
     DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
   });

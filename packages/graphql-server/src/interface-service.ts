@@ -1,4 +1,4 @@
-import { findApiKey, recordApiKeyUse, systemRandom, type WebhookActionContext } from '@deedwire/actions';
+import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
 import { createLogger, databaseLog, type RunningServer, startService } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
@@ -7,7 +7,8 @@ import { Registry } from 'prom-client';
 import { documentationAt } from './documentation.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
-import { createOperationContext } from './schema/operation-context.ts';
+import { openCostBuckets } from './limits/open-cost-buckets.ts';
+import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 
@@ -24,6 +25,9 @@ export interface InterfaceServiceOptions {
 }
 
 const now = (): Date => new Date();
+
+/** After this time, a settlement of the cost buckets fails, and another one can begin. */
+const costTimeoutMs = 1_000;
 
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
@@ -48,14 +52,26 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
     ...databaseLog(logger, config),
   });
+  // Charges wait at most 50 ms for a settlement, so nothing else uses these connections.
+  const costStore = createStore({
+    databaseUrl: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    applicationName: `deedwire-${name}-costs`,
+    maxConnections: 2,
+    staysOpen: true,
+    timeouts: requestTimeouts(costTimeoutMs),
+    ...databaseLog(logger, config),
+  });
+  const costs = openCostBuckets({ interfaceName, database: costStore, logger, metrics });
   const sender = createWebhookSender({
     now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     userAgent: `Deedwire-Webhooks/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
-  const actions: WebhookActionContext = {
+  const actions: InterfaceActionContext = {
     store,
+    lenders: createLenderReader(store),
     gidNamespace: config.GID_NAMESPACE,
     now,
     random: systemRandom,
@@ -86,6 +102,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
         path,
         versions: contract.versions,
         authenticator,
+        buckets: costs.buckets,
         createContext: (request) => createOperationContext(actions, request),
         logger,
         metrics,
@@ -97,6 +114,8 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
     async close() {
       await sender.close();
+      await costs.close();
+      await costStore.close();
       await unprovenKeyStore.close();
       await store.close();
     },

@@ -3,7 +3,6 @@ import { Histogram, type Registry } from 'prom-client';
 import type { ErrorCode } from './errors/error-table.ts';
 
 export interface ServedRequest {
-  interfaceName: InterfaceName;
   /** Undefined when the request failed before a version was chosen. */
   schemaVersion: string | undefined;
   /** The code of the request's error, or of its failed fields. Null when nothing failed. */
@@ -12,7 +11,10 @@ export interface ServedRequest {
 }
 
 /** Label values never come from the request, so that clients cannot create time series. */
-export function createRequestMetrics(registry: Registry): (served: ServedRequest) => void {
+export function createRequestMetrics(
+  interfaceName: InterfaceName,
+  registry: Registry,
+): (served: ServedRequest) => void {
   const durations = new Histogram({
     name: 'graphql_request_duration_seconds',
     help: 'Time from the request head to the response, by interface, schema version and outcome (an error code or OK).',
@@ -20,7 +22,16 @@ export function createRequestMetrics(registry: Registry): (served: ServedRequest
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  return ({ interfaceName, schemaVersion = 'none', code, durationMs }) => {
-    durations.observe({ interface: interfaceName, version: schemaVersion, outcome: code ?? 'OK' }, durationMs / 1000);
+  // `labels` validates and hashes the labels. There are few combinations.
+  const series = new Map<string, ReturnType<typeof durations.labels>>();
+  return ({ schemaVersion = 'none', code, durationMs }) => {
+    const outcome = code ?? 'OK';
+    const key = `${schemaVersion} ${outcome}`;
+    let observed = series.get(key);
+    if (!observed) {
+      observed = durations.labels({ interface: interfaceName, version: schemaVersion, outcome });
+      series.set(key, observed);
+    }
+    observed.observe(durationMs / 1000);
   };
 }

@@ -8,21 +8,30 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+function send(accept: string, query: string, operationName?: string): Promise<Response> {
+  return fetch(server.url, {
+    method: 'POST',
+    headers: {
+      Accept: accept,
+      'Content-Type': 'application/json',
+      'X-Service-Client-Id': 'client-1',
+      'X-Service-API-Key': key.apiKey,
+      'X-Service-Organization-Id': 'org-1',
+    },
+    body: JSON.stringify({ query, operationName }),
+  });
+}
+
+async function bodyOf(query: string): Promise<{ message: string; extensions: Record<string, unknown> }[]> {
+  const response = await send('application/json', query);
+  return JSON.parse(await response.text()).errors;
+}
+
 /** Returns `200`, or for example `400 OPERATION_TOO_COMPLEX …`. Expects the same result for both media types. */
 async function run(query: string, operationName?: string): Promise<string> {
   const [newer, older] = await Promise.all(
     ['application/graphql-response+json', 'application/json'].map(async (accept) => {
-      const response = await fetch(server.url, {
-        method: 'POST',
-        headers: {
-          Accept: accept,
-          'Content-Type': 'application/json',
-          'X-Service-Client-Id': 'client-1',
-          'X-Service-API-Key': key.apiKey,
-          'X-Service-Organization-Id': 'org-1',
-        },
-        body: JSON.stringify({ query, operationName }),
-      });
+      const response = await send(accept, query, operationName);
       const { errors: [error] = [] } = JSON.parse(await response.text());
       return error ? `${response.status} ${error.extensions.code} ${error.message}` : String(response.status);
     }),
@@ -93,4 +102,18 @@ test('counts nested fragments without expanding them', async () => {
 test('gives the same result for a document that is sent again', async () => {
   expect([await run(`{${aliases(31)}}`), await run(`{${aliases(31)}}`)]).toEqual([tooManyAliases, tooManyAliases]);
   expect([await run(`{${aliases(30)}}`), await run(`{${aliases(30)}}`)]).toEqual(['200', '200']);
+  const [first, second] = [await bodyOf('{hello\n  nope}'), await bodyOf('{hello\n  nope}')];
+  expect(first).toEqual([
+    {
+      message: 'Cannot query field "nope" on type "Query".',
+      locations: [{ line: 2, column: 3 }],
+      extensions: {
+        code: 'GRAPHQL_VALIDATION_FAILED',
+        requestId: expect.any(String),
+        documentationUrl: 'https://docs.example/errors.md#graphql_validation_failed',
+      },
+    },
+  ]);
+  expect(second[0]?.extensions.requestId).not.toBe(first[0]?.extensions.requestId);
+  expect({ ...second[0], extensions: {} }).toEqual({ ...first[0], extensions: {} });
 });

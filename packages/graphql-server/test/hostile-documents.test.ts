@@ -60,7 +60,12 @@ test.each([
   ['unknown fields', `{${'x '.repeat(1998)}}`, 'GRAPHQL_VALIDATION_FAILED'],
   ['selections in selections', nested('{a', '', '}', 660), 'OPERATION_TOO_COMPLEX'],
   ['lists in lists', `{hello(name:${nested('[', '', ']', 995)})}`, 'GRAPHQL_VALIDATION_FAILED'],
-  ['lists without an end', `{hello(name:${'['.repeat(1990)}`, 'OPERATION_TOO_COMPLEX'],
+  // With a fuller stack, the recursive parser overflows it: OPERATION_TOO_COMPLEX.
+  [
+    'lists without an end',
+    `{hello(name:${'['.repeat(1990)}`,
+    expect.stringMatching(/^(GRAPHQL_PARSE_FAILED|OPERATION_TOO_COMPLEX)$/),
+  ],
   ['fragments that double', doubling(180, 2), 'OPERATION_TOO_COMPLEX'],
   [
     'fragments in a cycle',
@@ -75,7 +80,7 @@ test.each([
   ],
 ])('rejects within the token limit, with a short response: %s', async (_, query, code) => {
   const response = await post(JSON.stringify({ query }));
-  expect(response.code).toBe(code);
+  expect(response.code).toEqual(code);
   expect(response.status).toBeLessThan(500);
   expect(response.bytes).toBeLessThan(50_000);
 });
@@ -88,7 +93,18 @@ test.each([
   const query = 'mutation ($i: FirstInput!) { first(input: $i) }';
   const response = await post(`{"query":${JSON.stringify(query)},"variables":{"i":${value}}}`);
   expect(response).toMatchObject({ status: 200, code: 'BAD_USER_INPUT' });
-  expect(response.bytes).toBeLessThan(50_000);
+  expect(response.message).toBe(
+    'The variables contain more than 2,000 values, counting the items of lists and the members of objects. Send fewer.',
+  );
+});
+
+test('reports at most 10 errors in a variable of 2,000 values', async () => {
+  const query = 'mutation ($i: FirstInput!) { first(input: $i) }';
+  const members = Array.from({ length: 1999 }, (_, i) => `"k${i}":1`).join(',');
+  const response = await post(`{"query":${JSON.stringify(query)},"variables":{"i":{${members}}}}`);
+  expect(response).toMatchObject({ status: 200, code: 'BAD_USER_INPUT' });
+  expect(response.message).toMatch(/^Variable "\$i" has invalid value/);
+  expect(response.bytes).toBeLessThan(10_000);
 });
 
 test('still serves requests afterwards', async () => {

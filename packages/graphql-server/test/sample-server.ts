@@ -10,6 +10,7 @@ import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'grap
 import { Registry } from 'prom-client';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
+import { createCostBuckets } from '../src/limits/cost-buckets.ts';
 import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
 
@@ -40,6 +41,7 @@ const contract: Contract = {
     { version: '2027-01-01', status: 'preview', deprecatedOn: null, sunsetOn: null },
   ],
   sdl: () => sdl,
+  costs: () => ({ weights: {}, listSizes: {}, pageSizeMaximum: 100 }),
 };
 
 class TypedError extends Error {
@@ -94,6 +96,7 @@ export const stored: StoredApiKey = {
   organizationId: 'org-1',
   interfaceName: 'lender',
   schemaVersion: '2026-01-01',
+  costLimit: { maximum: 2_000, restoreRate: 200 },
 };
 
 const findStored = async (): Promise<StoredApiKey | null> => stored;
@@ -142,6 +145,10 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       cacheMs: 0,
     }),
     createContext: ({ client }) => ({ clientId: client.clientId }),
+    buckets: createCostBuckets({
+      settle: async (_, { needed, spare }) => ({ granted: needed + spare, points: 1_500, processes: 1 }),
+      defaultLimit: stored.costLimit,
+    }),
     logger,
     metrics,
     documentation,

@@ -13,6 +13,7 @@ test('applies defaults when only the required variables are set', () => {
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
     DATABASE_URL: usable.DATABASE_URL,
+    DOCUMENTATION_URL: 'https://deedwire.example/docs',
     GID_NAMESPACE: 'service',
     SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: new Map([['k1', Buffer.alloc(32, 7)]]),

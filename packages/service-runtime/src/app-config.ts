@@ -9,6 +9,11 @@ export const appVariables = {
   DATABASE_URL: urlVariable('postgres', 'postgresql'),
   /** A direct connection for notifications and migrations, if DATABASE_URL is a transaction pooler. Defaults to DATABASE_URL. */
   DATABASE_DIRECT_URL: urlVariable('postgres', 'postgresql').optional(),
+  /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
+  DOCUMENTATION_URL: urlVariable('https', 'http')
+    // A header can contain only ASCII.
+    .transform((url) => new URL(url).href.replace(/\/$/, ''))
+    .default('https://deedwire.example/docs'),
   GID_NAMESPACE: z
     .string()
     .regex(gidNamespacePattern, 'must consist of lowercase letters, digits and hyphens, and begin with a letter')

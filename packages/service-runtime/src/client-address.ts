@@ -10,9 +10,16 @@ export interface AddressedRequest {
   socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
 }
 
-/** Returns the address of the peer of a connection, `unknown` once it is closed. */
-export function peerAddress({ remoteAddress }: AddressedRequest['socket']): string {
-  return readAddress(remoteAddress) ?? unknown;
+/** It does not change while the connection is open, and many requests share a connection. */
+const peers = new WeakMap<AddressedRequest['socket'], string>();
+
+/** Returns the address of the peer of a connection, `unknown` if it was closed before the first call. */
+export function peerAddress(socket: AddressedRequest['socket']): string {
+  const known = peers.get(socket);
+  if (known !== undefined) return known;
+  const address = readAddress(socket.remoteAddress);
+  if (address !== undefined) peers.set(socket, address);
+  return address ?? unknown;
 }
 
 /**

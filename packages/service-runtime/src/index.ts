@@ -4,6 +4,7 @@ export { type ClientServerConfig, clientServerConfig } from './client-server-con
 export { ConfigError, readConfig } from './config.ts';
 export { urlVariable, wholeNumberVariable } from './config-variables.ts';
 export { databaseLog, type DatabaseLog } from './database-log.ts';
+export { headerValues } from './http/header-values.ts';
 export { type HttpLimits, httpLimits } from './http/http-limits.ts';
 export type { HttpResponse } from './http/http-response.ts';
 export type { RequestContext } from './http/http-server.ts';

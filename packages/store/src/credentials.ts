@@ -14,12 +14,17 @@ export interface ApiKeyRow {
   organizationId: RecordId<'Organization'>;
   interfaceName: InterfaceName;
   schemaVersion: string;
+  /** The points of a full bucket of the client. */
+  costMaximum: number;
+  /** Points per second. */
+  costRestoreRate: number;
 }
 
 const apiKeyColumns = `
   k.key_id as "keyId", k.key_hash as "keyHash", k.created_at as "createdAt", k.expires_at as "expiresAt",
   k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", c.client_id as "clientId", c.account_id as "accountId",
-  a.organization_id as "organizationId", c.interface as "interfaceName", c.schema_version as "schemaVersion"`;
+  a.organization_id as "organizationId", c.interface as "interfaceName", c.schema_version as "schemaVersion",
+  c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate"`;
 
 /** Served by api_key_pkey. Row-level security hides the keys of the other interface from an API. */
 export async function selectApiKey(database: Database, keyId: string): Promise<ApiKeyRow | null> {
@@ -76,6 +81,8 @@ export interface ApiClientRow {
   accountId: AccountId;
   interfaceName: InterfaceName;
   schemaVersion: string;
+  costMaximum: number;
+  costRestoreRate: number;
 }
 
 /** Locks a client until the transaction ends, so that the count of its keys stays valid. Served by api_client_client_id_key. */
@@ -83,7 +90,8 @@ export async function lockApiClient(database: Database, clientId: string): Promi
   const statement = {
     name: 'lock-api-client',
     text: `
-      select id, account_id as "accountId", interface as "interfaceName", schema_version as "schemaVersion"
+      select id, account_id as "accountId", interface as "interfaceName", schema_version as "schemaVersion",
+        cost_maximum as "costMaximum", cost_restore_rate as "costRestoreRate"
       from api_client
       where client_id = $1
       for no key update`,
@@ -102,6 +110,19 @@ export async function updateApiClientVersion(
     text: 'update api_client set schema_version = $2 where id = $1',
   };
   await database.query(statement, [id, schemaVersion]);
+}
+
+/** Sets the size of a client's bucket, and the points that it regains in a second. Served by api_client_pkey. */
+export async function updateApiClientCostLimit(
+  database: Database,
+  id: RecordId<'ApiClient'>,
+  limit: { maximum: number; restoreRate: number },
+): Promise<void> {
+  const statement = {
+    name: 'update-api-client-cost-limit',
+    text: 'update api_client set cost_maximum = $2, cost_restore_rate = $3 where id = $1',
+  };
+  await database.query(statement, [id, limit.maximum, limit.restoreRate]);
 }
 
 /** Counts the keys that are neither revoked nor expired. Served by api_key_by_client. */

@@ -1,5 +1,4 @@
 import type { AccountId, RecordId, TeamMemberDetails } from '@deedwire/domain';
-import type { PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
 export interface TeamMemberRow {
@@ -11,37 +10,6 @@ export interface TeamMemberRow {
 }
 
 const columns = `id, account_id as "accountId", first_name as "firstName", last_name as "lastName", email`;
-
-/** Oldest first. Served by team_member_by_account. */
-export async function selectTeamMembers(database: Database, accountId: AccountId): Promise<TeamMemberRow[]> {
-  const statement = {
-    name: 'select-team-members',
-    text: `
-      select ${columns}
-      from team_member
-      where account_id = $1
-      order by id`,
-  };
-  return database.query<TeamMemberRow>(statement, [accountId]);
-}
-
-/** Oldest first. Served by team_member_by_account. */
-export async function selectTeamMembersPage(
-  database: Database,
-  accountId: AccountId,
-  page: PageQuery<'TeamMember'>,
-): Promise<TeamMemberRow[]> {
-  const statement = {
-    name: 'select-team-members-page',
-    text: `
-      select ${columns}
-      from team_member
-      where account_id = $1 and id > coalesce($2::bigint, 0)
-      order by id
-      limit $3`,
-  };
-  return database.query<TeamMemberRow>(statement, [accountId, page.afterId, page.limit]);
-}
 
 /** Served by team_member_by_account. */
 export async function countTeamMembers(database: Database, accountId: AccountId): Promise<number> {

@@ -13,7 +13,7 @@ import {
 } from '../src/index.ts';
 import { pendingMigrations } from '../src/migrate.ts';
 
-const allMigrations = ['0001-accounts-and-credentials', '0002-webhooks', '0003-audit-log'];
+const allMigrations = ['0001-accounts-and-credentials', '0002-webhooks', '0003-audit-log', '0004-cost-buckets'];
 
 let database: TestDatabase;
 let connection: Connection;

@@ -1,19 +1,19 @@
-import { type Lender, readLender } from '@deedwire/actions';
+import { ownLender, type OwnLender, readLenderName } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 
-export type LenderRef = ObjectTypeRef<Lender>;
+export type LenderRef = ObjectTypeRef<OwnLender>;
 
 /** Adds `Lender` without its members, and `Query.lender`. */
 export function addLender(builder: InterfaceSchemaBuilder): LenderRef {
-  const LenderType = builder.objectRef<Lender>('Lender').implement({
+  const LenderType = builder.objectRef<OwnLender>('Lender').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
-      name: t.exposeString('name'),
+      name: t.string({ resolve: (_, _args, { actions, caller }) => readLenderName(actions, caller) }),
     }),
   });
 
   builder.queryField('lender', (t) =>
-    t.field({ type: LenderType, resolve: (_, _args, { actions, caller }) => readLender(actions, caller) }),
+    t.field({ type: LenderType, resolve: (_, _args, { actions, caller }) => ownLender(actions, caller) }),
   );
   return LenderType;
 }

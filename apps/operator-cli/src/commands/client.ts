@@ -1,5 +1,5 @@
-import { pinClient } from '@deedwire/actions';
-import type { Command } from 'commander';
+import { pinClient, setClientLimit } from '@deedwire/actions';
+import { type Command, InvalidArgumentError } from 'commander';
 import { withContext } from '../session.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
@@ -18,4 +18,28 @@ export function addClientCommands(program: Command): void {
           `Pinned the client ${clientId} to ${schemaVersion}; previously ${previousSchemaVersion}`,
       );
     });
+
+  addVerb(
+    noun,
+    'set-limit <clientId>',
+    'change the cost points of a client; every interface applies it within a second',
+  )
+    .requiredOption('--maximum <points>', 'the points of a full bucket, from 1000; new clients have 2000', parsePoints)
+    .requiredOption('--restore-rate <points per second>', 'from 1; new clients have 200', parsePoints)
+    .action(async (clientId: string, options: OutputOptions & { maximum: number; restoreRate: number }) => {
+      const { maximum, restoreRate } = options;
+      const limited = await withContext((context) => setClientLimit(context, { clientId, maximum, restoreRate }));
+      print(
+        options,
+        limited,
+        ({ previousMaximum, previousRestoreRate }) =>
+          `Set the limit of the client ${clientId} to ${maximum} points, restored at ${restoreRate} per second; ` +
+          `previously ${previousMaximum} and ${previousRestoreRate}`,
+      );
+    });
+}
+
+function parsePoints(value: string): number {
+  if (!/^\d{1,10}$/.test(value)) throw new InvalidArgumentError('It must be a whole number, for example 5000.');
+  return Number(value);
 }

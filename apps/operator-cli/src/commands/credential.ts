@@ -75,6 +75,8 @@ export function addCredentialCommands(program: Command): void {
         formatTable(credentials, {
           client: (row) => row.clientId,
           version: (row) => row.schemaVersion,
+          points: (row) => row.costMaximum,
+          'per second': (row) => row.costRestoreRate,
           key: (row) => row.keyId,
           created: (row) => row.createdAt,
           expires: (row) => row.expiresAt,

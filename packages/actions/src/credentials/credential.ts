@@ -5,6 +5,10 @@ export interface Credential {
   clientId: string;
   /** The interface version that the client is pinned to. */
   schemaVersion: string;
+  /** The cost points of the client's full bucket. */
+  costMaximum: number;
+  /** The cost points that the client regains in a second. */
+  costRestoreRate: number;
   keyId: string;
   createdAt: Date;
   /** Null if the key does not expire. */
@@ -19,6 +23,8 @@ export function toCredential(row: ApiKeyRow): Credential {
   return {
     clientId: row.clientId,
     schemaVersion: row.schemaVersion,
+    costMaximum: row.costMaximum,
+    costRestoreRate: row.costRestoreRate,
     keyId: row.keyId,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,

@@ -17,5 +17,6 @@ export async function findApiKey(context: ActionContext, keyId: string): Promise
     organizationId: formatGid(context.gidNamespace, 'Organization', row.organizationId),
     interfaceName: row.interfaceName,
     schemaVersion: row.schemaVersion,
+    costLimit: { maximum: row.costMaximum, restoreRate: row.costRestoreRate },
   };
 }

@@ -1,9 +1,9 @@
-import { selectTeamMembers } from '@deedwire/store/team-members';
-import type { ActionContext, Caller } from '../context.ts';
+import { teamMembersMax } from '@deedwire/domain';
+import type { Caller, LenderContext } from '../context.ts';
 import { toTeamMember, type TeamMember } from './team-member.ts';
 
-/** All team members of the calling lender, oldest first. A lender has at most 250. */
-export async function listTeamMembers(context: ActionContext, caller: Caller): Promise<TeamMember[]> {
-  const rows = await selectTeamMembers(context.store, caller.accountId);
-  return rows.map((row) => toTeamMember(context.gidNamespace, row));
+/** All team members of the calling lender, oldest first. */
+export async function listTeamMembers({ lenders, gidNamespace }: LenderContext, caller: Caller): Promise<TeamMember[]> {
+  const rows = await lenders.readMembers(caller.accountId, { afterId: null, limit: teamMembersMax });
+  return rows.map((row) => toTeamMember(gidNamespace, row));
 }

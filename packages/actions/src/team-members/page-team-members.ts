@@ -1,5 +1,4 @@
-import { selectTeamMembersPage } from '@deedwire/store/team-members';
-import type { ActionContext, Caller } from '../context.ts';
+import type { Caller, LenderContext } from '../context.ts';
 import { keysetPage, type Page, type PageRequest } from '../page.ts';
 import { toTeamMember, type TeamMember } from './team-member.ts';
 
@@ -9,14 +8,14 @@ import { toTeamMember, type TeamMember } from './team-member.ts';
  * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function pageTeamMembers(
-  context: ActionContext,
+  context: LenderContext,
   caller: Caller,
   request: PageRequest,
 ): Promise<Page<TeamMember>> {
   return keysetPage(
     'members',
     request,
-    (query) => selectTeamMembersPage(context.store, caller.accountId, query),
+    (query) => context.lenders.readMembers(caller.accountId, query),
     (row) => toTeamMember(context.gidNamespace, row),
   );
 }

@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import type { TeamMemberRow } from '@deedwire/store/team-members';
+import type { LenderMemberRow } from '@deedwire/store/lenders';
 
 /** `TeamMember` of the lender interface. */
 export interface TeamMember {
@@ -9,7 +9,7 @@ export interface TeamMember {
   email: string;
 }
 
-export function toTeamMember(gidNamespace: string, row: TeamMemberRow): TeamMember {
+export function toTeamMember(gidNamespace: string, row: LenderMemberRow): TeamMember {
   return {
     id: formatGid(gidNamespace, 'TeamMember', row.id),
     firstName: row.firstName,

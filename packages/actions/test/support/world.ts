@@ -5,6 +5,7 @@ import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire
 import type { HandshakeResult, WebhookSender } from '@deedwire/webhook-sender';
 import {
   createLender,
+  createLenderReader,
   createOrganization,
   createPartner,
   createReferral,
@@ -12,6 +13,7 @@ import {
   systemRandom,
   type Caller,
   type CreateWebhookSubscriptionInput,
+  type LenderContext,
   type OperatorContext,
   type WebhookActionContext,
   type WebhookSubscription,
@@ -27,7 +29,7 @@ export interface FakeSender extends WebhookSender {
   result: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }
 
-export interface Context extends WebhookActionContext, OperatorContext {
+export interface Context extends WebhookActionContext, LenderContext, OperatorContext {
   sender: FakeSender;
   /** How many transactions were committed that notify the worker. */
   notified: number;
@@ -66,8 +68,10 @@ export async function createWorld(): Promise<World> {
     return store;
   };
   const contextFor = async (role: 'lender_api' | 'partner_api' | 'operator'): Promise<Context> => {
+    const store = countingNotifications(open(await database.urlFor(role)), () => (context.notified += 1));
     const context: Context = {
-      store: countingNotifications(open(await database.urlFor(role)), () => (context.notified += 1)),
+      store,
+      lenders: createLenderReader(store),
       gidNamespace: 'service',
       now: () => new Date(),
       random: systemRandom,

@@ -15,6 +15,7 @@ const stored: StoredApiKey = {
   organizationId: 'org-1',
   interfaceName: 'lender',
   schemaVersion: '2026-11-01',
+  costLimit: { maximum: 2_000, restoreRate: 200 },
 };
 const origin = { requestId: 'request-1', address: '2001:db8::7' };
 

@@ -31,7 +31,7 @@ export function checkTokens(query: string, { queryTokens }: Pick<DocumentLimits,
 }
 
 /**
- * Call it before validation, which takes quadratic time for some documents.
+ * Call it before validation, whose time grows with the document.
  *
  * @throws {RequestError} if an operation exceeds a limit.
  */

@@ -1,23 +1,46 @@
-import {
-  type DocumentNode,
-  execute,
-  type ExecutionArgs,
-  type ExecutionResult,
-  GraphQLError,
-  type GraphQLSchema,
-} from 'graphql';
+import { execute as interpret, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { RequestError } from '../errors/request-error.ts';
+import { createOperationExecutor } from '../execution/execute-operation.ts';
+import type { ThrottleStatus } from '../limits/bucket.ts';
+import type { Pricing } from '../limits/operation-price.ts';
 import type { Parameters } from '../transport/parameters.ts';
-import { createDocumentCache } from './document-cache.ts';
-import { checkDocument, checkTokens, type DocumentLimits } from './document-limits.ts';
+import type { DocumentLimits } from './document-limits.ts';
+import { createDocuments } from './documents.ts';
+import { validateDocument } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
-import { StorableTextRule } from './storable-text-rule.ts';
 
 /** Runs operations on one schema. */
 export interface Engine {
-  /** @throws {RequestError} if the operation is rejected before execution or times out. */
-  run(parameters: Parameters, context: object): Promise<ExecutionResult>;
+  /**
+   * Charges the largest cost of the operation, runs it, and refunds what its response did not cost. A failed operation
+   * without a result keeps its charge.
+   *
+   * @param account null if operations are not charged
+   * @throws {RequestError} if the operation is rejected before execution or times out.
+   */
+  run(parameters: Parameters, context: object, account: CostAccount | null): Promise<OperationResult>;
+}
+
+/** The bucket of the client of a request. */
+export interface CostAccount {
+  /** @throws {RequestError} if the bucket holds fewer points. */
+  charge(points: number): Promise<void>;
+  refund(points: number): ThrottleStatus;
+}
+
+export interface OperationResult {
+  execution: ExecutionResult;
+  /** The value of `extensions.cost`. */
+  cost: OperationCost;
+}
+
+export interface OperationCost {
+  /** The price of the operation before it ran, in points. */
+  requestedQueryCost: number;
+  /** The price of what the response contains, in points. */
+  actualQueryCost: number;
+  /** The bucket after the refund. Absent if operations are not charged. */
+  throttleStatus?: ThrottleStatus;
 }
 
 export interface OperationLimits extends DocumentLimits {
@@ -27,15 +50,16 @@ export interface OperationLimits extends DocumentLimits {
 
 const enginePlugin: Plugin = {
   // graphql's own `execute` supports `abortSignal`. Yoga's default executor reads it from `args.signal` instead.
-  onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
-  onValidate: ({ addValidationRule }) => addValidationRule(StorableTextRule),
+  onExecute: ({ setExecuteFn }) => setExecuteFn(interpret),
+  // Yoga adds all rules of graphql to those that are given. One of them takes quadratic time.
+  onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
 };
 
 /**
  * Yoga is used for `getEnveloped` only, which is envelop's plugin pipeline: `parse`, `validate`, `contextFactory` and
- * `execute` run the hooks of plugins (`onParse`, `onValidate`, `onContextBuilding`, `onExecute`), so that tracing or a
- * compiled executor can be added as a plugin. With the one plugin above, a run does the same as calling graphql's `parse`,
- * `validate` (the specified rules and ours) and `execute`. Yoga's own plugins then add three things, none of which we use:
+ * `execute` run the hooks of plugins (`onParse`, `onValidate`, `onContextBuilding`, `onExecute`). Operations that run by a plan
+ * skip the last two. With the one plugin above, a run does the same as calling graphql's `parse`, `validateDocument` and
+ * graphql's `execute`. Yoga's own plugins then add three things, none of which we use:
  * `extensions.code` and `extensions.http` on validation errors, a GET check that needs a `request` in the context, and
  * hooks for subscriptions.
  *
@@ -43,7 +67,7 @@ const enginePlugin: Plugin = {
  * logging, GraphiQL, the landing page and CORS belong to that layer or are done in `transport/` and `errors/`. The parser
  * and validation caches are off because they limit the number of documents, not their size, and keep invalid documents.
  */
-export function createEngine(schema: GraphQLSchema, limits: OperationLimits): Engine {
+export function createEngine(schema: GraphQLSchema, pricing: Pricing, limits: OperationLimits): Engine {
   const { getEnveloped } = createYoga({
     schema,
     plugins: [enginePlugin],
@@ -54,61 +78,23 @@ export function createEngine(schema: GraphQLSchema, limits: OperationLimits): En
     landingPage: false,
     cors: false,
   });
-  const validDocuments = createDocumentCache<DocumentNode>();
+  const execute = createOperationExecutor(schema, limits);
+  const documents = createDocuments(schema, limits);
 
   return {
-    async run({ query, variables, operationName }, context) {
-      const enveloped = getEnveloped(context);
-      let document = validDocuments.get(query);
-      if (!document) {
-        document = readDocument(query, limits, enveloped);
-        validDocuments.set(query, document);
-      }
-      selectOperation(document, operationName);
-
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), limits.operationMs);
-      try {
-        const contextValue: unknown = await enveloped.contextFactory();
-        const abortSignal = deadline.signal;
-        const args: ExecutionArgs = {
-          schema,
-          document,
-          contextValue,
-          variableValues: variables,
-          operationName,
-          abortSignal,
-        };
-        return await enveloped.execute(args);
-      } catch (error) {
-        if (deadline.signal.aborted) throw new RequestError('OPERATION_TIMEOUT', { cause: error });
-        throw error;
-      } finally {
-        clearTimeout(timer);
-      }
+    async run({ query, variables, operationName }, context, account) {
+      const document = documents.read(query, () => getEnveloped(context));
+      const operation = selectOperation(document, operationName);
+      const { requestedQueryCost, actualQueryCost } = pricing.price(document, operation, variables);
+      await account?.charge(requestedQueryCost);
+      const execution = await execute({ document, operation, variables, contextValue: context }, async (args) => {
+        const enveloped = getEnveloped(context);
+        return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });
+      });
+      const actual = actualQueryCost(execution.data);
+      const cost = { requestedQueryCost, actualQueryCost: actual };
+      const throttleStatus = account?.refund(requestedQueryCost - actual);
+      return { execution, cost: throttleStatus ? { ...cost, throttleStatus } : cost };
     },
   };
-}
-
-type Reader = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
-
-/** Parsing stops at the token limit, and validation does not begin for a document that exceeds another limit. */
-function readDocument(query: string, limits: DocumentLimits, { parse, validate, schema }: Reader): DocumentNode {
-  const document = parseDocument(query, limits, parse);
-  checkDocument(document, limits);
-  const found: readonly GraphQLError[] = validate(schema, document);
-  if (found.length > 0) throw new RequestError('GRAPHQL_VALIDATION_FAILED', { found });
-  return document;
-}
-
-function parseDocument(query: string, limits: DocumentLimits, parse: Reader['parse']): DocumentNode {
-  try {
-    return parse(query, { maxTokens: limits.queryTokens });
-  } catch (error) {
-    checkTokens(query, limits);
-    // The parser is recursive: a document of opening brackets only can overflow the stack.
-    if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
-    if (error instanceof GraphQLError) throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [error] });
-    throw error;
-  }
 }

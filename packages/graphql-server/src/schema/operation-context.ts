@@ -1,5 +1,6 @@
 import {
   type Caller,
+  type LenderContext,
   listWebhookAttempts,
   toCaller,
   type WebhookActionContext,
@@ -9,26 +10,34 @@ import {
 import type { AuthenticatedClient } from '@deedwire/auth';
 import DataLoader from 'dataloader';
 
+/** What use cases of either interface need. */
+export type InterfaceActionContext = WebhookActionContext & LenderContext;
+
 /** The context of resolvers. Each operation has its own. */
 export interface OperationContext {
   caller: Caller;
-  actions: WebhookActionContext;
+  actions: InterfaceActionContext;
   loaders: {
     webhookAttempts: DataLoader<WebhookDelivery, WebhookAttempt[], string>;
   };
 }
 
 export function createOperationContext(
-  actions: WebhookActionContext,
+  actions: InterfaceActionContext,
   { client, ...request }: { client: AuthenticatedClient; requestId: string; address: string },
 ): OperationContext {
+  // Most operations need no loader.
+  let webhookAttempts: OperationContext['loaders']['webhookAttempts'] | undefined;
   return {
     caller: toCaller(client, request),
     actions,
     loaders: {
-      webhookAttempts: new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {
-        cacheKeyFn: ({ id }) => id,
-      }),
+      get webhookAttempts() {
+        webhookAttempts ??= new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {
+          cacheKeyFn: ({ id }) => id,
+        });
+        return webhookAttempts;
+      },
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { headerValues } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { isUtf8 } from './response-media-type.ts';
 
@@ -10,7 +11,7 @@ import { isUtf8 } from './response-media-type.ts';
 export function checkHead(request: IncomingMessage, limits: { bodyBytes: number }): void {
   if (request.method !== 'POST') throw new RequestError('METHOD_NOT_ALLOWED');
 
-  const contentTypes = request.headersDistinct['content-type'] ?? [];
+  const contentTypes = headerValues(request.rawHeaders, 'content-type');
   if (contentTypes.length !== 1 || !contentTypes.every(isJsonInUtf8)) throw new RequestError('UNSUPPORTED_MEDIA_TYPE');
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw new RequestError('UNSUPPORTED_MEDIA_TYPE');
@@ -26,6 +27,7 @@ export function tooLarge(found: string, { bodyBytes }: { bodyBytes: number }): R
 }
 
 function isJsonInUtf8(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   if (type.toLowerCase() !== 'application/json') return false;
   return parameters.every((parameter) => {

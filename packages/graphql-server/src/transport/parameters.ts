@@ -24,11 +24,7 @@ export function parseParameters(body: string): Parameters {
   if (operationName !== null && typeof operationName !== 'string')
     throw bad('"operationName" must be a string or null.');
   if (extensions !== null && !isObject(extensions)) throw bad('"extensions" must be an object or null.');
-  if (variables !== null && !isText(variables)) {
-    throw new RequestError('BAD_USER_INPUT', {
-      message: 'A variable contains U+0000 or an unpaired surrogate. Remove it.',
-    });
-  }
+  if (variables !== null) checkVariables(variables);
   return { query, variables: variables ?? {}, operationName };
 }
 
@@ -40,20 +36,34 @@ function parseJson(body: string): unknown {
   }
 }
 
+/** Each error that graphql finds in a variable prints the whole variable. No input type of the interfaces has as many. */
+const maxValues = 2000;
+
 /** PostgreSQL cannot store U+0000, and UTF-8 cannot encode an unpaired surrogate. */
-function isText(root: unknown): boolean {
-  const rest = [root];
-  while (rest.length > 0) {
-    const value = rest.pop();
-    if (typeof value === 'string' && !isStorable(value)) return false;
-    if (typeof value === 'object' && value !== null) {
-      for (const [key, member] of Object.entries(value)) {
-        if (!isStorable(key)) return false;
-        rest.push(member);
-      }
+function checkVariables(variables: Record<string, unknown>): void {
+  const rest: unknown[] = [variables];
+  let values = 0;
+  for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
+    if (typeof value === 'string' && !isStorable(value)) throw notStorable();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (!isStorable(key)) throw notStorable();
+      values += 1;
+      if (values > maxValues) throw tooManyValues();
+      rest.push(member);
     }
   }
-  return true;
+}
+
+function notStorable(): RequestError {
+  const message = 'A variable contains U+0000 or an unpaired surrogate. Remove it.';
+  return new RequestError('BAD_USER_INPUT', { message });
+}
+
+function tooManyValues(): RequestError {
+  const allowed = maxValues.toLocaleString('en');
+  const message = `The variables contain more than ${allowed} values, counting the items of lists and the members of objects. Send fewer.`;
+  return new RequestError('BAD_USER_INPUT', { message });
 }
 
 export function isStorable(text: string): boolean {

@@ -22,28 +22,42 @@ export async function readBody(
 }
 
 function readBytes(request: IncomingMessage, limits: { bodyBytes: number; bodyMs: number }): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let size = 0;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isSettled = false;
 
-  const onData = (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > limits.bodyBytes) reject(tooLarge(`at least ${size.toLocaleString('en')}`, limits));
-    else chunks.push(chunk);
-  };
-  const timer = setTimeout(() => reject(tooSlow(size, request, limits)), limits.bodyMs);
+    // An error has a stack, which costs more than the rest of a short body. So it is created only when it is used.
+    const fail = (error: () => RequestError): void => {
+      if (isSettled) return;
+      release();
+      reject(error());
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limits.bodyBytes) fail(() => tooLarge(`at least ${size.toLocaleString('en')}`, limits));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      if (isSettled) return;
+      release();
+      const [only] = chunks;
+      resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks));
+    };
+    const onAbort = (): void => fail(() => new RequestError('BAD_REQUEST', { message: 'The body is incomplete.' }));
+    const timer = setTimeout(() => fail(() => tooSlow(size, request, limits)), limits.bodyMs);
+    const release = (): void => {
+      isSettled = true;
+      clearTimeout(timer);
+      request.off('data', onData).off('end', onEnd).off('close', onAbort);
+      request.pause(); // the response decides how much of a rejected body is still read
+    };
 
-  const onAbort = () => reject(new RequestError('BAD_REQUEST', { message: 'The body is incomplete.' }));
-
-  request.on('data', onData);
-  request.once('end', () => resolve(Buffer.concat(chunks)));
-  request.once('error', onAbort); // not removed: a later error without a listener would end the process
-  request.once('close', onAbort);
-  if (request.destroyed) onAbort();
-  return promise.finally(() => {
-    clearTimeout(timer);
-    request.off('data', onData).off('close', onAbort);
-    request.pause(); // the response decides how much of a rejected body is still read
+    request.on('data', onData);
+    request.once('end', onEnd);
+    request.once('error', onAbort); // not removed: a later error without a listener would end the process
+    request.once('close', onAbort);
+    if (request.destroyed) onAbort();
   });
 }
 

@@ -9,6 +9,6 @@ export function createRefusalRenderer(documentation: Pick<Documentation, 'error'
   return ({ code, message }, requestId) => {
     const mediaType = 'application/json';
     const response = errorResponse(new RequestError(code, { message }), { mediaType, requestId, documentation });
-    return serializeResponse(response, { mediaType, versionHeaders: {} });
+    return serializeResponse(response, { mediaType, versionHeaders: {}, rateLimitHeaders: {} });
   };
 }

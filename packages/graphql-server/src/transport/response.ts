@@ -1,14 +1,16 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { Documentation } from '../documentation.ts';
 import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '../errors/error-table.ts';
+import { shorten } from '../errors/found-error.ts';
 import { mapFieldError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
+import type { OperationCost, OperationResult } from '../operation/engine.ts';
 
 /** A response, without the headers that every response has. */
 export interface GraphqlResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
-  body: { data?: ExecutionResult['data']; errors?: GraphQLFormattedError[] };
+  body: { data?: ExecutionResult['data']; errors?: GraphQLFormattedError[]; extensions?: { cost: OperationCost } };
   /** Null when nothing failed. */
   code: ErrorCode | null;
   /** The internal errors to log. Empty when the client caused the errors. */
@@ -28,10 +30,10 @@ export function errorResponse(error: RequestError, context: ResponseContext): Gr
   const errors =
     error.found.length === 0
       ? [{ message: error.message, extensions }]
-      : error.found.map((found) => ({ message: shorten(found.message), ...placeOf(found), extensions }));
+      : error.found.map((found) => ({ ...found, extensions }));
   return {
     status: statusOf(code, context.mediaType),
-    headers: errorTable[code].headers,
+    headers: { ...errorTable[code].headers, ...error.headers },
     body: { errors },
     code,
     causes: cause === undefined ? [] : [cause],
@@ -42,8 +44,13 @@ export function errorResponse(error: RequestError, context: ResponseContext): Gr
  * The response to an operation that was executed. When a field failed because the service is unavailable, the whole
  * response is 503, so that the client retries the operation instead of working with half of its data.
  */
-export function resultResponse(result: ExecutionResult, context: ResponseContext): GraphqlResponse {
-  if (!result.errors) return { status: 200, headers: {}, body: { data: result.data ?? null }, code: null, causes: [] };
+export function resultResponse(
+  { execution: result, cost }: OperationResult,
+  context: ResponseContext,
+): GraphqlResponse {
+  const extensions = { cost };
+  if (!result.errors)
+    return { status: 200, headers: {}, body: { data: result.data ?? null, extensions }, code: null, causes: [] };
 
   const failed = result.errors.map((error) => ({ ...mapFieldError(error), place: placeOf(error) }));
   const unavailable = failed.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
@@ -59,7 +66,7 @@ export function resultResponse(result: ExecutionResult, context: ResponseContext
   return {
     status: result.data ? 200 : statusOf(code, context.mediaType),
     headers: {},
-    body: result.data === undefined ? { errors } : { errors, data: result.data },
+    body: result.data === undefined ? { errors, extensions } : { errors, data: result.data, extensions },
     code,
     causes: failed.flatMap(({ cause }) => (cause === undefined ? [] : [cause])),
   };
@@ -71,9 +78,4 @@ function extensionsOf(code: ErrorCode, { requestId, documentation }: ResponseCon
 
 function placeOf({ locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {
   return { ...(locations && { locations }), ...(path && { path }) };
-}
-
-/** graphql's messages repeat names from the document, which can be long and frequent. */
-function shorten(message: string): string {
-  return message.length <= 500 ? message : `${message.slice(0, 500)}…`;
 }

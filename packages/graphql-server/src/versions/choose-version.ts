@@ -15,10 +15,9 @@ export function chooseVersion<Version extends Pick<InterfaceVersion, 'version' |
   now: Date,
 ): Version {
   const wanted = named.length > 0 ? named.join(', ') : pinned;
-  const supported = versions.filter((version) => !isRetired(version, now));
-  const chosen = supported.find(({ version }) => version === wanted);
-  if (chosen) return chosen;
-  const supportedVersions = supported.map(({ version }) => version);
+  const chosen = versions.find(({ version }) => version === wanted);
+  if (chosen && !isRetired(chosen, now)) return chosen;
+  const supportedVersions = versions.filter((each) => !isRetired(each, now)).map(({ version }) => version);
   throw new RequestError('UNSUPPORTED_SCHEMA_VERSION', {
     message: `The requested schema version is not served. Supported versions: ${supportedVersions.join(', ')}.`,
     extensions: { supportedVersions },

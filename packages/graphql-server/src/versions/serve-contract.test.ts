@@ -32,9 +32,11 @@ const sdl = /* GraphQL */ `
   "A day."
   scalar Day
 `;
+const costs = () => ({ weights: {}, listSizes: { 'Query.things': 10 }, pageSizeMaximum: 100 });
 const contract: Contract = {
   versions: [{ version: '2026-01-01', status: 'current', deprecatedOn: null, sunsetOn: null }],
   sdl: () => sdl,
+  costs,
 };
 const serve = (text: string) => serveContract(contract, new Map([['2026-01-01', buildSchema(text)]]));
 const undescribed = sdl.replaceAll(/"[A-Z][^"]*"/g, '');
@@ -90,7 +92,7 @@ test('reports versions without a schema and schemas without a served version', (
     { version: '2025-01-01', status: 'current', deprecatedOn: null, sunsetOn: null },
   ] as const;
   const served = serveContract(
-    { versions, sdl: () => sdl },
+    { versions, sdl: () => sdl, costs },
     new Map([
       ['2024-01-01', schema],
       ['2026-01-01', schema],

@@ -1,6 +1,7 @@
-import type { VersionLifecycle } from '@deedwire/domain';
+import { readDeprecation, type Deprecation, type VersionLifecycle } from '@deedwire/domain';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { type Deprecation, readDeprecation } from './deprecation.ts';
+import { readCostTable } from '../limits/cost-table.ts';
+import type { OperationCosts } from '../limits/operation-costs.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
 
 /** The contract of an interface, as a schema package exports it. */
@@ -15,6 +16,7 @@ export interface Contract {
     sunsetOn: string | null;
   }[];
   sdl: (version: string) => string;
+  costs: (version: string) => OperationCosts;
 }
 
 /** One dated version of an interface. */
@@ -24,12 +26,13 @@ export interface InterfaceVersion extends VersionLifecycle {
   /** Null unless the version is deprecated. */
   deprecation: Deprecation | null;
   schema: GraphQLSchema;
+  costs: OperationCosts;
 }
 
 export interface ServedContract {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
-  /** The differences between the schemas and the contract. A service with a problem must not become ready. */
+  /** The differences between the schemas and the contract, and the faults of its costs. A service with a problem must not become ready. */
   problems: readonly string[];
 }
 
@@ -52,12 +55,14 @@ export function serveContract(contract: Contract, schemas: ReadonlyMap<string, G
     const difference = firstDifference(printSorted(promised), printSorted(schema));
     if (difference !== null) problems.push(`schema version ${version} differs from its contract: ${difference}`);
     const deprecation = status === 'deprecated' ? readDeprecation(days) : null;
-    if (status === 'deprecated' && !deprecation) {
+    if (status === 'deprecated' && !deprecation?.sunsetAt) {
       problems.push(
         `schema version ${version} is deprecated, but its deprecatedOn or sunsetOn is missing or not a date`,
       );
     }
-    versions.push({ version, status, sunsetOn: days.sunsetOn, deprecation, schema });
+    const costs = contract.costs(version);
+    for (const problem of readCostTable(schema, costs).problems) problems.push(`schema version ${version}: ${problem}`);
+    versions.push({ version, status, sunsetOn: days.sunsetOn, deprecation, schema, costs });
   }
   for (const version of schemas.keys()) {
     const isServed = versions.some((served) => served.version === version);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { headerValues } from './header-values.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { ParserError } from './received-header-bytes.ts';
 import type { Refusal } from './refusal.ts';
@@ -20,8 +21,8 @@ export function tooManyConnections(limit: number): Refusal {
 }
 
 /** Refuses requests whose Host header is missing or repeated (RFC 9112, 3.2). */
-export function refusalOfRequest({ headersDistinct, httpVersion }: IncomingMessage): Refusal | null {
-  const hosts = headersDistinct.host?.length ?? 0;
+export function refusalOfRequest({ rawHeaders, httpVersion }: IncomingMessage): Refusal | null {
+  const hosts = headerValues(rawHeaders, 'host').length;
   if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return null;
   const message = `The request has ${hosts} Host headers. Send exactly one.`;
   return { code: 'BAD_REQUEST', message };

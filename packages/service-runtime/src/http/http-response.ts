@@ -7,10 +7,10 @@ export interface HttpResponse {
 }
 
 /** The headers of every response, also of those that the HTTP layer sends without a handler. */
-export function allHeaders({ headers, body }: HttpResponse, requestId: string): Record<string, string> {
+export function allHeaders({ headers }: HttpResponse, bodyBytes: number, requestId: string): Record<string, string> {
   return {
     ...headers,
-    'Content-Length': String(Buffer.byteLength(body)),
+    'Content-Length': String(bodyBytes),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,

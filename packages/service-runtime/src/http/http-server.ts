@@ -56,6 +56,8 @@ interface Exchange {
   response: ServerResponse;
   /** The number of the request on its connection, from 1. */
   number: number;
+  /** False once the response is sent, or the connection is closed. */
+  isOpen: boolean;
 }
 
 /**
@@ -71,7 +73,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxConnections = connections;
   const perAddress = countConnectionsPerAddress(limits, trustedProxies, () => options.onConnectionLimit('address'));
 
-  const inFlight = new Set<ServerResponse>();
+  // A set of the responses would keep them in memory: V8 links each table of a set that changes all the time to the next one,
+  // and a dead table that has reached the old generation keeps all later ones alive until that is collected.
+  let openExchanges = 0;
   const latest = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
   let isStopping = false;
@@ -126,10 +130,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       request.resume();
       return;
     }
-    const exchange = { requestId: randomUUID(), response, number: (previous?.number ?? 0) + 1 };
+    const exchange: Exchange = {
+      requestId: randomUUID(),
+      response,
+      number: (previous?.number ?? 0) + 1,
+      isOpen: true,
+    };
     latest.set(socket, exchange);
-    inFlight.add(response);
-    response.once('close', () => inFlight.delete(response));
+    openExchanges += 1;
+    response.once('close', () => {
+      exchange.isOpen = false;
+      openExchanges -= 1;
+    });
 
     const overLimit = perAddress.isRefused(socket) ? tooManyConnections(connectionsPerAddress) : null;
     const refusal = overLimit ?? knownRefusal ?? refusalOfRequest(request);
@@ -160,11 +172,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
     if (refused.has(socket)) return; // more of the same request
     const current = latest.get(socket);
-    const isOpen = current !== undefined && inFlight.has(current.response);
+    const isOpen = current?.isOpen ?? false;
     const bytesRead = socket instanceof Socket ? socket.bytesRead : 0;
     const headerBytes = receivedHeaderBytes(error, bytesRead, current === undefined);
     const refusal = refusalOfError(error, limits, { isInBody: isOpen, headerBytes });
-    if (!isOpen) refuseOnSocket(socket, refusal);
+    if (!current?.isOpen) refuseOnSocket(socket, refusal);
     // A request that follows another one: the response to that one comes first.
     else if (current.response.req.complete) current.response.once('close', () => refuseOnSocket(socket, refusal));
     // The body of a request that has no response yet. If it has one, it is already closing.
@@ -178,7 +190,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return boundTo(server.address());
     },
     stopKeepingAlive: () => (isStopping = true),
-    close: () => (server.listening ? closeServer(server, () => inFlight.size > 0) : Promise.resolve()),
+    close: () => (server.listening ? closeServer(server, () => openExchanges > 0) : Promise.resolve()),
   };
 }
 

@@ -16,13 +16,16 @@ export function sendResponse(response: ServerResponse, sent: HttpResponse, reque
   const { req: request } = response;
   const isBodyUnread = !request.complete;
   if (isBodyUnread) response.setHeader('Connection', 'close');
-  response.writeHead(sent.status, allHeaders(sent, requestId));
+  const bodyBytes = Buffer.byteLength(sent.body);
+  response.writeHead(sent.status, allHeaders(sent, bodyBytes, requestId));
+  // With a byte for each character, both encodings give the same bytes, but Node copies latin1 without encoding it.
+  const encoding = bodyBytes === sent.body.length ? 'latin1' : 'utf8';
   if (isBodyUnread) {
     // The client has the whole response from here on. Node closes the connection when the response ends.
-    response.write(sent.body);
+    response.write(sent.body, encoding);
     discardBody(request, () => response.end());
   } else {
-    response.end(sent.body);
+    response.end(sent.body, encoding);
   }
 }
 
@@ -44,7 +47,7 @@ function discardBody(request: IncomingMessage, done: () => void): void {
 /** Sends a response on a connection whose request Node could not read, and closes the connection. */
 export function sendOnSocket(socket: Duplex, sent: HttpResponse, requestId: string): void {
   const headers = Object.entries({
-    ...allHeaders(sent, requestId),
+    ...allHeaders(sent, Buffer.byteLength(sent.body), requestId),
     Connection: 'close',
     Date: new Date().toUTCString(),
   });

@@ -75,6 +75,16 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
        values ($1::interface_name::text, ${apiClient}, $1, decode(repeat('00', 32), 'hex'))`,
     ),
   ],
+  // The trigger of api_client inserts the buckets.
+  ['cost_bucket', { rowsOf: both, insert: null, isChild: true }],
+  [
+    'cost_process',
+    {
+      rowsOf: both,
+      insert: `insert into cost_process (id, interface) values (gen_random_uuid(), $1)`,
+      isChild: false,
+    },
+  ],
   [
     'idempotency_key',
     child(

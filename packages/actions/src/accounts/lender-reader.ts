@@ -1,0 +1,104 @@
+import type { AccountId } from '@deedwire/domain';
+import type { Database, PageQuery } from '@deedwire/store';
+import { type LenderMemberRow, type LenderQuery, selectLenders } from '@deedwire/store/lenders';
+
+/**
+ * Reads lenders and their team members. What several fields of an operation, and several operations, ask for at the same time
+ * is read in one statement.
+ */
+export interface LenderReader {
+  /** @throws {Error} if the lender does not exist, which cannot happen for an account with credentials */
+  readName(accountId: AccountId): Promise<string>;
+  /** As `readName`. Oldest first. */
+  readMembers(accountId: AccountId, page: PageQuery<'TeamMember'>): Promise<readonly LenderMemberRow[]>;
+}
+
+/** What the next statement reads of one lender. */
+interface Waiting {
+  accountId: AccountId;
+  /** By `keyOf`. */
+  pages: Map<string, PageQuery<'TeamMember'>>;
+  found: Promise<Found>;
+  resolve: (found: Found) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Found {
+  name: string;
+  /** By `keyOf`. */
+  pages: Map<string, readonly LenderMemberRow[]>;
+}
+
+/** A large batch would delay its first lender. */
+const maxLenders = 32;
+const noMembers: PageQuery<'TeamMember'> = { afterId: null, limit: 0 };
+
+export function createLenderReader(database: Database): LenderReader {
+  let waiting = new Map<AccountId, Waiting>();
+
+  function flush(): void {
+    const batch = [...waiting.values()];
+    // A new map each time: V8 keeps the contents of a map that changes all the time alive for long.
+    waiting = new Map();
+    if (batch.length > 0) void readBatch(database, batch);
+  }
+
+  function add(accountId: AccountId): Waiting {
+    const known = waiting.get(accountId);
+    if (known) return known;
+    if (waiting.size >= maxLenders) flush();
+    const { promise: found, resolve, reject } = Promise.withResolvers<Found>();
+    const added: Waiting = { accountId, pages: new Map(), found, resolve, reject };
+    waiting.set(accountId, added);
+    // After the requests that have arrived together have run up to here.
+    if (waiting.size === 1) setImmediate(flush);
+    return added;
+  }
+
+  return {
+    async readName(accountId) {
+      const { name } = await add(accountId).found;
+      return name;
+    },
+    async readMembers(accountId, page) {
+      const lender = add(accountId);
+      const key = keyOf(page);
+      lender.pages.set(key, page);
+      const { pages } = await lender.found;
+      return pages.get(key) ?? [];
+    },
+  };
+}
+
+function keyOf({ afterId, limit }: PageQuery<'TeamMember'>): string {
+  return `${afterId ?? ''} ${limit}`;
+}
+
+/** Settles the promises of the batch. */
+async function readBatch(database: Database, batch: readonly Waiting[]): Promise<void> {
+  const queries: (LenderQuery & { key: string; lender: Waiting })[] = batch.flatMap((lender) => {
+    const pages = lender.pages.size > 0 ? [...lender.pages] : [['', noMembers] as const];
+    return pages.map(([key, page]) => ({ accountId: lender.accountId, ...page, key, lender }));
+  });
+  try {
+    const rows = await selectLenders(
+      database,
+      queries.map(({ accountId, afterId, limit }) => ({ accountId, afterId, limit })),
+    );
+    const results = new Map<Waiting, Found>();
+    for (const [index, { key, lender }] of queries.entries()) {
+      const row = rows[index];
+      if (!row) continue;
+      const found = results.get(lender) ?? { name: row.name, pages: new Map() };
+      found.pages.set(key, row.members);
+      results.set(lender, found);
+    }
+    for (const lender of batch) {
+      const found = results.get(lender);
+      if (found) lender.resolve(found);
+      else lender.reject(new Error(`Account ${lender.accountId} has credentials but does not exist.`));
+    }
+  } catch (error) {
+    for (const lender of batch) lender.reject(error);
+  }
+}

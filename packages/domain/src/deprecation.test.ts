@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from './deprecation.ts';
+
+const documentation = deprecationDocumentationAt('https://docs.example');
+
+function headersOf(deprecatedOn: string | null, sunsetOn: string | null): Record<string, string> | null {
+  const deprecation = readDeprecation({ deprecatedOn, sunsetOn });
+  return deprecation && deprecationHeaders(deprecation, documentation);
+}
+
+test('announces the deprecation and the sunset', () => {
+  expect(headersOf('2026-03-01', '2027-03-01')).toEqual({
+    Deprecation: '@1772323200',
+    Sunset: 'Mon, 01 Mar 2027 00:00:00 GMT',
+    Link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation", <https://docs.example/versions.md#move-to-a-newer-version>; rel="sunset"',
+  });
+});
+
+test('announces only the deprecation while no sunset is planned', () => {
+  expect(headersOf('2026-03-01', null)).toEqual({
+    Deprecation: '@1772323200',
+    Link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation"',
+  });
+});
+
+test.each([null, '', '2026-13-01'])('announces nothing when the day of the deprecation is %j', (deprecatedOn) => {
+  expect(headersOf(deprecatedOn, '2027-03-01')).toBeNull();
+});
+
+test.each(Object.values(deprecationDocumentationAt(new URL('../../../docs', import.meta.url).href)))(
+  '%s links to a heading that exists',
+  (url) => {
+    const [page = '', anchor] = url.split('#');
+    const headings = readFileSync(new URL(page), 'utf8').matchAll(/^#+ (.+)$/gm);
+    expect([...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'))).toContain(anchor);
+  },
+);

@@ -1,0 +1,344 @@
+import {
+  defaultFieldResolver,
+  type ExecutionResult,
+  type FieldNode,
+  getArgumentValues,
+  GraphQLError,
+  type GraphQLResolveInfo,
+  locatedError,
+  responsePathAsArray,
+} from 'graphql';
+import type { FieldPlan, FieldsPlan, OperationPlan, ValuePlan } from './operation-plan.ts';
+
+type VariableValues = GraphQLResolveInfo['variableValues'];
+type Path = GraphQLResolveInfo['path'];
+type Completed = unknown;
+
+/** One run of a plan. */
+interface Run {
+  plan: OperationPlan;
+  contextValue: unknown;
+  variableValues: VariableValues;
+  errors: GraphQLError[];
+  /** The places in the response that are null because of an error. Undefined is the whole response. */
+  nulled: Set<Path | undefined> | undefined;
+  /** True when the result is complete, or no longer wanted. */
+  isOver: boolean;
+  signal: AbortController | undefined;
+}
+
+/** A run that has begun. */
+export interface RunningPlan {
+  result: ExecutionResult | Promise<ExecutionResult>;
+  /** Calls no more resolvers, and aborts those that listen to the signal. */
+  abort: () => void;
+}
+
+/**
+ * Runs a plan with the same result as graphql's `execute`: the same data, and the same errors. Resolvers receive the same
+ * `info`.
+ */
+export function runPlan(plan: OperationPlan, variableValues: VariableValues, contextValue: unknown): RunningPlan {
+  const run: Run = {
+    plan,
+    contextValue,
+    variableValues,
+    errors: [],
+    nulled: undefined,
+    isOver: false,
+    signal: undefined,
+  };
+  const abort = (): void => {
+    run.isOver = true;
+    run.signal?.abort();
+  };
+  const finish = (data: Record<string, unknown> | null): ExecutionResult => {
+    abort();
+    return run.errors.length > 0 ? { errors: run.errors, data } : { data };
+  };
+  const fail = (error: unknown): ExecutionResult => {
+    addError(run, toLocated(error), undefined);
+    return finish(null);
+  };
+  try {
+    const data = resolveFields(run, plan.root, undefined, undefined);
+    return { result: isPromise(data) ? data.then(finish, fail) : finish(data), abort };
+  } catch (error) {
+    return { result: fail(error), abort };
+  }
+}
+
+type Data = Record<string, unknown>;
+
+function resolveFields(run: Run, plan: FieldsPlan, source: unknown, path: Path | undefined): Data | Promise<Data> {
+  const data: Data = { ...plan.empty };
+  let pending: Promise<unknown>[] | undefined;
+  try {
+    for (const field of plan.fields) {
+      const value = resolveField(run, field, source, path);
+      if (isPromise(value)) {
+        const set = value.then((completed) => (data[field.responseName] = completed));
+        if (pending) pending.push(set);
+        else pending = [set];
+      } else {
+        data[field.responseName] = value;
+      }
+    }
+  } catch (error) {
+    ignoreRejections(pending);
+    throw error;
+  }
+  if (!pending) return data;
+  const [only] = pending;
+  return (pending.length === 1 && only ? only : Promise.all(pending)).then(() => data);
+}
+
+/** Returns the completed value, or a promise of it. Throws, or rejects with, the error of a field that cannot be null. */
+function resolveField(run: Run, field: FieldPlan, source: unknown, parentPath: Path | undefined): Completed {
+  // Children refer to the path of their parent, so only a leaf can leave it until there is an error.
+  const path = field.value.kind === 'leaf' ? undefined : fieldPath(field, parentPath);
+  try {
+    const resolved = resolveValue(run, field, source, parentPath, path);
+    const completed = isPromiseLike(resolved)
+      ? completeLater(run, field, field.value, path, resolved)
+      : complete(run, field, field.value, path, resolved);
+    if (!isPromise(completed)) return completed;
+    return completed.then(undefined, (error: unknown) =>
+      handleError(run, field, field.value, path ?? fieldPath(field, parentPath), error),
+    );
+  } catch (error) {
+    return handleError(run, field, field.value, path ?? fieldPath(field, parentPath), error);
+  }
+}
+
+function resolveValue(
+  run: Run,
+  field: FieldPlan,
+  source: unknown,
+  parentPath: Path | undefined,
+  path: Path | undefined,
+): unknown {
+  const { definition, constantArguments } = field;
+  // Most fields are properties. They need neither arguments nor `info`.
+  if (definition.resolve === undefined && constantArguments !== null && isObject(source)) {
+    const value = source[definition.name];
+    if (typeof value !== 'function') return value;
+  }
+  const given = constantArguments
+    ? { ...constantArguments }
+    : getArgumentValues(definition, field.nodes[0], run.variableValues);
+  const info = new ResolveInfo(run, field, parentPath, path);
+  return (definition.resolve ?? defaultFieldResolver)(source, given, run.contextValue, info);
+}
+
+function completeLater(
+  run: Run,
+  field: FieldPlan,
+  plan: ValuePlan,
+  path: Path | undefined,
+  value: PromiseLike<unknown>,
+): Promise<unknown> {
+  const promise = isPromise(value) ? value : Promise.resolve(value);
+  return promise.then((resolved) => {
+    if (run.isOver) {
+      if (Array.isArray(resolved)) ignoreRejections(resolved);
+      throw new Error('The operation is over.');
+    }
+    return complete(run, field, plan, path, resolved);
+  });
+}
+
+/** @param path undefined for a leaf, which has no use for it */
+function complete(run: Run, field: FieldPlan, plan: ValuePlan, path: Path | undefined, value: unknown): Completed {
+  if (value instanceof Error) throw value;
+  if (value === null || value === undefined) {
+    if (plan.isNonNull) {
+      throw new Error(`Cannot return null for non-nullable field ${field.parentType.name}.${field.definition.name}.`);
+    }
+    return null;
+  }
+  switch (plan.kind) {
+    case 'leaf': {
+      const coerced: unknown = plan.type.coerceOutputValue(value);
+      if (coerced === null || coerced === undefined) {
+        throw new Error(`${plan.type.name} has no output value for a value of type ${typeof value}.`);
+      }
+      return coerced;
+    }
+    case 'list':
+      return completeList(run, field, plan.item, path, value);
+    case 'object':
+      return resolveFields(run, plan.fields, value, path);
+  }
+}
+
+function completeList(
+  run: Run,
+  field: FieldPlan,
+  item: ValuePlan,
+  path: Path | undefined,
+  value: unknown,
+): unknown[] | Promise<unknown[]> {
+  if (Array.isArray(value)) return completeItems(run, field, item, path, value);
+  if (typeof value === 'object' && value !== null) {
+    if (isAsyncIterable(value)) return readAll(value).then((all) => completeItems(run, field, item, path, all));
+    if (isIterable(value)) return completeItems(run, field, item, path, [...value]);
+  }
+  throw new GraphQLError(
+    `Expected Iterable, but did not find one for field "${field.parentType.name}.${field.definition.name}".`,
+  );
+}
+
+function completeItems(
+  run: Run,
+  field: FieldPlan,
+  plan: ValuePlan,
+  path: Path | undefined,
+  values: readonly unknown[],
+): unknown[] | Promise<unknown[]> {
+  const completed: unknown[] = [];
+  let pending: Promise<unknown>[] | undefined;
+  try {
+    for (let index = 0; index < values.length; index += 1) {
+      const itemPath: Path = { prev: path, key: index, typename: undefined };
+      const item = completeItem(run, field, plan, itemPath, values[index]);
+      completed.push(item);
+      if (!isPromise(item)) continue;
+      const set = item.then((result) => (completed[index] = result));
+      if (pending) pending.push(set);
+      else pending = [set];
+    }
+  } catch (error) {
+    ignoreRejections(pending);
+    ignoreRejections(values);
+    throw error;
+  }
+  return pending ? Promise.all(pending).then(() => completed) : completed;
+}
+
+function completeItem(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, value: unknown): Completed {
+  try {
+    const completed = isPromiseLike(value)
+      ? completeLater(run, field, plan, path, value)
+      : complete(run, field, plan, path, value);
+    if (!isPromise(completed)) return completed;
+    return completed.then(undefined, (error: unknown) => handleError(run, field, plan, path, error));
+  } catch (error) {
+    return handleError(run, field, plan, path, error);
+  }
+}
+
+/** Returns the null that replaces the value. Throws if the value cannot be null, so that its parent becomes null. */
+function handleError(run: Run, field: FieldPlan, plan: ValuePlan, path: Path, error: unknown): null {
+  const located = locatedError(error, field.nodes, responsePathAsArray(path));
+  if (plan.isNonNull) throw located;
+  addError(run, located, path);
+  return null;
+}
+
+/** Omits the errors below a place that is null already. */
+function addError(run: Run, error: GraphQLError, path: Path | undefined): void {
+  run.nulled ??= new Set();
+  for (let place = path; place !== undefined; place = place.prev) if (run.nulled.has(place)) return;
+  if (run.nulled.has(undefined)) return;
+  run.nulled.add(path);
+  run.errors.push(error);
+}
+
+function toLocated(error: unknown): GraphQLError {
+  return error instanceof GraphQLError ? error : locatedError(error, undefined);
+}
+
+function fieldPath({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path {
+  return { prev, key: responseName, typename: parentType.name };
+}
+
+/** A sibling has failed, so nothing waits for them. */
+function ignoreRejections(values: readonly unknown[] = []): void {
+  for (const value of values) if (isPromiseLike(value)) value.then(undefined, () => {});
+}
+
+async function readAll(items: AsyncIterable<unknown>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for await (const each of items) all.push(each);
+  return all;
+}
+
+function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value && typeof value[Symbol.iterator] === 'function';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise;
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** What graphql passes to resolvers. Most resolvers ignore it, so the parts are computed when they are read. */
+class ResolveInfo implements GraphQLResolveInfo {
+  readonly #run: Run;
+  readonly #field: FieldPlan;
+  readonly #parentPath: Path | undefined;
+  #path: Path | undefined;
+
+  constructor(run: Run, field: FieldPlan, parentPath: Path | undefined, path: Path | undefined) {
+    this.#run = run;
+    this.#field = field;
+    this.#parentPath = parentPath;
+    this.#path = path;
+  }
+
+  get fieldName(): string {
+    return this.#field.definition.name;
+  }
+  get fieldNodes(): readonly FieldNode[] {
+    return this.#field.nodes;
+  }
+  get returnType() {
+    return this.#field.definition.type;
+  }
+  get parentType() {
+    return this.#field.parentType;
+  }
+  get path(): Path {
+    return (this.#path ??= fieldPath(this.#field, this.#parentPath));
+  }
+  get schema() {
+    return this.#run.plan.operation.schema;
+  }
+  get fragments() {
+    return this.#run.plan.operation.fragments;
+  }
+  get rootValue(): undefined {
+    return undefined;
+  }
+  get operation() {
+    return this.#run.plan.operation.definition;
+  }
+  get variableValues(): VariableValues {
+    return this.#run.variableValues;
+  }
+  get getAbortSignal() {
+    return (): AbortSignal => {
+      this.#run.signal ??= new AbortController();
+      if (this.#run.isOver) this.#run.signal.abort();
+      return this.#run.signal.signal;
+    };
+  }
+  get getAsyncHelpers() {
+    return () => ({
+      promiseAll: <T>(values: readonly (T | PromiseLike<T>)[]): Promise<T[]> => Promise.all(values),
+      track: (values: readonly unknown[]): void => ignoreRejections(values),
+    });
+  }
+}

@@ -1,0 +1,38 @@
+/** The state of a client's bucket, as `extensions.cost.throttleStatus` publishes it. */
+export interface ThrottleStatus {
+  /** The points of a full bucket. */
+  maximumAvailable: number;
+  /** The points left, rounded down; at least 0. */
+  currentlyAvailable: number;
+  /** Points per second. */
+  restoreRate: number;
+}
+
+export type Admission =
+  | { admitted: true; throttleStatus: ThrottleStatus }
+  | {
+      admitted: false;
+      throttleStatus: ThrottleStatus;
+      /** Until the bucket holds the points of the rejected charge, if nothing else is charged meanwhile. At least 1. */
+      retryAfterMs: number;
+    };
+
+/**
+ * The points of every API client. A full bucket holds at least the points of the most expensive operation
+ * (`operationCostPoints`), so that every operation is admitted after some time.
+ */
+export interface CostBuckets {
+  /**
+   * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer.
+   *
+   * @param points a positive integer
+   */
+  charge(clientId: string, points: number): Promise<Admission>;
+  /**
+   * Returns the points of a charge that the operation did not use. Does not fill the bucket above its maximum. The
+   * result is the state afterwards.
+   *
+   * @param points a whole number from 0 to the points of the charge
+   */
+  refund(clientId: string, points: number): ThrottleStatus;
+}

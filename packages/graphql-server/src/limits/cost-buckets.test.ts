@@ -1,0 +1,312 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CostSettlement } from '@deedwire/store/cost-buckets';
+import { describe, expect, test } from 'vitest';
+import { type ClientCostBuckets, type CostBucketsOptions, createCostBuckets } from './cost-buckets.ts';
+
+const limit = { maximum: 2_000, restoreRate: 200 };
+
+type Settled = Awaited<ReturnType<CostBucketsOptions['settle']>>;
+
+interface SetUp {
+  buckets: ClientCostBuckets;
+  /** Settlements, oldest first. */
+  settlements: CostSettlement[];
+  charges: string[];
+  /** The points of the shared bucket. It does not restore them by itself. */
+  shared: { points: number; processes: number };
+  /** Moves the clock of the process. */
+  pass: (ms: number) => void;
+  /** Replaces the database. */
+  respond: { with: (settlement: CostSettlement) => Promise<Settled> };
+}
+
+/** A process with a shared bucket that decides as the statement of the store does, and a clock that stands still. */
+function setUp(options: Partial<CostBucketsOptions> = {}): SetUp {
+  let nowMs = 1_000;
+  const settlements: CostSettlement[] = [];
+  const charges: string[] = [];
+  const shared = { points: limit.maximum, processes: 1 };
+  const respond: SetUp['respond'] = {
+    async with({ change, needed, least, spare }) {
+      shared.points = Math.min(limit.maximum, shared.points + change);
+      const rest = Math.max(0, shared.points - needed);
+      const wanted =
+        shared.points < least ? 0 : Math.floor(Math.min(shared.points, needed + Math.min(spare, rest / 2)));
+      const granted = Math.max(0, wanted);
+      shared.points -= granted;
+      return { granted, points: shared.points, processes: shared.processes };
+    },
+  };
+  const buckets = createCostBuckets({
+    settle: (_, settlement) => {
+      settlements.push(settlement);
+      return respond.with(settlement);
+    },
+    defaultLimit: limit,
+    monotonicMs: () => nowMs,
+    onCharge: ({ points, admitted, basis }) => charges.push(`${points} ${admitted ? 'admitted' : 'rejected'} ${basis}`),
+    ...options,
+  });
+  return { buckets, settlements, charges, shared, respond, pass: (ms) => (nowMs += ms) };
+}
+
+/** Lets settlements in the background end. */
+const settled = () => sleep(1);
+
+const unavailable = () => Promise.reject(new Error('The database is not available.'));
+const hanging = () => new Promise<never>(() => {});
+
+describe('charge', () => {
+  test('waits for the first points, and spends the following ones without the database', async () => {
+    const { buckets, settlements, charges, shared } = setUp();
+    expect(await buckets.charge('a', 100)).toEqual({
+      admitted: true,
+      throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 1_900, restoreRate: 200 },
+    });
+    expect(settlements).toMatchObject([{ change: 0, needed: 100, least: 100, spare: 100 }]);
+    for (let count = 0; count < 10; count += 1) await buckets.charge('a', 5);
+    expect(settlements).toHaveLength(1);
+    expect(charges).toEqual(['100 admitted settled', ...Array.from({ length: 10 }, () => '5 admitted held')]);
+    expect(shared.points).toBe(1_800);
+  });
+
+  test('waits longer for the first points, whose connection may have to be opened', async () => {
+    const { buckets, charges, respond } = setUp();
+    const shared = respond.with;
+    respond.with = async (settlement) => {
+      await sleep(150);
+      return shared(settlement);
+    };
+    expect(await buckets.charge('a', 400)).toMatchObject({ admitted: true });
+    expect(charges).toEqual(['400 admitted settled']);
+  });
+
+  test('takes more points in the background when less than half of them are left', async () => {
+    const { buckets, settlements, charges } = setUp();
+    await buckets.charge('a', 100);
+    await buckets.charge('a', 60);
+    await settled();
+    expect(settlements).toMatchObject([{ needed: 100 }, { change: 0, needed: 0, least: 0, spare: 60 }]);
+    await buckets.charge('a', 90);
+    expect(charges).toEqual(['100 admitted settled', '60 admitted held', '90 admitted held']);
+  });
+
+  test('rejects what the bucket does not hold, says when it will, and takes nothing', async () => {
+    const { buckets, shared } = setUp();
+    shared.points = 300;
+    expect(await buckets.charge('a', 900)).toEqual({
+      admitted: false,
+      throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 300, restoreRate: 200 },
+      retryAfterMs: 3_000,
+    });
+    expect(await buckets.charge('a', 300)).toMatchObject({ admitted: true });
+    expect(shared.points).toBe(0);
+  });
+
+  test('a client that is rejected again and again causes at most one settlement in 50 ms', async () => {
+    const { buckets, settlements, shared, pass } = setUp();
+    shared.points = 0;
+    for (let count = 0; count < 100; count += 1) {
+      expect(await buckets.charge('a', 10)).toMatchObject({ admitted: false });
+      await settled();
+    }
+    expect(settlements.length).toBeLessThanOrEqual(2);
+    pass(51);
+    shared.points = 10;
+    expect(await buckets.charge('a', 10)).toMatchObject({ admitted: true });
+  });
+
+  test('charges that wait at the same time share a settlement, in their order', async () => {
+    const { buckets, settlements, shared } = setUp();
+    shared.points = 1_000;
+    const charges = await Promise.all([500, 400, 300, 100].map((points) => buckets.charge('a', points)));
+    expect(charges.map(({ admitted }) => admitted)).toEqual([true, true, false, true]);
+    // The first settlement was for the first charge, with 100 points to spare; the other charges came during it.
+    expect(settlements.slice(0, 2)).toMatchObject([
+      { needed: 500, least: 500, spare: 100 },
+      { needed: 700, least: 0, spare: 100 },
+    ]);
+  });
+
+  test('the buckets of clients are separate', async () => {
+    const { buckets, charges } = setUp();
+    await buckets.charge('a', 10);
+    await buckets.charge('b', 10);
+    expect(charges).toEqual(['10 admitted settled', '10 admitted settled']);
+  });
+});
+
+describe('refund', () => {
+  test('returns the points that the operation did not use, and no more than fit', async () => {
+    const { buckets, shared } = setUp();
+    await buckets.charge('a', 900);
+    expect(buckets.refund('a', 890).currentlyAvailable).toBe(1_990);
+    await settled();
+    expect(shared.points).toBe(1_890); // the process holds 100
+    expect(buckets.refund('a', 500).currentlyAvailable).toBe(2_000);
+    await settled();
+    expect(shared.points).toBe(2_000);
+  });
+
+  test('never holds more than the points of half a second', async () => {
+    const { buckets, settlements } = setUp();
+    await buckets.charge('a', 1_000);
+    buckets.refund('a', 1_000);
+    await settled();
+    expect(settlements.at(-1)).toMatchObject({ change: 1_000, needed: 0, spare: 0 });
+  });
+
+  test('points whose return may have been committed are not returned again', async () => {
+    const { buckets, settlements, respond } = setUp();
+    await buckets.charge('a', 1_000);
+    const database = respond.with;
+    respond.with = unavailable;
+    buckets.refund('a', 1_000);
+    await settled();
+    respond.with = database;
+    await buckets.charge('a', 1_000);
+    await settled();
+    expect(settlements.map(({ change }) => change).filter((change) => change > 0)).toHaveLength(1);
+  });
+});
+
+describe('while the database does not respond', () => {
+  test('a charge waits for at most 50 ms, and what the process may hold is admitted', async () => {
+    const { buckets, charges, respond } = setUp();
+    respond.with = hanging;
+    expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', 41)).toMatchObject({ admitted: false });
+    expect(await buckets.charge('a', 40)).toMatchObject({ admitted: true });
+    expect(charges).toEqual(['60 admitted alone', '41 rejected alone', '40 admitted alone']);
+  });
+
+  test('restores the share of one process of four, and admits the most expensive operation after some time', async () => {
+    const { buckets, shared, respond, pass } = setUp();
+    shared.processes = 4;
+    shared.points = 0;
+    expect(await buckets.charge('b', 1)).toMatchObject({ admitted: false });
+    respond.with = unavailable;
+    expect(await buckets.charge('a', 1_000)).toMatchObject({ admitted: false, retryAfterMs: 20_000 });
+    // The points of the first two seconds are available at once.
+    let admitted = 0;
+    for (let second = 0; second < 100; second += 1) {
+      pass(1_000);
+      while ((await buckets.charge('a', 1)).admitted) admitted += 1;
+    }
+    expect(admitted).toBe(50 * 100);
+    pass(20_000);
+    expect(await buckets.charge('a', 1_000)).toMatchObject({ admitted: true });
+  });
+
+  test('retries in the background every 250 ms, and pays what it has spent', async () => {
+    const { buckets, settlements, shared, respond, pass } = setUp();
+    const database = respond.with;
+    await buckets.charge('a', 400);
+    respond.with = unavailable;
+    await buckets.charge('a', 100);
+    await buckets.charge('a', 100);
+    await settled();
+    const before = settlements.length;
+    pass(249);
+    await buckets.charge('a', 1);
+    await settled();
+    expect(settlements).toHaveLength(before);
+    respond.with = database;
+    pass(1);
+    await buckets.charge('a', 1);
+    await settled();
+    expect(settlements[before]?.change).toBe(-100);
+    expect(shared.points).toBe(1_300); // without the 600 points that were spent, and the 100 that the process holds
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(1_400);
+  });
+
+  test('points that were saved up and not spent are not added to the shared bucket', async () => {
+    const { buckets, shared, respond, pass } = setUp();
+    const database = respond.with;
+    shared.processes = 10;
+    shared.points = 0;
+    await buckets.charge('a', 1);
+    respond.with = unavailable;
+    pass(100);
+    await buckets.charge('a', 1);
+    pass(100_000);
+    respond.with = database;
+    expect(await buckets.charge('a', 998)).toMatchObject({ admitted: true });
+    await settled();
+    // It was empty, 999 points were spent, and the process holds 2.
+    expect(shared.points).toBe(-1_001);
+  });
+
+  test('settlements that fail again and again create no points', async () => {
+    const { buckets, respond } = setUp();
+    respond.with = unavailable;
+    let admitted = 0;
+    for (let count = 0; count < 1_000; count += 1) if ((await buckets.charge('a', 1)).admitted) admitted += 1;
+    expect(admitted).toBe(100);
+  });
+
+  test('settlements that are late again and again create no points', async () => {
+    const { buckets, shared, respond } = setUp({ waitMs: 5, firstWaitMs: 5 });
+    const database = respond.with;
+    respond.with = async (settlement) => {
+      await sleep(10);
+      return database(settlement);
+    };
+    shared.points = 0;
+    let admitted = 0;
+    for (let count = 0; count < 20; count += 1) {
+      if ((await buckets.charge('a', 50)).admitted) admitted += 50;
+      await sleep(3);
+    }
+    expect(admitted).toBe(100);
+  });
+});
+
+describe('sweep', () => {
+  test('returns the points of a client that is idle for 10 s, and forgets it', async () => {
+    const { buckets, settlements, shared, pass } = setUp();
+    await buckets.charge('a', 100);
+    pass(9_999);
+    buckets.sweep();
+    await settled();
+    expect(settlements).toHaveLength(1);
+    pass(1);
+    buckets.sweep();
+    await settled();
+    expect(settlements.at(-1)).toMatchObject({ change: 100, needed: 0, spare: 0, elapsedSeconds: 10 });
+    expect(shared.points).toBe(1_900);
+    buckets.sweep();
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(2_000); // the client is forgotten
+  });
+
+  test('holds the points of a bounded number of clients, and returns those of the others', async () => {
+    const { buckets, shared } = setUp({ maxClients: 1 });
+    await buckets.charge('a', 10);
+    expect(shared.points).toBe(1_890);
+    await buckets.charge('b', 10);
+    await settled();
+    expect(shared.points).toBe(1_880); // the double shares one bucket
+  });
+});
+
+test('applies another limit at the next request', async () => {
+  const { buckets, shared } = setUp();
+  await buckets.charge('a', 10);
+  expect(buckets.status('a', { maximum: 1_000, restoreRate: 50 })).toEqual({
+    maximumAvailable: 1_000,
+    currentlyAvailable: 1_000,
+    restoreRate: 50,
+  });
+  expect(await buckets.charge('a', 50)).toMatchObject({ throttleStatus: { maximumAvailable: 1_000 } });
+  await settled();
+  expect(shared.points).toBeGreaterThanOrEqual(1_890);
+});
+
+test('tells how long ago the last settlement began, so that a step of the clock of the database creates no points', async () => {
+  const { buckets, settlements, pass } = setUp();
+  pass(3_000);
+  await buckets.charge('a', 100);
+  pass(500);
+  await buckets.charge('a', 300);
+  expect(settlements.map(({ elapsedSeconds }) => elapsedSeconds)).toEqual([Infinity, 0.5]);
+});

@@ -1,0 +1,299 @@
+import type { CostLimit } from '@deedwire/auth';
+import type { CostSettlement, CostSettlementRow } from '@deedwire/store/cost-buckets';
+import type { Admission, CostBuckets, ThrottleStatus } from './bucket.ts';
+import {
+  availablePoints,
+  beginAlone,
+  type ClientPoints,
+  endAlone,
+  msUntilAvailable,
+  newClientPoints,
+  receive,
+  reservePoints,
+  restoreAlone,
+  spend,
+  throttleStatusOf,
+} from './client-points.ts';
+
+/** How a charge was decided. `held`: without the database. `settled`: after a settlement. `alone`: the database did not respond. */
+type ChargeBasis = 'held' | 'settled' | 'alone';
+
+export interface CostBucketsOptions {
+  /** Settles the shared bucket of a client. Null if the client does not exist. Rejects when the database is unavailable. */
+  settle: (clientId: string, settlement: CostSettlement) => Promise<CostSettlementRow | null>;
+  /** The limit of a client that `status` was not called for. */
+  defaultLimit: CostLimit;
+  /** How long a charge waits for a settlement. Defaults to 50. */
+  waitMs?: number;
+  /** The same for the first charge of a client in this process, which holds no points for it yet. Defaults to 1,000. */
+  firstWaitMs?: number;
+  /** Points that were not used for this long return to the shared bucket. Defaults to 10,000. */
+  idleMs?: number;
+  /** The maximum number of clients whose points this process holds. Defaults to 10,000. */
+  maxClients?: number;
+  /** A monotonic clock in milliseconds. */
+  monotonicMs?: () => number;
+  /** Called for each charge. Must not throw. */
+  onCharge?: (charge: { points: number; admitted: boolean; basis: ChargeBasis }) => void;
+  /** Called for each refund. Must not throw. */
+  onRefund?: (points: number) => void;
+  /** Called after each settlement. Must not throw. */
+  onSettled?: (result: 'succeeded' | 'failed', error?: unknown) => void;
+}
+
+export interface ClientCostBuckets extends CostBuckets {
+  /** Sets the limit of a client, as it was read with the key of its request, and returns the state of its bucket. */
+  status(clientId: string, limit: CostLimit): ThrottleStatus;
+  /** Returns unused points of idle clients, and forgets these clients. Call it about once a second. */
+  sweep(): void;
+}
+
+interface Decision {
+  admitted: boolean;
+  basis: ChargeBasis;
+}
+
+interface Waiter {
+  points: number;
+  decide: (admitted: boolean, basis: ChargeBasis) => void;
+}
+
+interface Client extends ClientPoints {
+  id: string;
+  usedAtMs: number;
+  /** When the client last moved to the end of the order of use. */
+  movedAtMs: number;
+  /** The start of the last settlement that succeeded. Null before the first one. */
+  settledAtMs: number | null;
+  isSettling: boolean;
+  /** Charges that wait for the next settlement, oldest first. */
+  waiters: Set<Waiter>;
+  /** Until then, a charge beyond the known points is rejected without a settlement. */
+  rejectUntilMs: number;
+  /** Until then, nothing is settled in the background. */
+  quietUntilMs: number;
+}
+
+/** How long the result of a settlement that granted too little counts. It limits how often a rejected client writes. */
+const rejectForMs = 50;
+const retryAfterFailureMs = 250;
+
+/** A client moves in the order of use at most this often: moving it costs more than charging it. */
+const moveEveryMs = 1_000;
+
+/**
+ * The buckets of all clients. Each process takes points from the shared bucket of a client in advance, at most those that the
+ * client regains in half a second, and spends them without the database. It takes more in the background when half of them are
+ * spent. Only a charge of more points than the process holds waits for a settlement.
+ */
+export function createCostBuckets(options: CostBucketsOptions): ClientCostBuckets {
+  const { settle, defaultLimit, onCharge, onRefund, onSettled } = options;
+  const { waitMs = 50, firstWaitMs = 1_000, idleMs = 10_000, maxClients = 10_000 } = options;
+  const monotonicMs = options.monotonicMs ?? (() => performance.now());
+  /** The processes that share the buckets. */
+  let processes = 1;
+  /** By `movedAtMs`, the earliest first: the least recently used one comes first, to within a second. */
+  const clients = new Map<string, Client>();
+
+  function clientOf(id: string, nowMs: number, limit?: CostLimit): Client {
+    let client = clients.get(id);
+    if (client === undefined) {
+      client = {
+        ...newClientPoints(limit ?? defaultLimit),
+        id,
+        usedAtMs: nowMs,
+        movedAtMs: -Infinity,
+        settledAtMs: null,
+        isSettling: false,
+        waiters: new Set(),
+        rejectUntilMs: -Infinity,
+        quietUntilMs: -Infinity,
+      };
+    } else if (limit !== undefined && !isSame(client.limit, limit)) {
+      client.limit = limit;
+      receive(client, 0); // a lower limit
+    }
+    client.usedAtMs = nowMs;
+    if (nowMs - client.movedAtMs >= moveEveryMs) {
+      client.movedAtMs = nowMs;
+      clients.delete(id); // moves the client to the end
+      clients.set(id, client);
+    }
+    const [oldest] = clients.size > maxClients ? clients.values() : [];
+    if (oldest !== undefined) {
+      clients.delete(oldest.id);
+      oldest.usedAtMs = -Infinity; // takes no more points
+      giveBack(oldest);
+    }
+    restoreAlone(client, nowMs, processes);
+    return client;
+  }
+
+  /** A client has one settlement at a time, so that charges that wait share the next one. */
+  async function settleClient(client: Client): Promise<void> {
+    const sentMs = monotonicMs();
+    const served = [...client.waiters];
+    const costs = served.map(({ points }) => points);
+    const needed = Math.ceil(Math.max(0, sum(costs) - client.held));
+    // Background settlements fill up what is held; others also leave that much after the charges.
+    const kept = served.length === 0 ? client.held : 0;
+    const spare = isIdle(client, sentMs) ? 0 : Math.floor(Math.max(0, reservePoints(client) - kept));
+    client.isSettling = true;
+    client.settling = client.owed;
+    client.owed = 0;
+    try {
+      const settled = await settle(client.id, {
+        change: client.settling,
+        needed,
+        least: served.length === 0 ? 0 : Math.ceil(Math.max(0, Math.min(...costs) - client.held)),
+        spare,
+        // The first time, the clock of the database counts alone: the bucket may have restored points before this process started.
+        elapsedSeconds: client.settledAtMs === null ? Infinity : (sentMs - client.settledAtMs) / 1000,
+      });
+      if (settled === null) throw new Error(`The client ${client.id} does not exist.`);
+      const nowMs = monotonicMs();
+      processes = settled.processes;
+      client.settling = 0;
+      client.settledAtMs = sentMs;
+      client.shared = { points: settled.points, atMs: nowMs };
+      client.held += settled.granted;
+      serve(client, served, nowMs);
+      endAlone(client);
+      if (settled.granted < needed + spare) client.quietUntilMs = nowMs + rejectForMs;
+      onSettled?.('succeeded');
+    } catch (error) {
+      // The settlement may have been committed. Points that are returned twice would be created, so they are lost instead.
+      client.owed += Math.min(0, client.settling);
+      client.settling = 0;
+      client.quietUntilMs = monotonicMs() + retryAfterFailureMs;
+      onSettled?.('failed', error);
+      continueAlone(client);
+    }
+    client.isSettling = false;
+    if (client.waiters.size > 0 || (client.owed >= 1 && client.restoredAtMs === null)) void settleClient(client);
+  }
+
+  /** Decides the charges that the settlement was for, and the later ones that the process now holds enough points for. */
+  function serve(client: Client, served: readonly Waiter[], nowMs: number): void {
+    for (const waiter of served) {
+      if (!client.waiters.delete(waiter)) continue; // it stopped waiting
+      const admitted = spend(client, waiter.points);
+      if (!admitted) client.rejectUntilMs = nowMs + rejectForMs;
+      waiter.decide(admitted, 'settled');
+    }
+    for (const waiter of client.waiters) {
+      if (!spend(client, waiter.points)) return;
+      client.waiters.delete(waiter);
+      waiter.decide(true, 'settled');
+    }
+  }
+
+  /** The shared bucket does not respond: charges that wait for it get the points of this process. */
+  function continueAlone(client: Client): void {
+    beginAlone(client, monotonicMs(), processes);
+    for (const waiter of client.waiters) {
+      client.waiters.delete(waiter);
+      waiter.decide(spend(client, waiter.points), 'alone');
+    }
+  }
+
+  /** Settles in the background if points must be returned, or before they run out. */
+  function settleAhead(client: Client, nowMs: number): void {
+    if (client.isSettling) return;
+    const isAlone = client.restoredAtMs !== null;
+    const isLow = client.held < reservePoints(client) / 2;
+    if ((client.owed >= 1 && !isAlone) || ((isAlone || isLow) && nowMs >= client.quietUntilMs)) {
+      void settleClient(client);
+    }
+  }
+
+  const isIdle = (client: Client, nowMs: number): boolean => nowMs - client.usedAtMs >= idleMs;
+
+  function giveBack(client: Client): void {
+    client.owed += client.held;
+    client.held = 0;
+    if (client.owed !== 0 && !client.isSettling) void settleClient(client);
+  }
+
+  function settlementFor(client: Client, points: number): Promise<Decision> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => {
+          // The response may be in the socket already, if this process was busy.
+          setImmediate(() => {
+            if (client.waiters.has(waiter)) continueAlone(client);
+          });
+        },
+        client.settledAtMs === null ? firstWaitMs : waitMs,
+      );
+      const waiter: Waiter = {
+        points,
+        decide(admitted, basis) {
+          clearTimeout(timer);
+          resolve({ admitted, basis });
+        },
+      };
+      client.waiters.add(waiter);
+      if (!client.isSettling) void settleClient(client);
+    });
+  }
+
+  /** Null if the charge has to wait for a settlement: the held points do not suffice, or are for charges that wait already. */
+  function decideAtOnce(client: Client, points: number, nowMs: number): Decision | null {
+    const isAlone = client.restoredAtMs !== null;
+    if (client.waiters.size === 0 && spend(client, points))
+      return { admitted: true, basis: isAlone ? 'alone' : 'held' };
+    if (isAlone) return { admitted: false, basis: 'alone' };
+    const isKnown = nowMs < client.rejectUntilMs && points > availablePoints(client, nowMs);
+    return isKnown ? { admitted: false, basis: 'held' } : null;
+  }
+
+  return {
+    status(clientId, limit) {
+      const nowMs = monotonicMs();
+      return throttleStatusOf(clientOf(clientId, nowMs, limit), nowMs);
+    },
+
+    async charge(clientId, points): Promise<Admission> {
+      const startMs = monotonicMs();
+      const client = clientOf(clientId, startMs);
+      let decision = decideAtOnce(client, points, startMs);
+      if (decision === null) decision = await settlementFor(client, points);
+      else settleAhead(client, startMs);
+      const { admitted, basis } = decision;
+      onCharge?.({ points, admitted, basis });
+      const nowMs = monotonicMs();
+      const throttleStatus = throttleStatusOf(client, nowMs);
+      if (admitted) return { admitted, throttleStatus };
+      return { admitted, throttleStatus, retryAfterMs: msUntilAvailable(client, points, nowMs, processes) };
+    },
+
+    refund(clientId, points) {
+      const nowMs = monotonicMs();
+      const client = clientOf(clientId, nowMs);
+      receive(client, points);
+      onRefund?.(points);
+      const throttleStatus = throttleStatusOf(client, nowMs);
+      settleAhead(client, nowMs);
+      return throttleStatus;
+    },
+
+    sweep() {
+      const nowMs = monotonicMs();
+      for (const [id, client] of clients) {
+        if (nowMs - client.movedAtMs < idleMs) break;
+        if (client.isSettling || !isIdle(client, nowMs)) continue;
+        if (client.held === 0 && client.owed === 0) clients.delete(id);
+        else giveBack(client);
+      }
+    },
+  };
+}
+
+function isSame(a: CostLimit, b: CostLimit): boolean {
+  return a.maximum === b.maximum && a.restoreRate === b.restoreRate;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

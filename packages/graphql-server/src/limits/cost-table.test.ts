@@ -1,0 +1,70 @@
+import { buildSchema } from 'graphql';
+import { expect, test } from 'vitest';
+import { readCostTable } from './cost-table.ts';
+import type { OperationCosts } from './operation-costs.ts';
+
+const schema = buildSchema(/* GraphQL */ `
+  type Query {
+    things(first: Int = 20): ThingConnection!
+    thing: Thing
+    parts: [Part!]!
+  }
+  type ThingConnection {
+    nodes: [Thing!]!
+  }
+  interface Thing {
+    id: ID!
+  }
+  type Part implements Thing {
+    id: ID!
+    names: [String!]!
+  }
+`);
+const problemsOf = (costs: Partial<OperationCosts>) =>
+  readCostTable(schema, { weights: {}, listSizes: { 'Query.parts': 5 }, pageSizeMaximum: 100, ...costs }).problems;
+
+test('accepts costs that cover every list of objects, also with those of fields that are gone', () => {
+  expect(problemsOf({})).toEqual([]);
+  expect(problemsOf({ weights: { 'Part.gone': 5 } })).toEqual([]);
+  expect(problemsOf({ weights: { 'Part.names': 0.5 }, listSizes: { 'Query.parts': 5, 'Query.things': 30 } })).toEqual(
+    [],
+  );
+});
+
+test.each<[string, Partial<OperationCosts>, string]>([
+  [
+    'a list without a size',
+    { listSizes: {} },
+    'Query.parts returns a list, but its manifest has no "costListSizes" for it',
+  ],
+  [
+    'a size of a field that is no list',
+    { listSizes: { 'Query.parts': 5, 'Query.thing': 2 } },
+    'Query.thing has a list size, but it is neither a list of objects nor a connection',
+  ],
+  [
+    'a size of a list of scalars',
+    { listSizes: { 'Query.parts': 5, 'Part.names': 2 } },
+    'Part.names has a list size, but it is neither a list of objects nor a connection',
+  ],
+  [
+    'a size of 0',
+    { listSizes: { 'Query.parts': 0 } },
+    'the list size of Query.parts is 0; it must be a positive integer',
+  ],
+  ['a weight below 0', { weights: { 'Part.id': -1 } }, 'the cost weight of Part.id is -1; it must be 0 or more'],
+  [
+    'a field that costs more than that of its interface',
+    { weights: { 'Part.id': 2 } },
+    'Part.id costs more than Thing.id, which it implements',
+  ],
+])('reports %s', (_, costs, problem) => {
+  expect(problemsOf(costs)).toEqual([problem]);
+});
+
+test('reports a connection that is returned by a field without `first`', () => {
+  const odd = buildSchema('type Query { a(first: Int): C! b: C! } type C { nodes: [Query!]! }');
+  expect(readCostTable(odd, { weights: {}, listSizes: {}, pageSizeMaximum: 100 }).problems).toEqual([
+    'Query.b returns a connection, but has no argument "first"',
+  ]);
+});

@@ -1,0 +1,98 @@
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints } from './operation-costs.ts';
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** How many values a field returns for each parent. */
+export type ListSize =
+  | { kind: 'single' }
+  /** A list with a declared maximum. */
+  | { kind: 'fixed'; items: number }
+  /** A list of a connection: as many as the page has. */
+  | { kind: 'page' };
+
+export interface FieldCost {
+  /** Of each value. */
+  weight: MilliPoints;
+  size: ListSize;
+  /** The page size of a connection if `first` is larger. Null if the field has no argument `first`. */
+  pageMaximum: number | null;
+}
+
+/** The costs of the fields of a schema, by coordinate. */
+export type CostTable = ReadonlyMap<string, FieldCost>;
+
+/**
+ * Reads the costs of every field of a schema.
+ *
+ * @returns the table, and one sentence for each weight or size that is missing, in the wrong place or out of range
+ */
+export function readCostTable(
+  schema: GraphQLSchema,
+  costs: OperationCosts,
+): { table: CostTable; problems: readonly string[] } {
+  const table = new Map<string, FieldCost>();
+  const problems: string[] = [];
+  const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
+    (isObjectType(type) || isInterfaceType(type)) && !type.name.startsWith('__')
+      ? Object.values(type.getFields()).map((field) => ({ type, field }))
+      : [],
+  );
+  // The lists of a connection type have the size of the page, so every field that returns the type must have `first`.
+  const connections = new Set(
+    fields.filter(({ field }) => hasFirst(field)).map(({ field }) => getNamedType(field.type)),
+  );
+  for (const { type, field } of fields) {
+    const coordinate = `${type.name}.${field.name}`;
+    const isObject = isCompositeType(getNamedType(field.type));
+    const declared = costs.listSizes[coordinate];
+    const weight = costs.weights[coordinate] ?? (isObject ? defaultWeights.object : defaultWeights.leaf);
+    if (!(weight >= 0)) problems.push(`the cost weight of ${coordinate} is ${weight}; it must be 0 or more`);
+    if (declared !== undefined && !(Number.isInteger(declared) && declared > 0))
+      problems.push(`the list size of ${coordinate} is ${declared}; it must be a positive integer`);
+
+    let size: ListSize = { kind: 'single' };
+    const isList = isObject && containsList(field.type);
+    if (isList && connections.has(type)) size = { kind: 'page' };
+    else if (isList && declared !== undefined) size = { kind: 'fixed', items: declared };
+    else if (isList) problems.push(`${coordinate} returns a list, but its manifest has no "costListSizes" for it`);
+    if (declared !== undefined && size.kind !== 'fixed' && !hasFirst(field))
+      problems.push(`${coordinate} has a list size, but it is neither a list of objects nor a connection`);
+    if (!hasFirst(field) && connections.has(getNamedType(field.type)))
+      problems.push(`${coordinate} returns a connection, but has no argument "first"`);
+
+    const pageMaximum = hasFirst(field) ? Math.min(declared ?? Infinity, costs.pageSizeMaximum) : null;
+    table.set(coordinate, { weight: toMilliPoints(weight), size, pageMaximum });
+  }
+  for (const { type, field } of fields) {
+    for (const { name } of type.getInterfaces()) {
+      const [own, general] = [table.get(`${type.name}.${field.name}`), table.get(`${name}.${field.name}`)];
+      if (own && general && maximumOf(own) > maximumOf(general))
+        problems.push(`${type.name}.${field.name} costs more than ${name}.${field.name}, which it implements`);
+    }
+  }
+  return { table, problems };
+}
+
+/** What the values of a field cost at most, without the fields below them. */
+function maximumOf({ weight, size, pageMaximum }: FieldCost): number {
+  return weight * (size.kind === 'fixed' ? size.items : 1) * (pageMaximum ?? 1);
+}
+
+function hasFirst({ args }: Field): boolean {
+  return args.some(({ name }) => name === 'first');
+}
+
+function containsList(type: GraphQLOutputType): boolean {
+  return isListType(getNullableType(type));
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { CostLimit, InterfaceName } from '@deedwire/auth';
+import type { Logger } from '@deedwire/service-runtime';
+import type { Database } from '@deedwire/store';
+import { registerCostProcess, removeCostProcess, settleCostBucket } from '@deedwire/store/cost-buckets';
+import { Counter, type Registry } from 'prom-client';
+import { type ClientCostBuckets, createCostBuckets } from './cost-buckets.ts';
+
+export interface OpenCostBucketsOptions {
+  interfaceName: InterfaceName;
+  /** Nothing else must use its connections, because charges wait for them. */
+  database: Database;
+  logger: Logger;
+  metrics: Registry;
+}
+
+export interface OpenCostBuckets {
+  buckets: ClientCostBuckets;
+  /** Stops the work in the background. The database must still be open. */
+  close(): Promise<void>;
+}
+
+/** The limit of a client unless an operator sets another one. The contracts publish it. */
+export const defaultCostLimit: CostLimit = { maximum: 2_000, restoreRate: 200 };
+
+const sweepEveryMs = 1_000;
+/** A process counts for 30 seconds after it was seen. */
+const registerEveryMs = 10_000;
+const logFailuresEveryMs = 10_000;
+
+/** The cost buckets of an interface, shared with its other processes through the database. */
+export function openCostBuckets({ interfaceName, database, logger, metrics }: OpenCostBucketsOptions): OpenCostBuckets {
+  const processId = randomUUID();
+  let loggedAtMs = -Infinity;
+  const { countCharge, countRefund, countSettlement } = createCostMetrics(interfaceName, metrics);
+
+  function logFailure(err: unknown): void {
+    if (performance.now() - loggedAtMs < logFailuresEveryMs) return;
+    loggedAtMs = performance.now();
+    logger.warn({ err }, 'cost buckets cannot be settled; this process admits its share');
+  }
+
+  const buckets = createCostBuckets({
+    settle: (clientId, settlement) => settleCostBucket(database, clientId, settlement),
+    defaultLimit: defaultCostLimit,
+    onCharge: countCharge,
+    onRefund: countRefund,
+    onSettled(result, error) {
+      countSettlement(result);
+      if (result === 'failed') logFailure(error);
+    },
+  });
+
+  let registration = Promise.resolve();
+  function register(): void {
+    registration = registerCostProcess(database, processId, interfaceName).catch(logFailure);
+  }
+
+  register();
+  const timers = [
+    setInterval(() => buckets.sweep(), sweepEveryMs).unref(),
+    setInterval(() => register(), registerEveryMs).unref(),
+  ];
+  return {
+    buckets,
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      await registration;
+      await removeCostProcess(database, processId).catch(logFailure);
+    },
+  };
+}
+
+function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {
+  const charges = new Counter({
+    name: 'deedwire_cost_charges_total',
+    help: 'Charges for operations, by interface, result (admitted or rejected) and basis (held, settled or alone).',
+    labelNames: ['interface', 'result', 'basis'],
+    registers: [metrics],
+  });
+  const points = new Counter({
+    name: 'deedwire_cost_points_total',
+    help: 'Cost points by interface and kind: charged for admitted operations, refunded, or rejected with their operations.',
+    labelNames: ['interface', 'kind'],
+    registers: [metrics],
+  });
+  const settlements = new Counter({
+    name: 'deedwire_cost_settlements_total',
+    help: 'Settlements with the shared cost buckets, by interface and result (succeeded or failed).',
+    labelNames: ['interface', 'result'],
+    registers: [metrics],
+  });
+  return {
+    countCharge: (charge: { points: number; admitted: boolean; basis: string }): void => {
+      charges.inc({ interface: interfaceName, result: charge.admitted ? 'admitted' : 'rejected', basis: charge.basis });
+      points.inc({ interface: interfaceName, kind: charge.admitted ? 'charged' : 'rejected' }, charge.points);
+    },
+    countRefund: (refunded: number): void => points.inc({ interface: interfaceName, kind: 'refunded' }, refunded),
+    countSettlement: (result: 'succeeded' | 'failed'): void => settlements.inc({ interface: interfaceName, result }),
+  };
+}

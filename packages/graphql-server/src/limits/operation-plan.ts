@@ -1,0 +1,237 @@
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  type GraphQLField,
+  type GraphQLSchema,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValueNode,
+} from 'graphql';
+import type { CostTable } from './cost-table.ts';
+import { costOfName, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
+
+/** The variables of a request, before coercion. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The number of values that a field returns for each value of its parent. */
+export type Count =
+  | number
+  /** The value of a variable, but at most `maximum`. `omitted` if the request has no value for it. */
+  | { variable: string; omitted: number; whenNull: number; maximum: number };
+
+export interface LeafPlan {
+  responseName: string;
+  weight: MilliPoints;
+}
+
+/** The cost of a field that returns objects. Fields with the same response name in one selection set are one. */
+export interface ObjectPlan {
+  responseName: string;
+  count: Count;
+  /** Of each object, without its fields. */
+  weight: MilliPoints;
+  leaves: LeafPlan[];
+  /** The sum of what each object costs for its leaves, and for long response names of its fields. */
+  leavesCost: MilliPoints;
+  children: ObjectPlan[];
+}
+
+export interface OperationPlan {
+  root: ObjectPlan;
+  /** The response name of the first field `__schema` or `__type`. Null if there is none. */
+  introspection: string | null;
+  /** Fields of the document that are not executed: in other operations, skipped, or repeated in a selection set. */
+  fieldsNotRun: number;
+}
+
+/** A document, prepared for planning its operations. */
+export interface PlannedDocument {
+  document: DocumentNode;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  fieldCount: number;
+  /** The variables in `@skip`, in `@include` and in the name of `__type`. Other variables only change page sizes. */
+  planVariables: readonly string[];
+}
+
+export function prepareDocument(document: DocumentNode): PlannedDocument {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const planVariables = new Set<string>();
+  let fieldCount = 0;
+
+  function visit({ selections }: SelectionSetNode): void {
+    for (const selection of selections) {
+      for (const directive of selection.directives ?? []) {
+        const condition = conditionOf(directive);
+        if (condition?.kind === Kind.VARIABLE) planVariables.add(condition.name.value);
+      }
+      if (selection.kind === Kind.FIELD) {
+        fieldCount += 1;
+        const [argument] = selection.name.value === '__type' ? (selection.arguments ?? []) : [];
+        if (argument?.value.kind === Kind.VARIABLE) planVariables.add(argument.value.name.value);
+      }
+      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) visit(selection.selectionSet);
+    }
+  }
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    if ('selectionSet' in definition && definition.selectionSet) visit(definition.selectionSet);
+  }
+  return { document, fragments, fieldCount, planVariables: [...planVariables] };
+}
+
+/**
+ * Plans an operation of a valid document.
+ *
+ * @param variables only those of `planVariables` are read
+ */
+export function planOperation(
+  schema: GraphQLSchema,
+  table: CostTable,
+  { fragments, fieldCount }: PlannedDocument,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): OperationPlan {
+  let introspection: string | null = null;
+  const executed = new Set<FieldNode>();
+  const leafWeight = toMilliPoints(defaultWeights.leaf);
+  const defaults = new Map(
+    (operation.variableDefinitions ?? []).map(({ variable, defaultValue }) => [variable.name.value, defaultValue]),
+  );
+
+  /** Groups the fields of selection sets by type and response name, as execution does. */
+  function collect(typeName: string, selectionSets: readonly SelectionSetNode[]): Map<string, Collected> {
+    const groups = new Map<string, Collected>();
+    const spread = new Set<string>();
+    function add(parentType: string, { selections }: SelectionSetNode): void {
+      for (const selection of selections) {
+        if (!isIncluded(selection.directives, variables, defaults)) continue;
+        if (selection.kind === Kind.FIELD) {
+          const responseName = (selection.alias ?? selection.name).value;
+          const key = `${parentType}.${responseName}`;
+          const group = groups.get(key);
+          if (group) group.nodes.push(selection);
+          else groups.set(key, { parentType, responseName, nodes: [selection] });
+        } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+          add(selection.typeCondition?.name.value ?? parentType, selection.selectionSet);
+        } else if (!spread.has(selection.name.value)) {
+          spread.add(selection.name.value);
+          const fragment = fragments.get(selection.name.value);
+          if (fragment) add(fragment.typeCondition.name.value, fragment.selectionSet);
+        }
+      }
+    }
+    for (const selectionSet of selectionSets) add(typeName, selectionSet);
+    return groups;
+  }
+
+  /** Adds the fields of selection sets to the plan of their parent. `page` is the size of the page, in a connection. */
+  function addFields(
+    plan: ObjectPlan,
+    typeName: string,
+    page: Count,
+    selectionSets: readonly SelectionSetNode[],
+  ): void {
+    for (const { parentType, responseName, nodes } of collect(typeName, selectionSets).values()) {
+      const [node] = nodes;
+      if (!node) continue;
+      executed.add(node);
+      plan.leavesCost += costOfName(responseName);
+      const name = node.name.value;
+      if (name === '__schema' || name === '__type') {
+        introspection ??= responseName;
+        continue;
+      }
+      const type = schema.getType(parentType);
+      const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+      const cost = table.get(`${parentType}.${name}`);
+      const weight = cost?.weight ?? leafWeight; // only `__typename` is not in the table
+      const named = field && getNamedType(field.type);
+      if (!field || !cost || !isCompositeType(named)) {
+        plan.leaves.push({ responseName, weight });
+        plan.leavesCost += weight;
+        continue;
+      }
+      const count = cost.size.kind === 'page' ? page : cost.size.kind === 'fixed' ? cost.size.items : 1;
+      const child: ObjectPlan = { responseName, count, weight, leaves: [], leavesCost: 0, children: [] };
+      const ownPage = cost.pageMaximum === null ? 1 : pageSize(field, node, cost.pageMaximum, defaults);
+      const inner = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
+      addFields(child, named.name, ownPage, inner);
+      plan.children.push(child);
+    }
+  }
+
+  const rootType = schema.getRootType(operation.operation)?.name ?? '';
+  const root: ObjectPlan = { responseName: '', count: 1, weight: 0, leaves: [], leavesCost: 0, children: [] };
+  addFields(root, rootType, 1, [operation.selectionSet]);
+  return { root, introspection, fieldsNotRun: fieldCount - executed.size };
+}
+
+interface Collected {
+  parentType: string;
+  responseName: string;
+  nodes: FieldNode[];
+}
+
+type Defaults = ReadonlyMap<string, ValueNode | undefined>;
+
+function conditionOf({ name, arguments: given = [] }: DirectiveNode): ValueNode | undefined {
+  if (name.value !== 'skip' && name.value !== 'include') return undefined;
+  return given.find((argument) => argument.name.value === 'if')?.value;
+}
+
+/** A condition that is not a Boolean fails the operation when its variables are coerced. Until then it counts as true. */
+function isIncluded(directives: readonly DirectiveNode[] = [], variables: Variables, defaults: Defaults): boolean {
+  return directives.every((directive) => {
+    const condition = conditionOf(directive);
+    if (!condition) return true;
+    const excludes = directive.name.value === 'skip';
+    if (condition.kind === Kind.BOOLEAN) return condition.value !== excludes;
+    if (condition.kind !== Kind.VARIABLE) return true;
+    const name = condition.name.value;
+    const fallback = defaults.get(name);
+    const value = Object.hasOwn(variables, name)
+      ? variables[name]
+      : fallback?.kind === Kind.BOOLEAN
+        ? fallback.value
+        : undefined;
+    return typeof value === 'boolean' ? value !== excludes : true;
+  });
+}
+
+/** A `first` that is out of range fails its field, so it costs no more than the maximum. */
+function pageSize(field: GraphQLField<unknown, unknown>, node: FieldNode, maximum: number, defaults: Defaults): Count {
+  const argument = field.args.find(({ name }) => name === 'first');
+  // Pothos sets `defaultValue`, a schema that is built from SDL has `default`.
+  const fallback: unknown = argument?.default?.value ?? argument?.defaultValue;
+  const byDefault = typeof fallback === 'number' ? fallback : literal(argument?.default?.literal);
+  const whenNull = clamp(byDefault, maximum, maximum);
+  const value = node.arguments?.find(({ name }) => name.value === 'first')?.value;
+  if (value?.kind !== Kind.VARIABLE) return clamp(literal(value), whenNull, maximum);
+  const variable = value.name.value;
+  return { variable, omitted: clamp(literal(defaults.get(variable)), whenNull, maximum), whenNull, maximum };
+}
+
+/** Null for null and for a literal that was omitted. */
+function literal(value: ValueNode | undefined): number | null {
+  if (!value || value.kind === Kind.NULL) return null;
+  return value.kind === Kind.INT ? Number(value.value) : Number.POSITIVE_INFINITY;
+}
+
+function clamp(value: number | null, whenNull: number, maximum: number): number {
+  return value === null ? whenNull : Math.max(0, Math.min(value, maximum));
+}
+
+export function countIn(count: Count, variables: Variables): number {
+  if (typeof count === 'number') return count;
+  const { variable, omitted, whenNull, maximum } = count;
+  if (!Object.hasOwn(variables, variable)) return omitted;
+  const value = variables[variable];
+  return clamp(typeof value === 'number' || value === null ? value : maximum, whenNull, maximum);
+}

@@ -1,0 +1,238 @@
+import { buildSchema, parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { selectOperation } from '../operation/select-operation.ts';
+import { createPricing, type OperationPrice } from './operation-price.ts';
+
+const schema = buildSchema(/* GraphQL */ `
+  type Query {
+    me: Owner!
+    owner(id: ID!): Owner
+    ledgers(first: Int = 20, after: String): LedgerConnection!
+    few(first: Int = 20): LedgerConnection!
+  }
+  type Mutation {
+    rename(name: String!): Owner
+  }
+  type Owner {
+    id: ID!
+    motto: String
+    helpers: [Owner!]!
+  }
+  type LedgerConnection {
+    edges: [LedgerEdge!]!
+    nodes: [Ledger!]!
+    total: Int!
+  }
+  type LedgerEdge {
+    cursor: String!
+    node: Ledger!
+  }
+  type Ledger {
+    id: ID!
+    note: String
+    tags: [String!]!
+    owner: Owner
+  }
+`);
+const pricing = createPricing(schema, {
+  costs: {
+    weights: { 'Ledger.note': 5, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
+    listSizes: { 'Owner.helpers': 50, 'Query.few': 4 },
+    pageSizeMaximum: 100,
+  },
+  operationCostPoints: 1000,
+});
+
+interface Options {
+  variables?: Record<string, unknown>;
+  operationName?: string;
+}
+
+function price(query: string, { variables = {}, operationName }: Options = {}): OperationPrice {
+  const document = parse(query);
+  expect(validate(schema, document)).toEqual([]);
+  return pricing.price(document, selectOperation(document, operationName ?? null), variables);
+}
+
+const requested = (query: string, options?: Options): number => price(query, options).requestedQueryCost;
+
+describe('the requested cost', () => {
+  test.each([
+    ['nothing but a type name', '{ __typename }', 1],
+    ['an object with a field', '{ me { id } }', 2], // 1 + 0.03
+    ['a weight of 0.5', '{ me { motto a: motto b: motto } }', 3], // 1 + 1.5
+    ['a list with a size', '{ me { helpers { __typename } } }', 53], // 1 + 50 × 1.03
+    ['lists in lists', '{ me { helpers { a: __typename } other: helpers { id } } }', 104], // 1 + 2 × 50 × 1.03
+    ['an omitted `first`', '{ ledgers { nodes { id } } }', 22], // 1 + 20 × 1.03
+    ['`first: null`, which selects the default', '{ ledgers(first: null) { nodes { id } } }', 22],
+    ['a literal `first`', '{ ledgers(first: 100) { nodes { note } } }', 601], // 1 + 100 × 6
+    ['a `first` above the maximum, which fails', '{ ledgers(first: 100000) { nodes { note } } }', 601],
+    ['a negative `first`, which fails', '{ ledgers(first: -5) { nodes { note } } }', 1],
+    ['both lists of a page', '{ ledgers(first: 10) { nodes { note } edges { cursor node { id } } } }', 82],
+    ['a connection with a list size', '{ few(first: 100) { nodes { note } } }', 25], // 1 + 4 × 6
+    ['a list of scalars, as one field', '{ ledgers(first: 100) { nodes { tags } } }', 104],
+    ['each alias', '{ a: ledgers(first: 50) { nodes { note } } b: ledgers(first: 50) { nodes { note } } }', 602],
+    ['a mutation', 'mutation { rename(name: "x") { id } }', 11], // 10 + 0.03
+    ['fields of an inline fragment', '{ ... on Query { ... { ledgers(first: 100) { nodes { note } } } } }', 601],
+  ])('of %s', (_, query, points) => {
+    expect(requested(query)).toBe(points);
+  });
+
+  test('counts a fragment wherever it is spread', () => {
+    const fragment = 'fragment F on LedgerConnection { nodes { note } }';
+    expect(requested(`{ a: few { ...F } b: few { ...F ...F } c: few { total } } ${fragment}`)).toBe(52);
+  });
+
+  test('counts fields of the same response name once, and each repetition as a field that is not executed', () => {
+    expect(requested('{ me { id } }')).toBe(2);
+    expect(requested(`{ me { ${'id '.repeat(401)} } }`)).toBe(14); // 1 + 0.03 + 400 × 0.03
+    expect(requested('{ few { nodes { note } } ...F } fragment F on Query { few { nodes { id note } } }')).toBe(26);
+  });
+
+  test('counts the fields of other operations as fields that are not executed', () => {
+    const others = `query B { me { ${'id '.repeat(199)} } }`; // 200 fields
+    expect(requested(`query A { me { id } } ${others}`, { operationName: 'A' })).toBe(8); // 1.03 + 6
+  });
+
+  test('counts a long response name in each object', () => {
+    expect(requested(`{ ledgers(first: 100) { nodes { ${'a'.repeat(1032)}: id } } }`)).toBe(204); // 1 + 100 × 2.03
+    expect(requested(`{ ledgers(first: 100) { nodes { ${'a'.repeat(1032)}: owner { id } } } }`)).toBe(304);
+  });
+
+  test.each([
+    ['has a value', { n: 100 }, 601],
+    ['is null', { n: null }, 121],
+    ['is omitted', {}, 121],
+    ['is not an integer, which fails later', { n: '7' }, 601],
+    ['is too large, which fails later', { n: 1e9 }, 601],
+    ['has the name of an inherited property', { __proto__: { n: 1 } }, 121],
+  ])('uses a variable as `first` when it %s', (_, variables, points) => {
+    expect(requested('query ($n: Int) { ledgers(first: $n) { nodes { note } } }', { variables })).toBe(points);
+  });
+
+  test('uses the default of a variable', () => {
+    const query = 'query ($n: Int = 50) { ledgers(first: $n) { nodes { note } } }';
+    expect(requested(query)).toBe(301);
+    expect(requested(query, { variables: { n: 10 } })).toBe(61);
+    expect(requested(query, { variables: { n: null } })).toBe(121);
+  });
+
+  test.each([
+    ['@skip(if: true)', 2],
+    ['@skip(if: false)', 601],
+    ['@include(if: true)', 601],
+    ['@include(if: false)', 2],
+    ['@skip(if: false) @include(if: false)', 2],
+  ])('respects %s', (directive, points) => {
+    expect(requested(`{ ledgers(first: 100) { nodes ${directive} { note } } }`)).toBe(points);
+    expect(
+      requested(`{ ledgers(first: 100) { ...F ${directive} } } fragment F on LedgerConnection { nodes { note } }`),
+    ).toBe(points);
+  });
+
+  test('respects variables in conditions', () => {
+    const document = parse(
+      'query ($s: Boolean!, $i: Boolean = false) { me @skip(if: $s) { id } few @include(if: $i) { total } }',
+    );
+    const operation = selectOperation(document, null);
+    const costs = [{ s: false, i: true }, { s: true, i: true }, { s: false }, { s: true }, { s: 'odd' }, {}].map(
+      (variables) => pricing.price(document, operation, variables).requestedQueryCost,
+    );
+    expect(costs).toEqual([3, 2, 2, 1, 2, 2]);
+  });
+
+  test('does not take exponential time for fragments that double', () => {
+    const chain = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
+    expect(requested(`{ ...F0 } ${chain.join(' ')} fragment F40 on Query { me { id } }`)).toBe(2);
+  });
+
+  test('counts introspection by its bytes, also by the name of a type in a variable', () => {
+    const query = 'query ($name: String!) { __type(name: $name) { name fields { name description } } }';
+    const small = requested(query, { variables: { name: 'Owner' } });
+    expect(requested(query, { variables: { name: 'Nothing' } })).toBe(1);
+    expect(small).toBeGreaterThanOrEqual(1);
+    expect(
+      requested('{ __schema { types { name fields { name args { name type { name kind } } } } } }'),
+    ).toBeGreaterThan(3);
+  });
+});
+
+/** Returns the price, or the error. */
+function tryToPrice(query: string, variables: Record<string, unknown> = {}): unknown {
+  try {
+    return requested(query, { variables });
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('rejects an operation of more than 1,000 points', () => {
+  test.each([
+    [
+      'a field of a page',
+      '{ a: ledgers(first: 100) { nodes { note } } second: ledgers(first: 100) { edges { node { id n: note } } } me { id } }',
+      'The operation costs 1,307 points; at most 1,000 are allowed. The most expensive field is a.nodes.note, with 500 points. Request fewer items or fields.',
+    ],
+    [
+      'a list in a list',
+      '{ me { helpers { helpers { id } } } }',
+      'The operation costs 2,626 points; at most 1,000 are allowed. The most expensive field is me.helpers.helpers, with 2,500 points. Request fewer items or fields.',
+    ],
+    [
+      'an alias that is too long for the message',
+      `{ ${'x'.repeat(50)}: me { helpers { helpers { id } } } }`,
+      `The operation costs 2,627 points; at most 1,000 are allowed. The most expensive field is ${'x'.repeat(40)}….helpers.helpers, with 2,500 points. Request fewer items or fields.`,
+    ],
+  ])('and names %s', (_, query, message) => {
+    expect(tryToPrice(query)).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', message });
+  });
+
+  test('but not one of 1,000 points', () => {
+    // 601 + 397 + 1.03
+    const full = 'a: ledgers(first: 100) { nodes { note } } b: ledgers(first: 66) { nodes { note } } me { id }';
+    expect(tryToPrice(`{ ${full} }`)).toBe(1000);
+    expect(tryToPrice(`{ ${full} c: me { id } }`)).toMatchObject({
+      message: expect.stringContaining('costs 1,001 points; at most 1,000 are allowed'),
+    });
+  });
+
+  test('for introspection, whose price is unknown above the limit', () => {
+    expect(tryToPrice(`{ s: __schema { types { ${'x'.repeat(70_000)}: name } } }`)).toMatchObject({
+      message:
+        'The operation costs more than 1,000 points; at most 1,000 are allowed. The most expensive field is s, with more than 1,000 points. Request fewer items or fields.',
+    });
+  });
+});
+
+describe('the actual cost', () => {
+  test('counts the items that were returned', () => {
+    const { requestedQueryCost, actualQueryCost } = price('{ ledgers { nodes { id note } } }');
+    expect(requestedQueryCost).toBe(122); // 1 + 20 × 6.03
+    expect(actualQueryCost({ ledgers: { nodes: [] } })).toBe(1);
+    expect(actualQueryCost({ ledgers: { nodes: [{ id: '1', note: null }] } })).toBe(8); // 1 + 6.03
+    expect(actualQueryCost({ ledgers: { nodes: Array.from({ length: 20 }, () => ({ id: '1', note: 'x' })) } })).toBe(
+      122,
+    );
+  });
+
+  test('counts objects in items, and the field of one that is null', () => {
+    const { actualQueryCost } = price('{ ledgers(first: 10) { nodes { owner { motto helpers { id } } } } }');
+    const helpers = [{ id: '1' }, { id: '2' }];
+    expect(actualQueryCost({ ledgers: { nodes: [{ owner: null }] } })).toBe(3);
+    expect(actualQueryCost({ ledgers: { nodes: [{ owner: { motto: 'x', helpers } }] } })).toBe(6); // 1 + 1 + 1.5 + 2 × 1.03
+  });
+
+  test('keeps what does not depend on the response', () => {
+    const { actualQueryCost } = price(`{ owner(id: 1) { id ${'id '.repeat(100)} } }`);
+    expect(actualQueryCost({ owner: null })).toBe(4); // 1 + 3
+    expect(actualQueryCost(null)).toBe(3);
+    expect(actualQueryCost(undefined)).toBe(3);
+  });
+
+  test('is at most the requested cost', () => {
+    const { actualQueryCost, requestedQueryCost } = price('{ few(first: 1) { nodes { id } } }');
+    expect(actualQueryCost({ few: { nodes: Array.from({ length: 9 }, () => ({ id: '1' })) } })).toBe(
+      requestedQueryCost,
+    );
+  });
+});

@@ -1,0 +1,181 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { RequestError } from '../errors/request-error.ts';
+import { createIntrospectionBytes } from '../operation/introspection-bytes.ts';
+import { readCostTable } from './cost-table.ts';
+import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints, toPoints } from './operation-costs.ts';
+import {
+  countIn,
+  type ObjectPlan,
+  type OperationPlan,
+  type PlannedDocument,
+  planOperation,
+  prepareDocument,
+  type Variables,
+} from './operation-plan.ts';
+
+/** The price of one execution of an operation. */
+export interface OperationPrice {
+  /** The largest price that the response can have, in points. */
+  requestedQueryCost: number;
+  /** The price of what the response contains, in points: at most `requestedQueryCost`. Null for `data` that failed. */
+  actualQueryCost: (data: unknown) => number;
+}
+
+/** Prices the operations of one schema. */
+export interface Pricing {
+  /**
+   * @param document valid
+   * @param operation one of the document
+   * @param variables before coercion
+   * @throws {RequestError} if the operation costs more than the limit
+   */
+  price(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): OperationPrice;
+}
+
+export interface PricingOptions {
+  costs: OperationCosts;
+  operationCostPoints: number;
+}
+
+/** The plans to keep of one operation. Operations whose fields depend on many conditions are planned on each request. */
+const maxPlans = 8;
+
+/** A longer string is not the name of a type. */
+const maxTypeNameCharacters = 100;
+
+export function createPricing(schema: GraphQLSchema, { costs, operationCostPoints }: PricingOptions): Pricing {
+  const { table } = readCostTable(schema, costs);
+  const introspectionBytes = createIntrospectionBytes(schema);
+  const limit = toMilliPoints(operationCostPoints);
+  // The entries live as long as the document, which is cached elsewhere.
+  const documents = new WeakMap<DocumentNode, PlannedDocument>();
+  const operations = new WeakMap<OperationDefinitionNode, Map<string, PricedPlan>>();
+
+  function planOf(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): PricedPlan {
+    let prepared = documents.get(document);
+    if (!prepared) documents.set(document, (prepared = prepareDocument(document)));
+    let plans = operations.get(operation);
+    if (!plans) operations.set(operation, (plans = new Map()));
+    const conditions = prepared.planVariables.map((name) => valueKey(variables, name)).join(' ');
+    let plan = plans.get(conditions);
+    if (!plan) {
+      plan = createPlan(prepared, operation, variables);
+      if (plans.size >= maxPlans) plans.clear();
+      plans.set(conditions, plan);
+    }
+    return plan;
+  }
+
+  function createPlan(prepared: PlannedDocument, operation: OperationDefinitionNode, variables: Variables): PricedPlan {
+    const plan = planOperation(schema, table, prepared, operation, variables);
+    const introspectionCost =
+      plan.introspection === null ? 0 : introspectionBytes(prepared.document, operation, variables, limit);
+    const fixedCost = plan.fieldsNotRun * toMilliPoints(defaultWeights.leaf) + introspectionCost;
+    const staticCost = hasVariableCount(plan.root) ? null : costOf(plan.root, {}) + fixedCost;
+    return { ...plan, introspectionCost, fixedCost, staticCost };
+  }
+
+  return {
+    price(document, operation, variables) {
+      const plan = planOf(document, operation, variables);
+      const sum = plan.staticCost ?? costOf(plan.root, variables) + plan.fixedCost;
+      const requestedQueryCost = toPoints(sum);
+      if (requestedQueryCost > operationCostPoints)
+        throw tooExpensive(plan, variables, requestedQueryCost, operationCostPoints);
+      return {
+        requestedQueryCost,
+        actualQueryCost(data) {
+          const found = isRecord(data) ? actualCostOf(plan.root, data) : 0;
+          return Math.min(requestedQueryCost, toPoints(found + plan.fixedCost));
+        },
+      };
+    },
+  };
+}
+
+interface PricedPlan extends OperationPlan {
+  introspectionCost: MilliPoints;
+  /** The part of the price that does not depend on the response. Includes introspection. */
+  fixedCost: MilliPoints;
+  /** Null if it depends on variables. */
+  staticCost: MilliPoints | null;
+}
+
+/** Distinguishes the values on which a plan depends. */
+function valueKey(variables: Variables, name: string): string {
+  if (!Object.hasOwn(variables, name)) return '-';
+  const value = variables[name];
+  const isShort = typeof value === 'boolean' || (typeof value === 'string' && value.length <= maxTypeNameCharacters);
+  return isShort ? JSON.stringify(value) : '?';
+}
+
+function hasVariableCount({ count, children }: ObjectPlan): boolean {
+  return typeof count !== 'number' || children.some(hasVariableCount);
+}
+
+function costOf(plan: ObjectPlan, variables: Variables): MilliPoints {
+  const count = countIn(plan.count, variables);
+  return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), plan.weight + plan.leavesCost);
+}
+
+/** A null costs the weight of its field, because the server had to look for the object. */
+function actualCostOf(plan: ObjectPlan, value: unknown): MilliPoints {
+  if (Array.isArray(value)) {
+    if (plan.children.length === 0) return value.length * (plan.weight + plan.leavesCost);
+    let sum = 0;
+    for (const item of value) sum += actualCostOf(plan, item);
+    return sum;
+  }
+  let cost = plan.weight;
+  if (!isRecord(value)) return cost;
+  cost += plan.leavesCost;
+  for (const child of plan.children) cost += actualCostOf(child, value[child.responseName]);
+  return cost;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function tooExpensive(plan: PricedPlan, variables: Variables, points: number, limit: number): RequestError {
+  // Introspection is measured up to the limit only.
+  const found = Number.isFinite(points) ? format(points) : `more than ${format(limit)}`;
+  const most = findMostExpensive(plan, variables);
+  const share = Number.isFinite(most.cost) ? format(toPoints(most.cost)) : `more than ${format(limit)}`;
+  const message =
+    `The operation costs ${found} points; at most ${format(limit)} are allowed. ` +
+    `The most expensive field is ${most.path}, with ${share} points. Request fewer items or fields.`;
+  return new RequestError('OPERATION_TOO_COMPLEX', { message });
+}
+
+function format(points: number): string {
+  return points.toLocaleString('en');
+}
+
+interface Expense {
+  path: string;
+  cost: MilliPoints;
+}
+
+/** The field whose values alone, without the fields below them, cost most. */
+function findMostExpensive({ root, introspection, introspectionCost }: PricedPlan, variables: Variables): Expense {
+  const ofIntrospection = introspection === null ? [] : [{ path: shorten(introspection), cost: introspectionCost }];
+  return [...expensesOf(root, '', 1, variables), ...ofIntrospection].reduce((one, other) =>
+    other.cost > one.cost ? other : one,
+  );
+}
+
+function expensesOf(plan: ObjectPlan, path: string, parents: number, variables: Variables): Expense[] {
+  const total = parents * countIn(plan.count, variables);
+  const pathOf = (responseName: string): string => (path === '' ? '' : `${path}.`) + shorten(responseName);
+  return [
+    { path, cost: total * plan.weight },
+    ...plan.leaves.map(({ responseName, weight }) => ({ path: pathOf(responseName), cost: total * weight })),
+    ...plan.children.flatMap((child) => expensesOf(child, pathOf(child.responseName), total, variables)),
+  ];
+}
+
+/** An alias can be as long as the document. */
+function shorten(responseName: string): string {
+  return responseName.length <= 40 ? responseName : `${responseName.slice(0, 40)}…`;
+}

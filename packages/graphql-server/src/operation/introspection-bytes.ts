@@ -1,0 +1,222 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  getNullableType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+  type ValueNode,
+} from 'graphql';
+
+/**
+ * Returns an upper bound of the bytes that `__schema` and `__type` add to the response of an operation, with their names.
+ * The bound counts deprecated elements and ignores `@skip` and `@include`; apart from that it is exact. Infinity if it is
+ * more than `maxBytes`, after work in proportion to `maxBytes`.
+ *
+ * @param document a valid document
+ * @param operation the operation of the document that runs
+ * @param variables only those that name a type are read
+ */
+export type IntrospectionBytes = (
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+  maxBytes: number,
+) => number;
+
+/**
+ * Measures introspection without executing it. `__schema` and `__type` count once for each of their positions, so no list
+ * of the schema may lead to its query type.
+ */
+export function createIntrospectionBytes(schema: GraphQLSchema): IntrospectionBytes {
+  const bytesOfLeaf = createLeafSizes();
+  const resolve = createResolver(schema);
+
+  return (document, operation, variables, maxBytes) => {
+    const planOf = createPlanner(document);
+    const known = new Map<Plan, Map<unknown, number>>();
+    /** The bytes of all objects that were measured. Each of them is in the response at least once. */
+    let measured = 0;
+
+    /** The size of an object with its braces. */
+    function bytesOfObject(plan: Plan, type: GraphQLObjectType, source: unknown): number {
+      const sizes = known.get(plan) ?? new Map<unknown, number>();
+      known.set(plan, sizes);
+      let bytes = sizes.get(source);
+      if (bytes !== undefined) return bytes;
+      bytes = plan.fields.length === 0 ? 2 : 1; // each key counts a comma, and the last has none
+      for (const planned of plan.fields) {
+        const { name, keyBytes } = planned;
+        measured += keyBytes;
+        if (measured > maxBytes) return Infinity;
+        bytes += keyBytes;
+        const field = type.getFields()[name];
+        if (field) bytes += bytesOfValue(planned, field.type, resolve(type, name, source));
+        else if (name === '__typename') bytes += bytesOfLeaf(type.name);
+      }
+      sizes.set(source, bytes);
+      return bytes;
+    }
+
+    function bytesOfValue(planned: PlannedField, outputType: GraphQLOutputType, value: unknown): number {
+      if (value === null || value === undefined) return 4;
+      const type = getNullableType(outputType);
+      if (isListType(type)) {
+        const items: readonly unknown[] = Array.isArray(value) ? value : [];
+        let bytes = items.length === 0 ? 2 : 1; // each item counts a comma, and the last has none
+        for (const item of items) bytes += bytesOfValue(planned, type.ofType, item) + 1;
+        return bytes;
+      }
+      if (isObjectType(type)) return bytesOfObject(planned.inner(), type, value);
+      const bytes = bytesOfLeaf(value);
+      measured += bytes;
+      return bytes;
+    }
+
+    /** The size of the introspection fields in the selections of an object that is not part of introspection itself. */
+    function bytesBelow(plan: Plan, type: GraphQLObjectType): number {
+      let bytes = 0;
+      for (const planned of plan.fields) {
+        if (planned.name === '__schema' && type === schema.getQueryType()) {
+          bytes += planned.keyBytes + bytesOfValue(planned, SchemaMetaFieldDef.type, schema);
+        } else if (planned.name === '__type' && type === schema.getQueryType()) {
+          const name = readName(planned.field, operation, variables);
+          const named = name === undefined ? null : schema.getType(name);
+          bytes += planned.keyBytes + bytesOfValue(planned, TypeMetaFieldDef.type, named);
+        } else if (planned.field.selectionSet) {
+          const inner = getNamedType(type.getFields()[planned.name]?.type);
+          if (isObjectType(inner)) bytes += bytesBelow(planned.inner(), inner);
+        }
+      }
+      return bytes;
+    }
+
+    const root = schema.getRootType(operation.operation);
+    const bytes = root ? bytesBelow(planOf([operation.selectionSet]), root) : 0;
+    return bytes > maxBytes ? Infinity : bytes;
+  };
+}
+
+interface PlannedField {
+  name: string;
+  /** The first of the fields with this response name. The others have the same name and arguments. */
+  field: FieldNode;
+  /** The response name with its quotes, a colon and a comma. */
+  keyBytes: number;
+  inner: () => Plan;
+}
+
+/** The fields that some selection sets select together, merged by response name. */
+interface Plan {
+  fields: readonly PlannedField[];
+}
+
+/** Returns the same plan for the same selection sets, so that fragments are measured once per object. */
+function createPlanner(document: DocumentNode): (selectionSets: readonly SelectionSetNode[]) => Plan {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
+  const numbers = new Map<SelectionSetNode, number>();
+  const plans = new Map<string, Plan>();
+
+  function numberOf(selectionSet: SelectionSetNode): number {
+    const number = numbers.get(selectionSet) ?? numbers.size;
+    numbers.set(selectionSet, number);
+    return number;
+  }
+
+  function planOf(selectionSets: readonly SelectionSetNode[]): Plan {
+    const key = selectionSets.map(numberOf).join(' ');
+    const known = plans.get(key);
+    if (known) return known;
+    const byResponseName = new Map<string, FieldNode[]>();
+    const spread = new Set<string>();
+
+    function collect({ selections }: SelectionSetNode): void {
+      for (const selection of selections) {
+        if (selection.kind === Kind.FIELD) {
+          const responseName = (selection.alias ?? selection.name).value;
+          const fields = byResponseName.get(responseName);
+          if (fields) fields.push(selection);
+          else byResponseName.set(responseName, [selection]);
+        } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+          collect(selection.selectionSet);
+        } else if (!spread.has(selection.name.value)) {
+          spread.add(selection.name.value);
+          const fragment = fragments.get(selection.name.value);
+          if (fragment) collect(fragment.selectionSet);
+        }
+      }
+    }
+    for (const selectionSet of selectionSets) collect(selectionSet);
+
+    const fields = [...byResponseName].flatMap(([responseName, nodes]) => {
+      const [field] = nodes;
+      if (!field) return [];
+      const inner = () => planOf(nodes.flatMap(({ selectionSet }) => selectionSet ?? []));
+      // Names have only ASCII characters.
+      return [{ name: field.name.value, field, keyBytes: responseName.length + 4, inner }];
+    });
+    const plan = { fields };
+    plans.set(key, plan);
+    return plan;
+  }
+  return planOf;
+}
+
+/** The name of the type that a `__type` field reads. Undefined if it is a variable without a value. */
+function readName(
+  field: FieldNode,
+  { variableDefinitions }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): string | undefined {
+  let value: ValueNode | undefined = field.arguments?.find(({ name }) => name.value === 'name')?.value;
+  if (value?.kind === Kind.VARIABLE) {
+    const name = value.name.value;
+    const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (typeof given === 'string') return given;
+    value = variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
+  }
+  return value?.kind === Kind.STRING ? value.value : undefined;
+}
+
+/** Resolves the fields of introspection with graphql's own resolvers, once per object. */
+function createResolver(schema: GraphQLSchema) {
+  const known = new Map<unknown, Map<string, unknown>>();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- graphql's introspection resolvers read nothing else
+  const info = { schema } as GraphQLResolveInfo;
+
+  return (type: GraphQLObjectType, name: string, source: unknown): unknown => {
+    const values = known.get(source) ?? new Map<string, unknown>();
+    known.set(source, values);
+    if (!values.has(name)) {
+      const resolve = type.getFields()[name]?.resolve;
+      values.set(name, resolve?.(source, { includeDeprecated: true }, undefined, info));
+    }
+    return values.get(name);
+  };
+}
+
+/** Measures strings, booleans and the values of enums, whose names they are. */
+function createLeafSizes(): (value: unknown) => number {
+  const sizes = new Map<unknown, number>();
+  return (value) => {
+    let bytes = sizes.get(value);
+    if (bytes === undefined) {
+      bytes = Buffer.byteLength(JSON.stringify(value));
+      sizes.set(value, bytes);
+    }
+    return bytes;
+  };
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '@deedwire/service-runtime';
+import { createStore, requestTimeouts } from '@deedwire/store';
+import { Registry } from 'prom-client';
+import { defaultCostLimit, openCostBuckets } from '../src/limits/open-cost-buckets.ts';
+
+/**
+ * A process of an interface whose client charges as many operations as it can, and refunds parts of them. It prints `ready`,
+ * begins when it reads a line, and prints the points that it admitted in each slot of time as JSON when it reads another one.
+ * The slots count from the start of the machine: the monotonic clock of Linux is the same for all processes.
+ */
+const [, , databaseUrl = '', clientId = '', slotMs = ''] = process.argv;
+
+const store = createStore({
+  databaseUrl,
+  applicationName: 'hostile',
+  maxConnections: 2,
+  timeouts: requestTimeouts(1_000),
+});
+const costs = openCostBuckets({
+  interfaceName: 'lender',
+  database: store,
+  logger: createLogger({ name: 'hostile', level: 'silent' }),
+  metrics: new Registry(),
+});
+const { buckets } = costs;
+const slots = new Map<number, { admitted: number; rejected: number }>();
+
+function record(points: number, rejected = 0): void {
+  const slot = Math.floor(Number(process.hrtime.bigint()) / 1e6 / Number(slotMs));
+  const { admitted, rejected: before } = slots.get(slot) ?? { admitted: 0, rejected: 0 };
+  slots.set(slot, { admitted: admitted + points, rejected: before + rejected });
+}
+
+let isRunning = true;
+
+async function attack(): Promise<void> {
+  while (isRunning) {
+    // Mostly small operations, and some of the most expensive ones.
+    const points = Math.random() < 0.9 ? 1 + Math.floor(Math.random() * 20) : 1 + Math.floor(Math.random() * 1_000);
+    const { admitted } = await buckets.charge(clientId, points);
+    if (!admitted) {
+      record(0, 1);
+      await nextTurn();
+      continue;
+    }
+    record(points);
+    if (Math.random() < 0.3) await sleep(Math.random() * 50);
+    const refunded = Math.floor(Math.random() * (points + 1));
+    buckets.refund(clientId, refunded);
+    record(-refunded);
+  }
+}
+
+buckets.status(clientId, defaultCostLimit);
+await buckets.charge(clientId, 1);
+buckets.refund(clientId, 1);
+process.stdout.write('ready\n');
+await once(process.stdin, 'data');
+const attacks = Array.from({ length: 16 }, () => attack());
+await once(process.stdin, 'data');
+isRunning = false;
+await Promise.all(attacks);
+process.stdout.write(`${JSON.stringify([...slots])}\n`);
+await costs.close();
+await store.close();
+process.stdin.destroy();
