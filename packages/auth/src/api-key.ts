@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { toBase62 } from './base62.ts';
 import type { InterfaceName } from './interface-name.ts';
@@ -43,9 +43,15 @@ export function parseApiKey(value: string): ParsedApiKey | null {
   return { interfaceName: interfaceName === 'lender' ? 'lender' : 'partner', keyId };
 }
 
+/** The key id of an API key whose format is not checked. Another text gives anything, for example an empty string. */
+export function peekKeyId(value: string): string {
+  const start = value.indexOf('_', 3) + 1;
+  return value.slice(start, start + 12);
+}
+
 /** Returns the SHA-256 of the whole key. A fast hash is sufficient because the secret has 256 random bits. */
 export function hashApiKey(apiKey: string): Buffer {
-  return createHash('sha256').update(apiKey).digest();
+  return hash('sha256', apiKey, 'buffer');
 }
 
 function checksum(text: string): string {

@@ -15,6 +15,7 @@ const stored: StoredApiKey = {
   organizationId: 'org-1',
   interfaceName: 'lender',
   schemaVersion: '2026-11-01',
+  costLimit: { maximum: 2_000, restoreRate: 200 },
 };
 const credentials = { clientId: 'client-1', apiKey: generated.apiKey, organizationId: 'org-1' };
 const address = '203.0.113.7';
@@ -56,6 +57,7 @@ describe('valid credentials', () => {
         accountId: '8',
         interfaceName: 'lender',
         schemaVersion: '2026-11-01',
+        costLimit: { maximum: 2_000, restoreRate: 200 },
       },
       keyId: generated.keyId,
     });

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { hashApiKey } from './api-key.ts';
 import type { Credentials } from './credentials.ts';
 import type { InterfaceName } from './interface-name.ts';
@@ -19,6 +19,11 @@ const noKey = { keyHash: Buffer.alloc(32), clientId: '', organizationId: '' };
 
 export function hashCredentials({ apiKey, clientId, organizationId }: Credentials): HashedCredentials {
   return { apiKey: hashApiKey(apiKey), clientId: hashText(clientId), organizationId: hashText(organizationId) };
+}
+
+/** One hash of all credentials. They contain no spaces. */
+export function hashTogether({ apiKey, clientId, organizationId }: Credentials): Buffer {
+  return hash('sha256', `${apiKey} ${clientId} ${organizationId}`, 'buffer');
 }
 
 /** Returns null if the key authenticates the credentials. Always compares all three of them, each in constant time. */
@@ -42,5 +47,5 @@ export function findRefusal(
 }
 
 function hashText(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -11,4 +11,4 @@ export type {
 export { readCredentials } from './credentials.ts';
 export type { Credentials } from './credentials.ts';
 export type { InterfaceName } from './interface-name.ts';
-export type { StoredApiKey } from './stored-api-key.ts';
+export type { CostLimit, StoredApiKey } from './stored-api-key.ts';

@@ -1,5 +1,13 @@
 import type { InterfaceName } from './interface-name.ts';
 
+/** The bucket of cost points of a client. */
+export interface CostLimit {
+  /** The points of a full bucket. */
+  maximum: number;
+  /** Points per second. */
+  restoreRate: number;
+}
+
 /** A stored key with the client, the account and the organization that it belongs to. */
 export interface StoredApiKey {
   keyId: string;
@@ -17,4 +25,5 @@ export interface StoredApiKey {
   interfaceName: InterfaceName;
   /** The version that the client pins. It applies to requests that do not name a version. */
   schemaVersion: string;
+  costLimit: CostLimit;
 }
