@@ -14,8 +14,13 @@ it.each([
   expect(parseStatement(line, worker)).toEqual({ database: 'ours', durationMs: 0.125, ...expected });
 });
 
+it('reads the statements of every pool of the application', () => {
+  const line = `ours|${worker}-fan-out|LOG:  duration: 0.125 ms  execute fan-out-write-round: `;
+  expect(parseStatement(line, worker)?.name).toBe('fan-out-write-round');
+});
+
 it.each([
-  `ours|${worker}-listen|LOG:  duration: 0.125 ms  statement: listen x`,
+  'ours|deedwire-lender-api|LOG:  duration: 0.125 ms  statement: listen x',
   `ours|${worker}|LOG:  checkpoint starting: time`,
   '      from webhook_event',
   '',

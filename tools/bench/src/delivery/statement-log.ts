@@ -23,7 +23,10 @@ export async function logPosition({ logFile }: BenchPostgres): Promise<number> {
   return (await stat(logFile)).size;
 }
 
-/** The statements that the sessions of an application have run since a position of the log. */
+/**
+ * The statements that the sessions of an application have run since a position of the log. The name of a session is that of the
+ * application, or begins with it and a hyphen: `webhook-worker`, `webhook-worker-fan-out`.
+ */
 export async function statementsSince(
   { logFile }: BenchPostgres,
   position: number,
@@ -47,7 +50,7 @@ const message = /^([^|]*)\|([^|]*)\|LOG: {2}duration: ([\d.]+) ms {2}(parse|bind
 /** Null for a line that is no such message of this application. */
 export function parseStatement(line: string, applicationName: string): LoggedStatement | null {
   const [, database = '', application, duration, phase, rest = ''] = message.exec(line) ?? [];
-  if (application !== applicationName) return null;
+  if (application !== applicationName && !application?.startsWith(`${applicationName}-`)) return null;
   if (phase !== 'parse' && phase !== 'bind' && phase !== 'execute' && phase !== 'statement') return null;
   // ` <name>: <text>`, or `: <text>` after "statement". An unnamed statement has the name "<unnamed>".
   const [, name = '', text = ''] = /^(?: (\S+))?: ?(.*)$/.exec(rest) ?? [];
