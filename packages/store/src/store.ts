@@ -1,8 +1,9 @@
-import { Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { DatabaseError, Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, type Planning } from './planning.ts';
+import { queryInTime } from './query-in-time.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginWith, preferIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
@@ -94,7 +95,6 @@ export function createStore(options: StoreOptions): Store {
     application_name: options.applicationName,
     max: options.maxConnections ?? defaultMaxConnections,
     ...(options.staysOpen === true && { idleTimeoutMillis: 0 }),
-    query_timeout: responseTimeoutMs(timeouts),
     connectionTimeoutMillis: timeouts.connectMs,
     ...(!isPooled && { options: startupOptions(settings) }),
     ...keepAliveOptions,
@@ -110,14 +110,16 @@ export function createStore(options: StoreOptions): Store {
     onError: (error) => options.onNotifyError?.(error),
   });
 
+  const timeoutMs = responseTimeoutMs(timeouts);
+  const alone: Send = (query) => sendAlone(pool, timeoutMs, query);
   const inTransaction = <Result>(start: string, work: (transaction: Transaction) => Promise<Result>) =>
-    runTransaction(pool, notifier, start, work, options.slowStatement);
+    runTransaction(pool, timeoutMs, notifier, start, work, options.slowStatement);
 
   return {
     query: (statement, values) =>
       statement.planning === 'in-index-order'
         ? inTransaction(beginInIndexOrder, (transaction) => transaction.query(statement, values))
-        : retryRecordIdCollisions(() => run(pool, statement, values, options.slowStatement)),
+        : retryRecordIdCollisions(() => run(alone, statement, values, options.slowStatement)),
 
     transaction: (work) => retryRecordIdCollisions(() => inTransaction(begin, work)),
 
@@ -128,8 +130,30 @@ export function createStore(options: StoreOptions): Store {
   };
 }
 
+/** Sends a query to the server. */
+type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryResult<Row>>;
+
+/** Sends a query on a connection of its own. */
+async function sendAlone<Row extends QueryResultRow>(
+  pool: Pool,
+  timeoutMs: number,
+  query: QueryConfig,
+): Promise<QueryResult<Row>> {
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    return await queryInTime<Row>(client, query, timeoutMs);
+  } catch (error) {
+    isBroken = toStoreError(error) instanceof StoreUnavailableError;
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
 async function runTransaction<Result>(
   pool: Pool,
+  timeoutMs: number,
   notifier: Notifier,
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
@@ -144,14 +168,15 @@ async function runTransaction<Result>(
     broken = error;
   };
   client.on('error', onError);
+  const send: Send = (query) => queryInTime(client, query, timeoutMs);
   const payloads = new Set<string>();
   try {
-    await client.query(begin);
+    await send({ text: begin });
     const result = await work({
-      query: (statement, values) => run(client, statement, values, slowStatement),
+      query: (statement, values) => run(send, statement, values, slowStatement),
       notifyAfterCommit: (payload = '') => payloads.add(payload),
     });
-    await commit(client, slowStatement);
+    await commit(send, slowStatement);
     for (const payload of payloads) notifier.notify(payload);
     return result;
   } catch (error) {
@@ -160,7 +185,7 @@ async function runTransaction<Result>(
       // Closing the connection rolls back without waiting for a server that may never respond.
       broken = storeError;
     } else {
-      await client.query('rollback').catch((rollbackError: Error) => {
+      await send({ text: 'rollback' }).catch((rollbackError: Error) => {
         broken ??= rollbackError;
       });
     }
@@ -172,13 +197,13 @@ async function runTransaction<Result>(
 }
 
 /** PostgreSQL responds to COMMIT with ROLLBACK, not with an error, if a statement failed and `work` caught its error. */
-async function commit(client: PoolClient, slowStatement: SlowStatementOptions | undefined): Promise<void> {
-  const { command } = await timeStatement(slowStatement, 'commit', () => client.query('commit'));
+async function commit(send: Send, slowStatement: SlowStatementOptions | undefined): Promise<void> {
+  const { command } = await timeStatement(slowStatement, 'commit', () => send({ text: 'commit' }));
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back, because a statement in it failed.');
 }
 
 async function run<Row extends QueryResultRow>(
-  target: Pool | PoolClient,
+  send: Send,
   statement: Statement,
   values: readonly unknown[],
   slowStatement: SlowStatementOptions | undefined,
@@ -186,10 +211,12 @@ async function run<Row extends QueryResultRow>(
   try {
     const { name, text, planning } = statement;
     // An unnamed statement is planned at every execution.
-    const query = () => target.query<Row>({ ...(planning === undefined && { name }), text, values: [...values] });
+    const query = () => send<Row>({ ...(planning === undefined && { name }), text, values: [...values] });
     const { rows } = await timeStatement(slowStatement, name, query);
     return rows;
   } catch (error) {
+    // The stack of pg ends at its socket. This one leads to the caller.
+    if (error instanceof DatabaseError) Error.captureStackTrace(error);
     throw toStoreError(error);
   }
 }
