@@ -133,7 +133,7 @@ export function createStore(options: StoreOptions): Store {
 /** Sends a query to the server. */
 type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryResult<Row>>;
 
-/** Sends a query on a connection of its own. */
+/** Sends a query on its own connection. */
 async function sendAlone<Row extends QueryResultRow>(
   pool: Pool,
   timeoutMs: number,
