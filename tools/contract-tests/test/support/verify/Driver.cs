@@ -1,0 +1,29 @@
+using System;
+using System.Linq;
+using System.Text;
+
+public static class Driver
+{
+    public static void Main()
+    {
+        for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
+        {
+            var fields = line.Split('\t');
+            var headers = fields[4].Split(',').Where(header => header != "").Select(header => header.Split(':'))
+                .ToDictionary(parts => parts[0], parts => Text(parts[1]));
+            var secrets = fields[3].Split(',').Select(Text).ToList();
+            try
+            {
+                Console.WriteLine(WebhookVerifier.IsAuthentic(
+                    name => headers.TryGetValue(name, out var value) ? value : null,
+                    Convert.FromBase64String(fields[2]), secrets, long.Parse(fields[0]), long.Parse(fields[1])));
+            }
+            catch (FormatException)
+            {
+                Console.WriteLine("error");
+            }
+        }
+    }
+
+    static string Text(string encoded) => Encoding.UTF8.GetString(Convert.FromBase64String(encoded));
+}
