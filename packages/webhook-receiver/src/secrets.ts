@@ -20,7 +20,8 @@ export function secretsProblem(secrets: unknown): string | null {
 }
 
 function problemOf(secret: unknown): string {
-  if (typeof secret !== 'string') return `it is ${secret === null ? 'null' : typeof secret}. Is the variable set`;
+  if (typeof secret !== 'string')
+    return `it is ${secret === null ? 'null' : typeof secret}, so the variable may not be set`;
   if (secret !== secret.trim()) return 'it begins or ends with white space, such as the line feed of a file';
   if (!secret.startsWith('whsec_')) return 'it does not begin with whsec_';
   return 'after whsec_ it needs the canonical base64 of 24 to 64 bytes';

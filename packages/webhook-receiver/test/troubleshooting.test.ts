@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { eventually, partOf, quotedLines, quotingSections, staleQuotes } from '@deedwire/testing';
+import { verifyWebhook, type VerifyWebhookOptions } from '@deedwire/webhook-signing';
+import { Pool, type PoolClient } from 'pg';
+import { expect, test } from 'vitest';
+import { postgresStore } from '../src/postgres.ts';
+import { createWebhookReceiver } from '../src/receiver.ts';
+import type { WebhookResponseCode } from '../src/responses.ts';
+import { adapters, nodeAdapter } from './support/adapters.ts';
+import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './support/delivery.ts';
+import { type Options, Subject } from './support/subject.ts';
+
+const page = readFileSync(new URL('../../../docs/receiver-troubleshooting.md', import.meta.url), 'utf8');
+const { WebhookVerificationError: verificationCodes }: Record<string, object> = JSON.parse(
+  readFileSync(new URL('../../webhook-signing/error-codes.json', import.meta.url), 'utf8'),
+);
+
+const unknown = { ...converted, type: 'matter.archived' };
+const withoutStandard = { 'webhook-id': undefined, 'webhook-timestamp': undefined, 'webhook-signature': undefined };
+const withoutService = { 'x-service-webhook-timestamp': undefined, 'x-service-webhook-signature': undefined };
+
+/** A receiver on a socket, and everything that it emits: the lines of its log, and each response. */
+async function observe(
+  use: (subject: Subject, send: (delivery: Delivery) => Promise<void>) => Promise<void>,
+  options: Partial<Options> = {},
+): Promise<string[]> {
+  const emitted: string[] = [];
+  const log = { error: (logged: string) => void emitted.push(logged) };
+  const subject = await Subject.start(nodeAdapter, undefined, { log, ...options });
+  try {
+    await use(subject, async (delivery) => {
+      const { status, text } = await subject.send(delivery);
+      emitted.push(`${status} ${text}`);
+    });
+  } finally {
+    await subject.stop();
+  }
+  return emitted;
+}
+
+const refusal = (delivery: Delivery, options?: Partial<Options>): Promise<string[]> =>
+  observe((_subject, send) => send(delivery), options);
+
+/** The message that a call throws. */
+function message(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+  }
+  throw new Error('The call threw no error.');
+}
+
+const verification = (options: Partial<VerifyWebhookOptions>, delivery: Delivery = deliveryOf()): string =>
+  message(() => verifyWebhook({ headers: verifiable(delivery), body: delivery.body, secret, ...options }));
+
+function verifiable({ headers }: Delivery): Record<string, string | string[] | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value : value?.toString()]),
+  );
+}
+
+/** A refused delivery and what `verifyWebhook` throws for it. */
+async function unauthentic(delivery: Delivery): Promise<string[]> {
+  return [...(await refusal(delivery)), verification({}, delivery)];
+}
+
+const request = (body: BodyInit | null, options: Partial<Options> = {}): Promise<Response> =>
+  createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, ...options }).fetch(
+    new Request('http://localhost/webhooks', { method: 'POST', body, duplex: 'half' } as RequestInit),
+  );
+
+const neverStore: Options['store'] = {
+  once: () => Promise.reject(new Error('connect ECONNREFUSED')),
+  forget: () => Promise.reject(new Error('connect ECONNREFUSED')),
+};
+
+async function responseLine(response: Promise<Response>): Promise<string> {
+  const { status } = await response;
+  return `${status} ${await (await response).text()}`;
+}
+
+const withSecrets = (...secrets: unknown[]): Promise<string[]> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a caller without types can pass
+  refusal(deliveryOf(), { secrets: () => secrets as string[] });
+
+/** What is emitted for each code. Complete by its type and by the list of `webhook-signing`. */
+const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<string, () => Promise<string[]>> = {
+  async BODY_NOT_RAW() {
+    const lines: string[] = [];
+    for (const adapter of adapters) {
+      const log = { error: (line: string) => void lines.push(line) };
+      const subject = await Subject.start(adapter, undefined, { log }, 'consumed');
+      const { status, text } = await subject.send(deliveryOf());
+      lines.push(`${status} ${text}`);
+      await subject.stop();
+    }
+    // The page quotes what each adapter logs.
+    const quotes = quotedLines(partOf(page, 'Responses of the receiver'));
+    expect(lines.filter((line) => !quotes.includes(line))).toEqual([]);
+    // @ts-expect-error -- no body
+    const missing = verification({ body: undefined });
+    // @ts-expect-error -- a parsed body
+    const parsed = verification({ body: {} });
+    return [...lines, missing, parsed];
+  },
+  async SIGNATURE_MISMATCH() {
+    const standardOnly = deliveryOf({ secret: newSecret, headers: withoutService });
+    return [...(await unauthentic(deliveryOf({ secret: newSecret }))), verification({}, standardOnly)];
+  },
+  SIGNATURE_MISSING: () => unauthentic(unsignedOf(converted)),
+  HEADER_MISSING: () => unauthentic(deliveryOf({ headers: { 'webhook-id': undefined } })),
+  async HEADER_MALFORMED() {
+    const timestamp = 'x-service-webhook-timestamp';
+    const lines = await unauthentic(deliveryOf({ headers: { [timestamp]: ['1793491200', '1793491200'] } }));
+    for (const headers of [
+      { [timestamp]: '1793491200000' },
+      { 'x-service-webhook-signature': 'sha256=00' },
+      { 'webhook-signature': 'v1=00' },
+    ])
+      lines.push(...(await unauthentic(deliveryOf({ headers }))));
+    return lines;
+  },
+  TIMESTAMP_CONFLICT: () => unauthentic(deliveryOf({ headers: { 'webhook-timestamp': '1793491200' } })),
+  TIMESTAMP_TOO_OLD: () => unauthentic(deliveryOf({ ageSeconds: 600 })),
+  TIMESTAMP_TOO_NEW: () => unauthentic(deliveryOf({ ageSeconds: -600 })),
+  async SECRET_MISSING() {
+    // @ts-expect-error -- an environment variable that is not set
+    const missing = verification({ secret: undefined });
+    return [...(await refusal(deliveryOf(), { secrets: [] })), missing, verification({ secret: '' })];
+  },
+  async SECRET_INVALID() {
+    const lines = await refusal(deliveryOf(), { secrets: () => Promise.reject(new Error('not found')) });
+    // @ts-expect-error -- no list
+    lines.push(...(await refusal(deliveryOf(), { secrets: () => secret })));
+    for (const malformed of [undefined, `${secret}\n`, secret.slice(6), 'whsec_abc'])
+      lines.push(...(await withSecrets(malformed)));
+    lines.push(message(() => createWebhookReceiver({ secrets: [`${secret}\n`], store: neverStore, on: {} })));
+    return [...lines, verification({ secret: `${secret}\n` }), verification({ secret: secret.slice(6) })];
+  },
+  ID_MISSING: () => refusal(deliveryOf({ headers: withoutStandard })),
+  BODY_MALFORMED: () => refusal(deliveryOf({ body: '{"type":' })),
+  METHOD_NOT_ALLOWED: () => refusal({ ...deliveryOf(), method: 'PUT' }),
+  BODY_TOO_LARGE: () => refusal(deliveryOf({ body: 'x'.repeat(300_001) })),
+  async BODY_TIMEOUT() {
+    const endless = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
+    return [await responseLine(request(endless, { bodyTimeoutMs: 10 }))];
+  },
+  async BODY_ABORTED() {
+    const aborted = new ReadableStream({ start: (controller) => controller.error(new Error('aborted')) });
+    return [await responseLine(request(aborted))];
+  },
+  async UNHANDLED() {
+    const delivery = deliveryOf({ body: unknown });
+    return [...(await refusal(delivery)), ...(await refusal(delivery, { rejectUnhandled: true }))];
+  },
+  BUSY: () =>
+    observe(async (subject, send) => {
+      const gate = Promise.withResolvers<void>();
+      subject.work = () => gate.promise;
+      const delivery = deliveryOf();
+      const first = send(delivery);
+      await eventually(() => expect(subject.handled).toHaveLength(1));
+      await send(delivery);
+      gate.resolve();
+      await first;
+    }),
+  async HANDLER_FAILED() {
+    const lines = await observe(
+      async (subject, send) => {
+        subject.work = fail;
+        await send(deliveryOf());
+        await send(deliveryOf({ body: unknown }));
+      },
+      { onUnhandled: fail },
+    );
+    return [...lines, ...(await transactionFailures())];
+  },
+  STORE_UNAVAILABLE: () => refusal(deliveryOf(), { store: neverStore }),
+  CLOSING: () =>
+    observe(async ({ receiver }, send) => {
+      await receiver.close();
+      await send(deliveryOf());
+    }),
+};
+
+function fail(): never {
+  throw new Error('The disk is full.');
+}
+
+/** What the PostgreSQL store throws for handlers that spoil its transaction. */
+async function transactionFailures(): Promise<string[]> {
+  const database = await createTestDatabase({
+    template: 'webhook_receiver_troubleshooting',
+    prepare: async () => {},
+  });
+  const pool = new Pool({ connectionString: database.databaseUrl });
+  const store = postgresStore<PoolClient>(pool);
+  await store.createTable();
+  const failures = ['select 1/0', 'commit'].map((statement, index) =>
+    store.once(`delivery_${index}`, async (transaction) => {
+      await transaction.query(statement).catch(() => {});
+    }),
+  );
+  const settled = await Promise.allSettled(failures);
+  await pool.end();
+  await database.drop();
+  return settled.map((result) => (result.status === 'rejected' ? String(result.reason.message) : 'no error'));
+}
+
+const responses = quotingSections(page, 'Responses of the receiver');
+
+test('the page has a section for each code that a receiver responds', () => {
+  const codes = [...new Set([...Object.keys(emitted), ...Object.keys(verificationCodes ?? {})])];
+  expect(responses.map(({ heading }) => heading).toSorted()).toEqual(codes.toSorted());
+});
+
+test.each(responses)('the receiver emits what the page quotes for $heading', async ({ heading, quotes }) => {
+  expect(quotes.join('\n')).toContain(`{"code":"${heading}"}`);
+  const lines = (await emitted[heading]?.()) ?? [];
+  expect({ stale: staleQuotes(quotes, lines), lines }).toEqual({ stale: [], lines });
+});
+
+test('the receiver responds to a repeated delivery what the page quotes', async () => {
+  const lines = await observe(async (_subject, send) => {
+    const delivery = deliveryOf();
+    await send(delivery);
+    await send(delivery);
+  });
+  const quotes = quotedLines(partOf(page, 'Wrong results without an error'));
+  expect(quotes).toHaveLength(1);
+  expect(staleQuotes(quotes, lines)).toEqual([]);
+});
