@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { workspaceRoot } from '@deedwire/checks';
 import { describe, expect, test } from 'vitest';
 import { coordinatesOf } from './coordinates.ts';
-import { addedIn, readRecords, recordOf, releasedContracts, subjectOf, type ReleaseRecords } from './release-record.ts';
+import {
+  addedIn,
+  previewRule,
+  readRecords,
+  recordOf,
+  releasedContracts,
+  subjectOf,
+  type ReleaseRecords,
+} from './release-record.ts';
 
 const sdl = 'versions/2026-11-01.graphql';
 const contracts = (text: string, other: Record<string, string> = {}): Map<string, string> =>
@@ -12,7 +20,7 @@ const older = 'type Query { a: Int }';
 const newer = 'type Query { a: Int  b(c: Int): B } type B { d: Int }';
 const minor = (coordinate: string, message: string, file = sdl) => ({
   file,
-  rule: 'fieldAdded',
+  rule: 'graphql/fieldAdded',
   verdict: 'minor',
   coordinate,
   message,
@@ -53,7 +61,11 @@ describe('the record of a release', () => {
   });
 
   test('marks a breaking change of a preview as breaking', () => {
-    const change = { ...minor('Query.a', 'The field was removed.'), rule: 'previewChanged' };
+    const { rules }: { rules: string[] } = JSON.parse(
+      readFileSync(join(workspaceRoot, 'packages/contract-check/rule-ids.json'), 'utf8'),
+    );
+    expect(rules).toContain(previewRule);
+    const change = { ...minor('Query.a', 'The field was removed.'), rule: previewRule };
     expect(recordOf(contracts(older), contracts('type Query { b: Int }'), [change])['2026-11-01']?.changes).toEqual([
       { verdict: 'major', coordinate: 'Query.a', message: 'The field was removed.' },
     ]);

@@ -117,8 +117,11 @@ function isMoreThanWording({ verdict }: ReportedChange): boolean {
   return verdict !== 'patch' && verdict !== 'none';
 }
 
+/** The rule that reports a breaking change of a preview as minor. */
+export const previewRule = 'version/previewChanged';
+
 function recorded({ rule, verdict, coordinate, message }: ReportedChange): RecordedChange {
-  return { verdict: rule === 'previewChanged' ? 'major' : verdict, coordinate, message };
+  return { verdict: rule === previewRule ? 'major' : verdict, coordinate, message };
 }
 
 /**
