@@ -1,6 +1,5 @@
 import type { Store } from '@deedwire/store';
 import type { DeliveryId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 import { insertLateSuccesses, type LateSuccess } from './sql/insert-late-successes.ts';
 import { lockLateDeliveries } from './sql/lock-late-deliveries.ts';
@@ -15,6 +14,7 @@ import { lockPendingDeliveries } from './sql/lock-pending-deliveries.ts';
  *
  * @param successes in the order of subscription and delivery
  * @returns the deliveries whose attempt was not recorded before
+ * @throws {FencedOutError} if the worker was declared dead
  */
 export async function recordLateSuccesses(
   store: Store,
@@ -27,7 +27,6 @@ export async function recordLateSuccesses(
       workerId,
       successes.map(({ deliveryId }) => deliveryId),
     );
-    if (existing === null) throw new FencedOutError(workerId);
     const late = successes.filter(({ deliveryId }) => existing.has(deliveryId));
     if (late.length === 0) return [];
     await lockPendingDeliveries(transaction, late);

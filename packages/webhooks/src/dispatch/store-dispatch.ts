@@ -1,7 +1,6 @@
 import type { Store } from '@deedwire/store';
 import { failpoint } from '../failpoint.ts';
 import type { DeliveryId, SubscriptionId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 import { compareDeliveries } from './delivery-order.ts';
 import type { LaneTarget } from './lane-target.ts';
@@ -11,7 +10,7 @@ import { countTakes } from './sql/count-takes.ts';
 import type { LateSuccess } from './sql/insert-late-successes.ts';
 import { pauseSubscriptions } from './sql/pause-subscriptions.ts';
 import { selectTargets } from './sql/select-targets.ts';
-import { settle, type SettledRows } from './sql/settle-deliveries.ts';
+import { settle, type SettledPositions } from './sql/settle-deliveries.ts';
 import type { DispatchStorage, Settlement, SettleResult } from './storage.ts';
 
 /** What storage reports for logs and alarms. */
@@ -61,9 +60,7 @@ export function createDispatchStorage({
       const id = workerId();
       const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
       failpoint('settle-before-write');
-      const { isAlive, settled } = await settleAndPause(store, id, sorted);
-      if (!isAlive) throw new FencedOutError(id);
-      const { results, late } = toResults(sorted, settled);
+      const { results, late } = toResults(sorted, await settleAndPause(store, id, sorted));
       if (late.length > 0) {
         const deliveries = await recordLateSuccesses(store, id, late);
         if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
@@ -73,33 +70,34 @@ export function createDispatchStorage({
     },
 
     async countTakes(deliveries) {
-      const id = workerId();
-      if (!(await countTakes(store, id, deliveries.toSorted(compareDeliveries)))) throw new FencedOutError(id);
+      await countTakes(store, workerId(), deliveries.toSorted(compareDeliveries));
     },
   };
 }
 
 /** One statement, unless a subscription must be paused: a result and the pause that follows from it are recorded together. */
-async function settleAndPause(store: Store, workerId: WorkerId, batch: readonly Settlement[]): Promise<SettledRows> {
+async function settleAndPause(
+  store: Store,
+  workerId: WorkerId,
+  batch: readonly Settlement[],
+): Promise<SettledPositions> {
   if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch);
   return store.transaction(async (transaction) => {
-    const rows = await settle(transaction, workerId, batch);
-    const numbers = rows.settled === null ? null : new Set(rows.settled);
-    const pausing = batch.filter(({ pause }, index) => pause !== null && numbers?.has(index + 1) !== false);
+    const settled = await settle(transaction, workerId, batch);
+    const pausing = batch.filter(({ pause }, index) => pause !== null && settled?.has(index + 1) !== false);
     if (pausing.length > 0) await pauseSubscriptions(transaction, workerId, pausing);
-    return rows;
+    return settled;
   });
 }
 
 function toResults(
   batch: readonly Settlement[],
-  settled: readonly number[] | null,
+  settled: SettledPositions,
 ): { results: Map<DeliveryId, SettleResult>; late: LateSuccess[] } {
   const results = new Map<DeliveryId, SettleResult>();
   const late: LateSuccess[] = [];
-  const numbers = settled === null ? null : new Set(settled);
   for (const [index, { delivery, attempt, next }] of batch.entries()) {
-    const isSettled = numbers === null || numbers.has(index + 1);
+    const isSettled = settled?.has(index + 1) !== false;
     results.set(delivery.deliveryId, isSettled ? 'settled' : 'stale');
     if (isSettled || attempt === null || next.kind !== 'delivered') continue;
     late.push({ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt });

@@ -1,7 +1,7 @@
-import { onlyRow, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
 import { pgArray } from '../pg-array.ts';
 import type { Shard } from '../shard.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 import type { QueueEntry } from './queue-entry.ts';
 
@@ -28,14 +28,12 @@ export async function countEntryTakes(
         where q.shard = entry.shard and q.position = entry.position
         returning q.position
       )
-      select exists (select from w) as alive, (select count(*) from counted)::int as counted`,
+      select exists (select from w) as "isAlive", (select count(*) from counted)::int as counted`,
   };
-  const { alive } = onlyRow(
-    await database.query<{ alive: boolean }>(statement, [
-      workerId,
-      pgArray(entries.map(({ shard }) => shard)),
-      pgArray(entries.map(({ entry }) => entry.position)),
-    ]),
-  );
-  if (!alive) throw new FencedOutError(workerId);
+  const rows = await database.query<{ isAlive: boolean }>(statement, [
+    workerId,
+    pgArray(entries.map(({ shard }) => shard)),
+    pgArray(entries.map(({ entry }) => entry.position)),
+  ]);
+  rowOfLiveWorker(rows, workerId);
 }

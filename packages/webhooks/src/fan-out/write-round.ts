@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
-import { onlyRow, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
 import type { DeliveryId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 import { roundParameters } from './round-parameters.ts';
 import type { RoundPlan } from './round-plan.ts';
@@ -18,7 +18,7 @@ export interface WrittenRound {
 }
 
 interface Row {
-  alive: boolean;
+  isAlive: boolean;
   deliveryIds: string | null;
   sequencesBefore: string | null;
   payloads: number;
@@ -109,7 +109,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         from w, unnest($24::bigint[], $25::interface_name[], $26::bigint[], $27::bigint[])
           as r (account_id, interface, event_id, subscription_id)
       )
-      select exists (select from w) as alive,
+      select exists (select from w) as "isAlive",
         (select string_agg(id::text, ',' order by number) from delivery) as "deliveryIds",
         (select array_to_string(last_before, ',') from sequences) as "sequencesBefore",
         (select count(*) from payload)::int as payloads,
@@ -119,8 +119,8 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
             + sqrt(-((select count from sequences) <> cardinality($4::bigint[]))::int)
         end`,
   };
-  const row = onlyRow(await database.query<Row>(statement, [workerId, ...roundParameters(plan)]));
-  if (!row.alive) throw new FencedOutError(workerId);
+  const rows = await database.query<Row>(statement, [workerId, ...roundParameters(plan)]);
+  const row = rowOfLiveWorker(rows, workerId);
   return {
     deliveryIds: split(row.deliveryIds).map((id) => toRecordId(id)),
     sequencesBefore: split(row.sequencesBefore).map(Number),

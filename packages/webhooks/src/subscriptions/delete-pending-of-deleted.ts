@@ -1,6 +1,6 @@
-import { onlyRow, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 
 /**
@@ -36,9 +36,7 @@ export async function deletePendingOfDeleted(
         )
       select exists (select from w) as "isAlive", (select count(*) from deleted)::int as count`,
   };
-  const { isAlive, count } = onlyRow(
-    await database.query<{ isAlive: boolean; count: number }>(statement, [workerId, subscriptionId, limit]),
-  );
-  if (!isAlive) throw new FencedOutError(workerId);
-  return count;
+  const values = [workerId, subscriptionId, limit];
+  const rows = await database.query<{ isAlive: boolean; count: number }>(statement, values);
+  return rowOfLiveWorker(rows, workerId).count;
 }

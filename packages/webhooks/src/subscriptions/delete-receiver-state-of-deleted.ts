@@ -1,6 +1,6 @@
-import { onlyRow, type Database } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 
 /**
@@ -25,6 +25,5 @@ export async function deleteReceiverStateOfDeleted(
         )
       select exists (select from w) as "isAlive"`,
   };
-  const { isAlive } = onlyRow(await database.query<{ isAlive: boolean }>(statement, [workerId, subscriptionId]));
-  if (!isAlive) throw new FencedOutError(workerId);
+  rowOfLiveWorker(await database.query<{ isAlive: boolean }>(statement, [workerId, subscriptionId]), workerId);
 }

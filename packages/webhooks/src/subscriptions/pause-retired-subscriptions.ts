@@ -1,7 +1,7 @@
-import { onlyRow, type Transaction } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../ids.ts';
 import { shardOf } from '../shard.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 import type { EventTypePin } from './subscription-row.ts';
 
@@ -64,15 +64,13 @@ export async function pauseRetiredSubscriptions(
           from paused
         ) as paused`,
   };
-  const { isAlive, paused } = onlyRow(
-    await transaction.query<{ isAlive: boolean; paused: PausedSubscription[] }>(statement, [
-      workerId,
-      versions.map(({ type }) => type),
-      versions.map(({ version }) => version),
-      limit,
-    ]),
-  );
-  if (!isAlive) throw new FencedOutError(workerId);
+  const rows = await transaction.query<{ isAlive: boolean; paused: PausedSubscription[] }>(statement, [
+    workerId,
+    versions.map(({ type }) => type),
+    versions.map(({ version }) => version),
+    limit,
+  ]);
+  const { paused } = rowOfLiveWorker(rows, workerId);
   for (const { accountId } of paused) transaction.notifyAfterCommit(String(shardOf(accountId)));
   return paused;
 }

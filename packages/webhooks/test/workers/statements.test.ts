@@ -217,7 +217,7 @@ test('a release of 2,000 deliveries in flight reads each once', async () => {
   const recorder = {
     query: async (statement: { name: string; text: string }, values: readonly unknown[]) => {
       planned.push({ ...statement, values });
-      return [{ alive: true }];
+      return [{ isAlive: true }];
     },
     notifyAfterCommit: () => {},
   };

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import { onlyRow } from '@deedwire/store';
 import { pgArray } from '../../pg-array.ts';
+import { rowOfLiveWorker } from '../../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../../workers/worker-id.ts';
 import type { DeliveryKey } from '../storage.ts';
 
@@ -16,22 +16,22 @@ const countTakesStatement: Statement = {
       from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
       where p.subscription_id = r.subscription_id and p.delivery_id = r.delivery_id
     )
-    select exists (select from worker) as is_alive`,
+    select exists (select from worker) as "isAlive"`,
 };
 
 /**
  * @param deliveries in the order of subscription and delivery
- * @returns false if the worker was declared dead; then nothing was counted
+ * @throws {FencedOutError} if the worker was declared dead. Nothing was counted.
  */
 export async function countTakes(
   database: Database,
   workerId: WorkerId,
   deliveries: readonly DeliveryKey[],
-): Promise<boolean> {
+): Promise<void> {
   const values = [
     workerId,
     pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
     pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
   ];
-  return onlyRow(await database.query<{ is_alive: boolean }>(countTakesStatement, values)).is_alive;
+  rowOfLiveWorker(await database.query<{ isAlive: boolean }>(countTakesStatement, values), workerId);
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
-import { onlyRow } from '@deedwire/store';
 import type { DeliveryId } from '../../ids.ts';
 import { pgArray } from '../../pg-array.ts';
+import { rowOfLiveWorker } from '../../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../../workers/worker-id.ts';
 import { idRange } from '../id-order.ts';
 
@@ -18,22 +18,21 @@ const lockLateDeliveriesStatement: Statement = {
       order by d.id
       for no key update of d
     )
-    select exists (select from worker) as is_alive, coalesce(array_agg(id::text), '{}') as ids from locked`,
+    select exists (select from worker) as "isAlive", coalesce(array_agg(id::text), '{}') as ids from locked`,
 };
 
 /**
  * Locks deliveries until the end of the transaction, so that one late success at a time is recorded for each.
  *
- * @returns those that exist; null if the worker was declared dead
+ * @returns those that exist
+ * @throws {FencedOutError} if the worker was declared dead
  */
 export async function lockLateDeliveries(
   database: Database,
   workerId: WorkerId,
   deliveries: readonly DeliveryId[],
-): Promise<ReadonlySet<DeliveryId> | null> {
+): Promise<ReadonlySet<DeliveryId>> {
   const values = [workerId, pgArray(deliveries), ...idRange(deliveries)];
-  const row = onlyRow(
-    await database.query<{ is_alive: boolean; ids: DeliveryId[] }>(lockLateDeliveriesStatement, values),
-  );
-  return row.is_alive ? new Set(row.ids) : null;
+  const rows = await database.query<{ isAlive: boolean; ids: DeliveryId[] }>(lockLateDeliveriesStatement, values);
+  return new Set(rowOfLiveWorker(rows, workerId).ids);
 }

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import { onlyRow } from '@deedwire/store';
 import { pgArray, TextDictionary } from '../../pg-array.ts';
+import { rowOfLiveWorker } from '../../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../../workers/worker-id.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
@@ -71,17 +71,13 @@ const settleDeliveries: Statement = {
         hold_until = excluded.hold_until, failing_since = excluded.failing_since
       where stored.url_number <= excluded.url_number
     )
-    select exists (select from worker) as is_alive,
+    select exists (select from worker) as "isAlive",
       case when count(*) < $20::int then coalesce(array_agg(number::int), '{}') end as settled
     from settled`,
 };
 
-export interface SettledRows {
-  /** False if the worker was declared dead. Then nothing was written. */
-  readonly isAlive: boolean;
-  /** The positions in the batch, from 1, of the results whose delivery was pending. Null: all. */
-  readonly settled: readonly number[] | null;
-}
+/** The positions in the batch, from 1, of the results whose delivery was pending. Null: all. */
+export type SettledPositions = ReadonlySet<number> | null;
 
 /**
  * Records results: for each delivery that is pending with the attempts that it had when it was read, inserts the attempt, and
@@ -91,31 +87,31 @@ export interface SettledRows {
  * deleted, and has the URL that the state is about.
  *
  * @param batch in the order of subscription and delivery
+ * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
  */
 export async function settle(
   database: Database,
   workerId: WorkerId,
   batch: readonly Settlement[],
-): Promise<SettledRows> {
+): Promise<SettledPositions> {
   const errors = new TextDictionary();
-  const row = onlyRow(
-    await database.query<{ is_alive: boolean; settled: number[] | null }>(settleDeliveries, [
-      workerId,
-      pgArray(batch.map(({ delivery }) => delivery.subscriptionId)),
-      pgArray(batch.map(({ delivery }) => delivery.deliveryId)),
-      pgArray(batch.map(({ delivery }) => delivery.attempts)),
-      pgArray(batch.map(({ attempt }) => attempt && attempt.startedAt.getTime())),
-      pgArray(batch.map(({ attempt }) => attempt && Math.round(attempt.durationMs))),
-      pgArray(batch.map(({ attempt }) => attempt && attempt.responseStatus)),
-      pgArray(batch.map(({ attempt }) => (attempt?.error ? errors.add(attempt.error) : null))),
-      pgArray(batch.map(({ next }) => (next.kind === 'retry' ? Math.round(next.delayMs) : null))),
-      pgArray(batch.map(({ next }) => next.kind === 'failed')),
-      errors.toPgArray(),
-      ...stateValues(batch),
-      batch.length,
-    ]),
-  );
-  return { isAlive: row.is_alive, settled: row.settled };
+  const rows = await database.query<{ isAlive: boolean; settled: number[] | null }>(settleDeliveries, [
+    workerId,
+    pgArray(batch.map(({ delivery }) => delivery.subscriptionId)),
+    pgArray(batch.map(({ delivery }) => delivery.deliveryId)),
+    pgArray(batch.map(({ delivery }) => delivery.attempts)),
+    pgArray(batch.map(({ attempt }) => attempt && attempt.startedAt.getTime())),
+    pgArray(batch.map(({ attempt }) => attempt && Math.round(attempt.durationMs))),
+    pgArray(batch.map(({ attempt }) => attempt && attempt.responseStatus)),
+    pgArray(batch.map(({ attempt }) => (attempt?.error ? errors.add(attempt.error) : null))),
+    pgArray(batch.map(({ next }) => (next.kind === 'retry' ? Math.round(next.delayMs) : null))),
+    pgArray(batch.map(({ next }) => next.kind === 'failed')),
+    errors.toPgArray(),
+    ...stateValues(batch),
+    batch.length,
+  ]);
+  const { settled } = rowOfLiveWorker(rows, workerId);
+  return settled && new Set(settled);
 }
 
 /** The states that the batch contains. Most batches contain few. */

@@ -1,6 +1,6 @@
-import { type Database, onlyRow } from '@deedwire/store';
+import type { Database } from '@deedwire/store';
 import type { Shard } from '../../shard.ts';
-import { FencedOutError } from '../fenced-out-error.ts';
+import { rowOfLiveWorker } from '../row-of-live-worker.ts';
 import type { WorkerId } from '../worker-id.ts';
 
 export interface AcquiredShard {
@@ -35,14 +35,12 @@ export async function acquireShards(database: Database, workerId: WorkerId, limi
         returning s.shard, free.recovering
       )
       select
-        exists (select from w) as alive,
+        exists (select from w) as "isAlive",
         coalesce(
           (select json_agg(json_build_object('shard', shard, 'isRecovering', recovering) order by shard) from acquired),
           '[]'
         ) as shards`,
   };
-  const rows = await database.query<{ alive: boolean; shards: AcquiredShard[] }>(statement, [workerId, limit]);
-  const { alive, shards } = onlyRow(rows);
-  if (!alive) throw new FencedOutError(workerId);
-  return shards;
+  const rows = await database.query<{ isAlive: boolean; shards: AcquiredShard[] }>(statement, [workerId, limit]);
+  return rowOfLiveWorker(rows, workerId).shards;
 }

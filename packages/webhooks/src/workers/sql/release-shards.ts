@@ -1,8 +1,8 @@
-import { onlyRow, type Transaction } from '@deedwire/store';
+import type { Transaction } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '../../ids.ts';
 import { pgArray } from '../../pg-array.ts';
 import type { Shard } from '../../shard.ts';
-import { FencedOutError } from '../fenced-out-error.ts';
+import { rowOfLiveWorker } from '../row-of-live-worker.ts';
 import type { WorkerId } from '../worker-id.ts';
 import { workersChanged } from '../workers-changed.ts';
 
@@ -52,7 +52,7 @@ export async function releaseShards(
         from w
         where s.worker_id = w.id and s.shard = any ($2::smallint[])
       )
-      select exists (select from w) as alive`,
+      select exists (select from w) as "isAlive"`,
   };
   const values = [
     workerId,
@@ -63,7 +63,6 @@ export async function releaseShards(
     pgArray(inFlight.map(({ deliveryId }) => deliveryId)),
     pgArray(recovering),
   ];
-  const { alive } = onlyRow(await transaction.query<{ alive: boolean }>(statement, values));
-  if (!alive) throw new FencedOutError(workerId);
+  rowOfLiveWorker(await transaction.query<{ isAlive: boolean }>(statement, values), workerId);
   transaction.notifyAfterCommit(workersChanged);
 }

@@ -1,0 +1,15 @@
+import { onlyRow } from '@deedwire/store';
+import { FencedOutError } from './fenced-out-error.ts';
+import type { WorkerId } from './worker-id.ts';
+
+/**
+ * Returns the row of a statement that only a live worker may run. Such a statement locks the row of the worker and joins it with
+ * everything that it writes. `isAlive` is whether that row exists and is alive.
+ *
+ * @throws {FencedOutError} if the worker was declared dead. The statement wrote nothing.
+ */
+export function rowOfLiveWorker<Row extends { isAlive: boolean }>(rows: readonly Row[], workerId: WorkerId): Row {
+  const row = onlyRow(rows);
+  if (!row.isAlive) throw new FencedOutError(workerId);
+  return row;
+}
