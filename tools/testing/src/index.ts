@@ -22,6 +22,7 @@ export {
   type ReceiverOptions,
   type Respond,
 } from './receiver.ts';
+export { seededRandom } from './seeded-random.ts';
 export { connect, type Connection } from './sql-connection.ts';
 export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';
 export { unknownGids } from './unknown-gids.ts';

@@ -1,9 +1,8 @@
-import { connect, untilBlocked } from '@deedwire/testing';
+import { connect, seededRandom, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
-import { seededRandom } from '../dispatch/seeded-random.ts';
 import { failure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;

@@ -1,3 +1,4 @@
+import { seededRandom } from '@deedwire/testing';
 import type { AttemptResult } from '@deedwire/webhook-sender';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
 import type { DispatchEvent } from '../../src/dispatch/events.ts';
@@ -8,7 +9,6 @@ import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { DeliveryId } from '../../src/ids.ts';
 import { deliveryId, eventId, laneId } from './ids.ts';
 import { MemoryStorage } from './memory-storage.ts';
-import { seededRandom } from './seeded-random.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** How a receiver handles one request. */

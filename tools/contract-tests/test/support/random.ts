@@ -1,3 +1,5 @@
+import { seededRandom } from '@deedwire/testing';
+
 /** Pseudorandom choices that a seed repeats. */
 export interface Random {
   /** From 0 to `below` - 1. */
@@ -6,15 +8,8 @@ export interface Random {
   pick<Item>(items: readonly [Item, ...Item[]] | readonly Item[]): Item;
 }
 
-/** The generator mulberry32. */
 export function createRandom(seed: number): Random {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = seededRandom(seed);
   const int = (below: number) => Math.floor(next() * below);
   return {
     int,
