@@ -52,20 +52,19 @@ export function outcomeOfReport(
   packageName: string | null,
 ): Outcome {
   const { verdict, changes, notices } = report;
-  const tooSmall = declared !== null && compareVerdicts(declared, verdict) < 0;
-  const failure = (bump: Verdict): Failure => ({
-    message: describeTooSmallBump(verdict, bump),
-    remedy: declareBump(packageName ?? 'PACKAGE', verdict),
-  });
+  const failures: Failure[] =
+    declared === null || compareVerdicts(declared, verdict) >= 0
+      ? []
+      : [{ message: describeTooSmallBump(verdict, declared), remedy: declareBump(packageName ?? 'PACKAGE', verdict) }];
   const group = {
     package: null,
     verdict,
     declared,
     baseline,
     findings: changes.map((change) => ({ change, level: levelOf(change, declared) })),
-    failures: tooSmall ? [failure(declared)] : [],
+    failures,
   };
-  return { passed: !tooSmall, verdict, groups: [group], notices, exceptions: [], json: report };
+  return { passed: failures.length === 0, verdict, groups: [group], notices, exceptions: [], json: report };
 }
 
 export function outcomeOfWorkspace(report: WorkspaceReport): Outcome {

@@ -6,23 +6,23 @@ export function renderMarkdown(outcome: Outcome): string {
   const blocks = [
     `**${escapeText(summaryOf(outcome))}**`,
     ...groups.flatMap(renderGroup),
-    ...(notices.length === 0 ? [] : ['### Notices']),
-    ...(notices.length === 0
-      ? []
-      : [notices.map(({ location, message }) => `- ${code(placeOf(location))}: ${escapeText(message)}`).join('\n')]),
-    ...(exceptions.length === 0 ? [] : ['### Exceptions']),
-    ...(exceptions.length === 0
-      ? []
-      : [
-          exceptions
-            .map(({ package: name, coordinate, rule, reason, status, expiresOn, approvedBy }) => {
-              const text = `${reason} Approved by ${approvedBy}. ${expiryText[status](expiresOn)}`;
-              return `- ${name} ${code(coordinate)} (${code(rule)}): ${escapeText(text)}`;
-            })
-            .join('\n'),
-        ]),
+    ...listUnder(
+      '### Notices',
+      notices.map(({ location, message }) => `- ${code(placeOf(location))}: ${escapeText(message)}`),
+    ),
+    ...listUnder(
+      '### Exceptions',
+      exceptions.map(({ package: name, coordinate, rule, reason, status, expiresOn, approvedBy }) => {
+        const text = `${reason} Approved by ${approvedBy}. ${expiryText[status](expiresOn)}`;
+        return `- ${name} ${code(coordinate)} (${code(rule)}): ${escapeText(text)}`;
+      }),
+    ),
   ];
   return blocks.join('\n\n');
+}
+
+function listUnder(heading: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : [heading, items.join('\n')];
 }
 
 function renderGroup({ package: name, baseline, verdict, declared, findings, failures }: Group): string[] {

@@ -8,7 +8,8 @@ import { InputError } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
 import { packageOf } from '../source/package-of.ts';
-import { isLocalFile, readSource } from '../source/read-source.ts';
+import { kindOfPlace } from '../source/place.ts';
+import { readSource } from '../source/read-source.ts';
 import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule } from './explain.ts';
@@ -80,9 +81,10 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     await readSource(from, { other: to, readInput }),
     await readSource(to, { other: from, readInput }),
   ];
-  const path = isLocalFile(to) ? relative('.', to).replaceAll(sep, '/') : to;
+  const isLocal = kindOfPlace(to) === 'local';
+  const path = isLocal ? relative('.', to).replaceAll(sep, '/') : to;
   const report = overrideReport(compareSources(invocation, before, now), overridesOf(overrides), path);
-  const packageName = isLocalFile(to) ? (packageOf(dirname(resolve(to)))?.name ?? null) : null;
+  const packageName = isLocal ? (packageOf(dirname(resolve(to)))?.name ?? null) : null;
   return outcomeOfReport(report, declared, from, packageName);
 }
 

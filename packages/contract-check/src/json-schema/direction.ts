@@ -7,7 +7,3 @@ export const directions = ['producer', 'consumer', 'both'] as const;
  * request or a configuration. `both`: the larger verdict of the two.
  */
 export type Direction = (typeof directions)[number];
-
-export function isDirection(value: unknown): value is Direction {
-  return directions.some((direction) => direction === value);
-}

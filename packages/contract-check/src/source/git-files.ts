@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
-import type { PackageFiles } from '../workspace/package-files.ts';
+import type { PackageFiles } from './package-files.ts';
 
 /**
  * Reads a file of a commit.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../input-error.ts';
-import { filesOfTarball, type PackageFiles } from '../workspace/package-files.ts';
+import { filesOfTarball, type PackageFiles } from './package-files.ts';
 
 /** A package and a range or dist-tag, without `npm:`: `@books/ledger-api@^1`. The range may be omitted. */
 const specification = /^(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:\s]+)?$/;

@@ -1,10 +1,11 @@
 import { dirname, relative, resolve, sep } from 'node:path';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
-import { readAmong } from '../workspace/package-files.ts';
 import { readGitFile } from './git-files.ts';
 import { npmPackageFiles } from './npm-package.ts';
+import { readAmong } from './package-files.ts';
 import { packageOf } from './package-of.ts';
+import { kindOfPlace } from './place.ts';
 
 const fetchTimeoutMs = 30_000;
 const maxFetchedBytes = 64 * 1024 * 1024;
@@ -22,28 +23,28 @@ export interface SourceContext {
  * @throws {InputError} when it cannot be read.
  */
 export async function readSource(place: string, { other, readInput }: SourceContext): Promise<SourceText> {
-  if (place === '-') return { file: 'standard input', text: decodeSourceText('standard input', readInput()) };
-  if (/^https?:\/\//.test(place)) return readUrl(place);
-  if (place.startsWith('git:')) {
-    const [, ref, path] = /^git:([^:]+):(.+)$/.exec(place) ?? [];
-    if (ref === undefined || path === undefined) throw new InputError(place, null, 'must be git:REF:PATH');
-    return readGitFile(ref, path, '.');
+  switch (kindOfPlace(place)) {
+    case 'local':
+      return readSourceText(place);
+    case 'input':
+      return { file: 'standard input', text: decodeSourceText('standard input', readInput()) };
+    case 'url':
+      return readUrl(place);
+    case 'git': {
+      const [, ref, path] = /^git:([^:]+):(.+)$/.exec(place) ?? [];
+      if (ref === undefined || path === undefined) throw new InputError(place, null, 'must be git:REF:PATH');
+      return readGitFile(ref, path, '.');
+    }
+    case 'npm': {
+      const [, name = '', path = pathInPackage(place, other)] = /^npm:([^:]+)(?::(.+))?$/.exec(place) ?? [];
+      return readAmong(await npmPackageFiles(name), `npm:${name}`, path);
+    }
   }
-  if (place.startsWith('npm:')) {
-    const [, name = '', path = pathInPackage(place, other)] = /^npm:([^:]+)(?::(.+))?$/.exec(place) ?? [];
-    return readAmong(await npmPackageFiles(name), `npm:${name}`, path);
-  }
-  return readSourceText(place);
-}
-
-/** Whether a place is a file of this machine. */
-export function isLocalFile(place: string): boolean {
-  return place !== '-' && !/^(?:https?:\/\/|git:|npm:)/.test(place);
 }
 
 /** The path of the other file relative to the folder of its package. */
 function pathInPackage(place: string, other: string): string {
-  const folder = isLocalFile(other) ? packageOf(dirname(other))?.folder : undefined;
+  const folder = kindOfPlace(other) === 'local' ? packageOf(dirname(other))?.folder : undefined;
   if (folder === undefined) throw new InputError(place, null, `add the path of the file in the package: ${place}:PATH`);
   return relative(folder, resolve(other)).replaceAll(sep, '/');
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { InputError } from '../input-error.ts';
+import { filesOfTarball } from '../source/package-files.ts';
 import { contractPackageOf, findContractPackages, type ContractPackage } from './contract-package.ts';
-import { filesOfTarball } from './package-files.ts';
 import { releasedSnapshotOf, type Snapshot } from './snapshot.ts';
 
 /** The released contracts that a package is compared with. */

@@ -1,4 +1,3 @@
-import { existsSync, statSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { changeBy, type Notice } from '../change.ts';
@@ -8,14 +7,13 @@ import { configFile } from '../config/read-config.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { gitFiles } from '../source/git-files.ts';
-import { npmPackageFiles } from '../source/npm-package.ts';
+import { filesOfFolder, type PackageFiles } from '../source/package-files.ts';
 import { packageOf } from '../source/package-of.ts';
+import { readFiles } from '../source/read-files.ts';
 import { compareFile } from './compare-file.ts';
 import type { ContractChange } from './compare-snapshots.ts';
 import type { ComparedPackage } from './compared-package.ts';
 import { defaultComparison } from './contract-package.ts';
-import { filesOfFolder, filesOfTarball, type PackageFiles } from './package-files.ts';
 import { workspaceRules } from './rules.ts';
 
 const skippedFolders: ReadonlySet<string> = new Set(['node_modules', '.git']);
@@ -52,7 +50,7 @@ async function compareEntry(
     throw new InputError(join(root, configFile), null, `${pointer}${problem}`);
   };
   const files = filesOfFolder(folder, skippedFolders) ?? fail(`/folder does not exist: ${entry.folder}`);
-  const baseline = await baselineFiles(root, folder, entry.baseline);
+  const baseline = await readFiles(entry.baseline, { root, folder, skippedFolders });
   const isContract = picomatch([...entry.files]);
   const [before, now] = [baseline, files].map((all) => [...all.keys()].filter((path) => isContract(path)));
   const paths = new Set([...(before ?? []), ...(now ?? [])]);
@@ -90,15 +88,6 @@ async function compareEntry(
     changes: [...paths].toSorted().flatMap(compare),
     notices,
   };
-}
-
-async function baselineFiles(root: string, folder: string, baseline: string): Promise<PackageFiles> {
-  if (baseline.startsWith('git:')) return gitFiles(baseline.slice('git:'.length), folder);
-  if (baseline.startsWith('npm:')) return npmPackageFiles(baseline.slice('npm:'.length));
-  const place = join(root, baseline);
-  if (!existsSync(place)) throw new InputError(place, null, 'folder or tarball not found');
-  if (!statSync(place).isDirectory()) return filesOfTarball(place);
-  return filesOfFolder(place, skippedFolders) ?? new Map();
 }
 
 /** The version in the `package.json` of a folder. Null if it has none. */

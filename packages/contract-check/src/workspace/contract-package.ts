@@ -5,7 +5,7 @@ import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
-import { filesOfFolder, type PackageFiles } from './package-files.ts';
+import { filesOfFolder, type PackageFiles } from '../source/package-files.ts';
 import { releasedAppendOnly, snapshotOf, type Snapshot } from './snapshot.ts';
 
 /** A package that contains contracts. */

@@ -1,7 +1,7 @@
 import type { ContractKind } from '../config/config.ts';
 import type { Locator } from '../location.ts';
+import { below, type PackageFiles } from '../source/package-files.ts';
 import type { SourceText } from '../text-file.ts';
-import { below, type PackageFiles } from './package-files.ts';
 import { readVersionStates, unlisted, versionKey, type VersionState, type VersionStates } from './version-status.ts';
 
 /** A contract file. */
