@@ -1,4 +1,5 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
+import { schemaPathOf } from './event-page/event-files.ts';
 import { readPayloadSchema, withoutNull, type PayloadSchema } from './event-page/payload-fields.ts';
 import { code, table } from './markdown.ts';
 
@@ -19,7 +20,7 @@ export function withEventTable(readme: string): string {
 function eventTable(): string {
   const rows = webhookEventTypes.flatMap(({ type, interfaces, versions }) =>
     versions.map(({ version, status }) => {
-      const { properties } = readPayloadSchema(`packages/webhook-events/json-schema/${type}/${version}.json`);
+      const { properties } = readPayloadSchema(schemaPathOf(type, version));
       return [
         code(type),
         status === 'current' ? version : `${version}, ${status}`,

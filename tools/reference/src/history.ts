@@ -10,7 +10,7 @@ export interface History {
 }
 
 /**
- * The release that added an element, and a sentence about it.
+ * Returns a sentence about the release that added an element, to append to its description.
  *
  * @param coordinate as in a `SubjectRecord`
  * @param parent the coordinate of the element around it. Null if there is none.

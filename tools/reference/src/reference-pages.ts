@@ -1,7 +1,8 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { changelogPage } from './changelog-page.ts';
 import { deliveriesPage } from './deliveries-page.ts';
-import { eventPage, eventsFolder } from './event-page/event-page.ts';
+import { eventsFolder } from './event-page/event-files.ts';
+import { eventPage } from './event-page/event-page.ts';
 import { payloadUpgradePage } from './event-page/payload-upgrade-page.ts';
 import { indexPage } from './index-page.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';

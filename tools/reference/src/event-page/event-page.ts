@@ -4,12 +4,10 @@ import { describeAddition, remarksOn, type History, type Remark } from '../histo
 import { statusExplanation } from '../lifecycle.ts';
 import { code, codeBlock, jsonBlock, link, page, table } from '../markdown.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
-import { readText } from '../workspace-files.ts';
-import { exampleDelivery, exampleSecret, type EventBody } from './example-delivery.ts';
+import { eventsFolder, readTypicalBody, schemaPathOf } from './event-files.ts';
+import { exampleDelivery, exampleSecret } from './example-delivery.ts';
 import { payloadDifferences } from './payload-differences.ts';
 import { payloadFields, readPayloadSchema, type PayloadField, type PayloadSchema } from './payload-fields.ts';
-
-export const eventsFolder = 'packages/webhook-events';
 
 /** The page of one payload version of an event type. */
 export function eventPage(history: History, eventType: WebhookEventType, version: WebhookEventVersion): string {
@@ -19,9 +17,7 @@ export function eventPage(history: History, eventType: WebhookEventType, version
   const schemaPath = schemaPathOf(type, version.version);
   const schema = readPayloadSchema(schemaPath);
   const fields = fieldsOf(`${type} at ${version.version}`, schema, remarksOn(history, subject));
-  const example: EventBody = JSON.parse(
-    readText(`${eventsFolder}/fixtures/${type}/${version.version}/accept/typical.json`),
-  );
+  const example = readTypicalBody(type, version.version);
   const links = [
     link('all versions', '../../README.md'),
     link('version lifecycle', '../../../versions.md'),
@@ -66,10 +62,6 @@ function fieldsOf(name: string, schema: PayloadSchema, remark: Remark): PayloadF
   } catch (cause) {
     throw new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-}
-
-export function schemaPathOf(type: string, version: string): string {
-  return `${eventsFolder}/json-schema/${type}/${version}.json`;
 }
 
 function typesInTypeScript(type: string, version: string, name: string | undefined): string {

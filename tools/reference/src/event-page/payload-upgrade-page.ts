@@ -3,8 +3,7 @@ import { describeUpgrade } from '../differences.ts';
 import { releaseOf, type History } from '../history.ts';
 import { statusExplanation } from '../lifecycle.ts';
 import { code, codeBlock, jsonBlock, link, page } from '../markdown.ts';
-import { readText } from '../workspace-files.ts';
-import { eventsFolder, schemaPathOf } from './event-page.ts';
+import { readTypicalBody, schemaPathOf } from './event-files.ts';
 import { payloadDifferences } from './payload-differences.ts';
 
 /** How to move subscriptions from one payload version of an event type to a newer one. */
@@ -36,12 +35,8 @@ export function payloadUpgradePage(
     codeBlock('graphql', pin),
     ...describeUpgrade(payloadDifferences(schemaPathOf(type, from.version), schemaPathOf(type, to.version))),
     '## Body before',
-    jsonBlock(exampleOf(type, from.version)),
+    jsonBlock(readTypicalBody(type, from.version)),
     '## Body after',
-    jsonBlock(exampleOf(type, to.version)),
+    jsonBlock(readTypicalBody(type, to.version)),
   ]);
-}
-
-function exampleOf(type: string, version: string): unknown {
-  return JSON.parse(readText(`${eventsFolder}/fixtures/${type}/${version}/accept/typical.json`));
 }
