@@ -32,14 +32,14 @@ export function parseEventName(type: string): EventName {
     throw new ScaffoldError(
       `${JSON.stringify(past)} is not a past participle. An event reports what has happened, for example referral.converted. If the form is irregular, add it to tools/scaffold/src/names.ts.`,
     );
-  const [recordType, pastName] = [pascalCase(noun), pascalCase(past)];
+  const recordType = pascalCase(noun);
   return {
     type,
     noun: noun.replaceAll('_', ' '),
     past: past.replaceAll('_', ' '),
-    field: `${recordType.charAt(0).toLowerCase()}${recordType.slice(1)}`,
+    field: camelCase(recordType),
     recordType,
-    title: `${recordType}${pastName}`,
+    title: titleOf(type),
   };
 }
 
@@ -52,10 +52,13 @@ function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+function camelCase(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
 /** The name of a version in code, for example `teamMemberAdded20261101`. */
 export function identifierOf(type: string, date: string): string {
-  const title = titleOf(type);
-  return `${title.charAt(0).toLowerCase()}${title.slice(1)}${compact(date)}`;
+  return `${camelCase(titleOf(type))}${compact(date)}`;
 }
 
 /** For example `20261101`. */
