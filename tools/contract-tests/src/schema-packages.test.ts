@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
-import { buildSchema } from 'graphql';
+import { buildSchema, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
 // The two packages have the same generated modules, so one file tests both.
@@ -87,13 +87,18 @@ describe.each(packages)(
         expect(sdl(version)).toBe(readFileSync(join(root, `versions/${version}.graphql`), 'utf8'));
       });
 
-      test('returns the costs of the manifest', () => {
+      test('returns the costs of the manifest, which are about fields of the SDL', () => {
         const manifest = JSON.parse(readFileSync(join(root, `versions/${version}.manifest.json`), 'utf8'));
         expect(costs(version)).toEqual({
           weights: manifest.costWeights,
           listSizes: manifest.costListSizes,
           pageSizeMaximum: manifest.pagination.firstMaximum,
         });
+        const fields = Object.values(buildSchema(sdl(version)).getTypeMap())
+          .filter(isObjectType)
+          .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
+        expect(fields).toEqual(expect.arrayContaining(Object.keys(manifest.costWeights)));
+        expect(fields).toEqual(expect.arrayContaining(Object.keys(manifest.costListSizes)));
       });
 
       test('documents the page sizes of the manifest in the SDL', () => {

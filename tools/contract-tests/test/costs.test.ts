@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { readInterfaceContracts } from '@deedwire/reference';
-import { buildSchema, getIntrospectionQuery, isObjectType } from 'graphql';
+import { getIntrospectionQuery } from 'graphql';
 import { getIntrospectionQuery as getIntrospectionQuery16 } from 'graphql-16';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { interfaces, type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
+import { type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
 
 // `test/full/costs.test.ts` runs thousands of operations, and texts of longer characters.
 const seed = 20_261_120;
@@ -39,22 +37,6 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
       expect(cost).toBeGreaterThanOrEqual(Math.floor(bytes / 1000));
       expect(cost).toBeLessThan(300);
     }
-  });
-
-  test('has the costs of the manifest, for fields of the schema only', () => {
-    const path = join(import.meta.dirname, `../../../packages/${name}-schema/versions/${version}.manifest.json`);
-    const manifest = JSON.parse(readFileSync(path, 'utf8'));
-    const { costs, sdl } = interfaces[name];
-    expect(costs(version)).toEqual({
-      weights: manifest.costWeights,
-      listSizes: manifest.costListSizes,
-      pageSizeMaximum: manifest.pagination.firstMaximum,
-    });
-    const coordinates = Object.values(buildSchema(sdl(version)).getTypeMap())
-      .filter(isObjectType)
-      .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
-    expect(coordinates).toEqual(expect.arrayContaining(Object.keys(manifest.costWeights)));
-    expect(coordinates).toEqual(expect.arrayContaining(Object.keys(manifest.costListSizes)));
   });
 
   test('runs every example of the reference', async () => {

@@ -60,7 +60,7 @@ const argumentValues: ArgumentValues = {
   'Mutation.deleteWebhookSubscription(input:)': { id },
 };
 
-export const interfaces = { lender, partner };
+const interfaces = { lender, partner };
 export type InterfaceName = keyof typeof interfaces;
 
 export const pricedVersions = (['lender', 'partner'] as const).flatMap((name) =>
