@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
+import { listen, type Listening } from '@deedwire/testing';
 import { buildSchema, graphql } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -56,11 +56,11 @@ describe.each(packages)('$name-schema', ({ name, sdl, path, rootValue, printed }
   const schema = buildSchema(sdl);
   let failWith: object | undefined;
   let received: { path: string | undefined; headers: IncomingHttpHeaders }[] = [];
-  let server: Server;
+  let server: Listening;
 
   beforeAll(async () => {
     // Executes the SDL against fixed values, or responds with `failWith`.
-    server = createServer((request, response) => {
+    const serve = createServer((request, response) => {
       received.push({ path: request.url, headers: request.headers });
       const respond = async () => {
         const { query, variables } = JSON.parse(await text(request));
@@ -68,15 +68,14 @@ describe.each(packages)('$name-schema', ({ name, sdl, path, rootValue, printed }
       };
       void respond().then((body) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body)));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    server = await listen(serve);
   });
 
   afterAll(() => server.close());
 
   function runConsumer(): Promise<{ stdout: string }> {
     received = [];
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP server has an address and a port
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+    const url = `http://127.0.0.1:${server.port}${path}`;
     return run(process.execPath, ['--conditions=deedwire-source', join(root, 'test/consumer/main.ts')], {
       env: { DEEDWIRE_URL: url, CLIENT_ID: 'client', API_KEY: 'key', ORGANIZATION_ID: 'organization' },
     });
