@@ -4,10 +4,10 @@ import { createLogger, databaseLog, type RunningServer, startService } from '@de
 import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
+import { openCostBuckets } from './limits/open-cost-buckets.ts';
 import { documentationAt } from './documentation.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
-import { openCostBuckets } from './limits/open-cost-buckets.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
@@ -36,31 +36,22 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);
 
-  const store = createStore({
+  const shared = {
     databaseUrl: config.DATABASE_URL,
     directUrl: config.DATABASE_DIRECT_URL,
-    applicationName: `deedwire-${name}`,
     timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
     ...databaseLog(logger, config),
-  });
+  };
+  const store = createStore({ ...shared, applicationName: `deedwire-${name}` });
   // For keys that are not known to be valid: anyone can cause such lookups, so they have few, separate connections.
-  const unprovenKeyStore = createStore({
-    databaseUrl: config.DATABASE_URL,
-    directUrl: config.DATABASE_DIRECT_URL,
-    applicationName: `deedwire-${name}-keys`,
-    maxConnections: 2,
-    timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
-    ...databaseLog(logger, config),
-  });
+  const unprovenKeyStore = createStore({ ...shared, applicationName: `deedwire-${name}-keys`, maxConnections: 2 });
   // Charges wait at most 50 ms for a settlement, so nothing else uses these connections.
   const costStore = createStore({
-    databaseUrl: config.DATABASE_URL,
-    directUrl: config.DATABASE_DIRECT_URL,
+    ...shared,
     applicationName: `deedwire-${name}-costs`,
     maxConnections: 2,
     staysOpen: true,
     timeouts: requestTimeouts(costTimeoutMs),
-    ...databaseLog(logger, config),
   });
   const costs = openCostBuckets({ interfaceName, database: costStore, logger, metrics });
   const sender = createWebhookSender({
