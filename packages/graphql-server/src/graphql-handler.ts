@@ -11,13 +11,13 @@ import {
 } from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
+import type { CostBuckets } from './cost/bucket.ts';
+import { createPricing } from './cost/operation-price.ts';
+import { rateLimitHeaders } from './cost/rate-limit-headers.ts';
+import { rateLimitedError } from './cost/rate-limited-error.ts';
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
-import type { ClientCostBuckets } from './limits/cost-buckets.ts';
-import { createPricing } from './limits/operation-price.ts';
-import { rateLimitHeaders } from './limits/rate-limit-headers.ts';
-import { rateLimitedError } from './limits/rate-limited-error.ts';
 import { type CostAccount, createEngine, type OperationLimits } from './operation/engine.ts';
 import { warmUp } from './operation/warm-up.ts';
 import { createRequestMetrics } from './request-metrics.ts';
@@ -66,7 +66,7 @@ export interface GraphqlHandlerOptions {
   metrics: Registry;
   documentation: Documentation;
   /** Charges each operation to its client. */
-  buckets: ClientCostBuckets;
+  buckets: CostBuckets;
   now: () => Date;
   limits?: RequestLimits;
 }
@@ -141,7 +141,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }
 
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
-
     const { code, status } = response;
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ schemaVersion, code, durationMs });
@@ -154,7 +153,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
 }
 
-function accountOf(buckets: ClientCostBuckets, clientId: string): CostAccount {
+function accountOf(buckets: CostBuckets, clientId: string): CostAccount {
   return {
     async charge(points) {
       const admission = await buckets.charge(clientId, points);

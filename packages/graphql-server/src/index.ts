@@ -3,7 +3,7 @@ export { type RequestLimits, requestLimits } from './graphql-handler.ts';
 export { type InterfaceConfig, interfaceConfig } from './interface-config.ts';
 export { type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
 export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
-export { defaultCostLimit } from './limits/open-cost-buckets.ts';
+export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export type { OperationContext } from './schema/operation-context.ts';
 export { addUserError } from './schema/user-error.ts';

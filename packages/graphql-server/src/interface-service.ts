@@ -4,7 +4,7 @@ import { createLogger, databaseLog, type RunningServer, startService } from '@de
 import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
-import { openCostBuckets } from './limits/open-cost-buckets.ts';
+import { openCostBuckets } from './cost/open-cost-buckets.ts';
 import { documentationAt } from './documentation.ts';
 import { createGraphqlHandler } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';

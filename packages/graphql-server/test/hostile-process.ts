@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { createLogger } from '@deedwire/service-runtime';
 import { createStore, requestTimeouts } from '@deedwire/store';
 import { Registry } from 'prom-client';
-import { defaultCostLimit, openCostBuckets } from '../src/limits/open-cost-buckets.ts';
+import { defaultCostLimit, openCostBuckets } from '../src/cost/open-cost-buckets.ts';
 
 /**
  * A process of an interface whose client charges as many operations as it can, and refunds parts of them. It prints `ready`,

@@ -8,9 +8,9 @@ import {
 } from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Registry } from 'prom-client';
+import { createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
-import { createCostBuckets } from '../src/limits/cost-buckets.ts';
 import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
 

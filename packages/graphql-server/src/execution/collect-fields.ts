@@ -10,6 +10,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { conditionOf, fragmentsOf, responseNameOf } from '../operation/document-nodes.ts';
 
 /** An operation, and which of its fields are selected once the variables of `@skip` and `@include` are known. */
 export interface CollectedOperation {
@@ -33,8 +34,9 @@ export function conditionVariables(document: DocumentNode): string[] {
   const names = new Set<string>();
   const visit = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
-      for (const { arguments: given = [] } of selection.directives ?? []) {
-        for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+      for (const directive of selection.directives ?? []) {
+        const condition = conditionOf(directive);
+        if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
       }
       if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) visit(selection.selectionSet);
     }
@@ -58,18 +60,17 @@ export function collectedOperation(
 ): CollectedOperation | null {
   const rootType = schema.getRootType(definition.operation);
   if (!rootType) return null;
-  const fragments: Record<string, FragmentDefinitionNode> = {};
-  for (const each of document.definitions) {
-    if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
-  }
+  const fragments = Object.fromEntries(fragmentsOf(document));
 
   function isSelected({ directives = [] }: SelectionNode): boolean {
-    return directives.every(({ name, arguments: [argument] = [] }) => {
-      if (name.value !== 'skip' && name.value !== 'include') return true;
-      const value = argument?.value;
-      const condition =
-        value?.kind === Kind.VARIABLE ? conditions.get(value.name.value) : value?.kind === Kind.BOOLEAN && value.value;
-      return name.value === 'skip' ? condition !== true : condition === true;
+    return directives.every((directive) => {
+      const condition = conditionOf(directive);
+      if (!condition) return true;
+      const value =
+        condition.kind === Kind.VARIABLE
+          ? conditions.get(condition.name.value)
+          : condition.kind === Kind.BOOLEAN && condition.value;
+      return directive.name.value === 'skip' ? value !== true : value === true;
     });
   }
 
@@ -91,7 +92,7 @@ export function collectedOperation(
         for (const selection of selections) {
           if (!isSelected(selection)) continue;
           if (selection.kind === Kind.FIELD) {
-            const responseName = (selection.alias ?? selection.name).value;
+            const responseName = responseNameOf(selection);
             const nodes = fields.get(responseName);
             if (nodes) nodes.push(selection);
             else fields.set(responseName, [selection]);

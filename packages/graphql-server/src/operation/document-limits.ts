@@ -1,5 +1,6 @@
 import { type DocumentNode, Kind, Lexer, type OperationDefinitionNode, type SelectionSetNode, Source } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
+import { fragmentsOf } from './document-nodes.ts';
 
 /** Limits of a document. They depend neither on its variables nor on the client. */
 export interface DocumentLimits {
@@ -63,9 +64,7 @@ const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
 
 /** Measures each fragment once, however often it is spread, so that nested fragments do not take exponential time. */
 function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Extent {
-  const fragments = new Map(
-    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
-  );
+  const fragments = fragmentsOf(document);
   const measured = new Map<string, Extent>();
 
   function ofFragment(name: string): Extent {

@@ -1,8 +1,8 @@
 import { execute as interpret, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
+import type { ThrottleStatus } from '../cost/bucket.ts';
+import type { Pricing } from '../cost/operation-price.ts';
 import { createOperationExecutor } from '../execution/execute-operation.ts';
-import type { ThrottleStatus } from '../limits/bucket.ts';
-import type { Pricing } from '../limits/operation-price.ts';
 import type { Parameters } from '../transport/parameters.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { createDocuments } from './documents.ts';
@@ -15,10 +15,9 @@ export interface Engine {
    * Charges the largest cost of the operation, runs it, and refunds what its response did not cost. A failed operation
    * without a result keeps its charge.
    *
-   * @param account null if operations are not charged
    * @throws {RequestError} if the operation is rejected before execution or times out.
    */
-  run(parameters: Parameters, context: object, account: CostAccount | null): Promise<OperationResult>;
+  run(parameters: Parameters, context: object, account: CostAccount): Promise<OperationResult>;
 }
 
 /** The bucket of the client of a request. */
@@ -39,8 +38,8 @@ export interface OperationCost {
   requestedQueryCost: number;
   /** The price of what the response contains, in points. */
   actualQueryCost: number;
-  /** The bucket after the refund. Absent if operations are not charged. */
-  throttleStatus?: ThrottleStatus;
+  /** The bucket after the refund. */
+  throttleStatus: ThrottleStatus;
 }
 
 export interface OperationLimits extends DocumentLimits {
@@ -85,16 +84,15 @@ export function createEngine(schema: GraphQLSchema, pricing: Pricing, limits: Op
     async run({ query, variables, operationName }, context, account) {
       const document = documents.read(query, () => getEnveloped(context));
       const operation = selectOperation(document, operationName);
-      const { requestedQueryCost, actualQueryCost } = pricing.price(document, operation, variables);
-      await account?.charge(requestedQueryCost);
+      const { requestedQueryCost, priceOf } = pricing.price(document, operation, variables);
+      await account.charge(requestedQueryCost);
       const execution = await execute({ document, operation, variables, contextValue: context }, async (args) => {
         const enveloped = getEnveloped(context);
         return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });
       });
-      const actual = actualQueryCost(execution.data);
-      const cost = { requestedQueryCost, actualQueryCost: actual };
-      const throttleStatus = account?.refund(requestedQueryCost - actual);
-      return { execution, cost: throttleStatus ? { ...cost, throttleStatus } : cost };
+      const actualQueryCost = priceOf(execution.data);
+      const throttleStatus = account.refund(requestedQueryCost - actualQueryCost);
+      return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
     },
   };
 }

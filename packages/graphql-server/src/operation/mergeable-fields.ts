@@ -2,7 +2,6 @@ import {
   type ArgumentNode,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   getNamedType,
   GraphQLError,
   type GraphQLNamedType,
@@ -18,6 +17,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
+import { fragmentsOf, responseNameOf } from './document-nodes.ts';
 
 export interface MergeLimits {
   maxVisits: number;
@@ -45,10 +45,7 @@ export function checkMergeableFields(
   document: DocumentNode,
   { maxVisits, maxErrors }: MergeLimits,
 ): MergeCheck {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  }
+  const fragments = fragmentsOf(document);
   const keyOfArguments = createArgumentKeys();
   const errors: GraphQLError[] = [];
   let visits = 0;
@@ -68,7 +65,7 @@ export function checkMergeableFields(
       for (const selection of selections) {
         visit(1);
         if (selection.kind === Kind.FIELD) {
-          const responseName = (selection.alias ?? selection.name).value;
+          const responseName = responseNameOf(selection);
           const selected = { node: selection, parent, type: typeOf(selection, parent) };
           const group = groups.get(responseName);
           if (group) group.push(selected);

@@ -1,5 +1,6 @@
 import { type DocumentNode, getOperationAST, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
+import { fragmentsOf, responseNameOf } from './document-nodes.ts';
 
 /**
  * Selects the operation to run from a valid document.
@@ -25,21 +26,20 @@ export function selectOperation(document: DocumentNode, operationName: string | 
 
 /** The response names of the root fields. Ignores `@skip` and `@include`. Omits `__typename`, which changes nothing. */
 function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
+  const fragments = fragmentsOf(document);
   const names = new Set<string>();
   const spread = new Set<string>();
 
   function collect({ selections }: SelectionSetNode): void {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
-        if (selection.name.value !== '__typename') names.add((selection.alias ?? selection.name).value);
+        if (selection.name.value !== '__typename') names.add(responseNameOf(selection));
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         collect(selection.selectionSet);
       } else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
-        for (const definition of document.definitions) {
-          const isIt = definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value;
-          if (isIt) collect(definition.selectionSet);
-        }
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) collect(fragment.selectionSet);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { readDeprecation, type Deprecation, type VersionLifecycle } from '@deedwire/domain';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { readCostTable } from '../limits/cost-table.ts';
-import type { OperationCosts } from '../limits/operation-costs.ts';
+import { readCostTable } from '../cost/cost-table.ts';
+import type { OperationCosts } from '../cost/operation-costs.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
 
 /** The contract of an interface, as a schema package exports it. */

@@ -4,7 +4,8 @@ import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { registerCostProcess, removeCostProcess, settleCostBucket } from '@deedwire/store/cost-buckets';
 import { Counter, type Registry } from 'prom-client';
-import { type ClientCostBuckets, createCostBuckets } from './cost-buckets.ts';
+import type { CostBuckets } from './bucket.ts';
+import { createCostBuckets } from './cost-buckets.ts';
 
 export interface OpenCostBucketsOptions {
   interfaceName: InterfaceName;
@@ -15,7 +16,7 @@ export interface OpenCostBucketsOptions {
 }
 
 export interface OpenCostBuckets {
-  buckets: ClientCostBuckets;
+  buckets: CostBuckets;
   /** Stops the work in the background. The database must still be open. */
   close(): Promise<void>;
 }

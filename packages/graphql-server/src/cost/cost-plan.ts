@@ -14,6 +14,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
+import { conditionOf, fragmentsOf, responseNameOf } from '../operation/document-nodes.ts';
 import type { CostTable } from './cost-table.ts';
 import { costOfName, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
 
@@ -26,33 +27,33 @@ export type Count =
   /** The value of a variable, but at most `maximum`. `omitted` if the request has no value for it. */
   | { variable: string; omitted: number; whenNull: number; maximum: number };
 
-export interface LeafPlan {
+export interface LeafCost {
   responseName: string;
   weight: MilliPoints;
 }
 
 /** The cost of a field that returns objects. Fields with the same response name in one selection set are one. */
-export interface ObjectPlan {
+export interface ObjectCost {
   responseName: string;
   count: Count;
   /** Of each object, without its fields. */
   weight: MilliPoints;
-  leaves: LeafPlan[];
+  leaves: LeafCost[];
   /** The sum of what each object costs for its leaves, and for long response names of its fields. */
   leavesCost: MilliPoints;
-  children: ObjectPlan[];
+  children: ObjectCost[];
 }
 
-export interface OperationPlan {
-  root: ObjectPlan;
+export interface CostPlan {
+  root: ObjectCost;
   /** The response name of the first field `__schema` or `__type`. Null if there is none. */
   introspection: string | null;
   /** Fields of the document that are not executed: in other operations, skipped, or repeated in a selection set. */
   fieldsNotRun: number;
 }
 
-/** A document, prepared for planning its operations. */
-export interface PlannedDocument {
+/** A document, prepared for planning the costs of its operations. */
+export interface PreparedDocument {
   document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   fieldCount: number;
@@ -60,8 +61,7 @@ export interface PlannedDocument {
   planVariables: readonly string[];
 }
 
-export function prepareDocument(document: DocumentNode): PlannedDocument {
-  const fragments = new Map<string, FragmentDefinitionNode>();
+export function prepareDocument(document: DocumentNode): PreparedDocument {
   const planVariables = new Set<string>();
   let fieldCount = 0;
 
@@ -80,24 +80,23 @@ export function prepareDocument(document: DocumentNode): PlannedDocument {
     }
   }
   for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
     if ('selectionSet' in definition && definition.selectionSet) visit(definition.selectionSet);
   }
-  return { document, fragments, fieldCount, planVariables: [...planVariables] };
+  return { document, fragments: fragmentsOf(document), fieldCount, planVariables: [...planVariables] };
 }
 
 /**
- * Plans an operation of a valid document.
+ * Plans the cost of an operation of a valid document.
  *
  * @param variables only those of `planVariables` are read
  */
-export function planOperation(
+export function planCost(
   schema: GraphQLSchema,
   table: CostTable,
-  { fragments, fieldCount }: PlannedDocument,
+  { fragments, fieldCount }: PreparedDocument,
   operation: OperationDefinitionNode,
   variables: Variables,
-): OperationPlan {
+): CostPlan {
   let introspection: string | null = null;
   const executed = new Set<FieldNode>();
   const leafWeight = toMilliPoints(defaultWeights.leaf);
@@ -113,7 +112,7 @@ export function planOperation(
       for (const selection of selections) {
         if (!isIncluded(selection.directives, variables, defaults)) continue;
         if (selection.kind === Kind.FIELD) {
-          const responseName = (selection.alias ?? selection.name).value;
+          const responseName = responseNameOf(selection);
           const key = `${parentType}.${responseName}`;
           const group = groups.get(key);
           if (group) group.nodes.push(selection);
@@ -133,7 +132,7 @@ export function planOperation(
 
   /** Adds the fields of selection sets to the plan of their parent. `page` is the size of the page, in a connection. */
   function addFields(
-    plan: ObjectPlan,
+    plan: ObjectCost,
     typeName: string,
     page: Count,
     selectionSets: readonly SelectionSetNode[],
@@ -159,7 +158,7 @@ export function planOperation(
         continue;
       }
       const count = cost.size.kind === 'page' ? page : cost.size.kind === 'fixed' ? cost.size.items : 1;
-      const child: ObjectPlan = { responseName, count, weight, leaves: [], leavesCost: 0, children: [] };
+      const child: ObjectCost = { responseName, count, weight, leaves: [], leavesCost: 0, children: [] };
       const ownPage = cost.pageMaximum === null ? 1 : pageSize(field, node, cost.pageMaximum, defaults);
       const inner = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
       addFields(child, named.name, ownPage, inner);
@@ -168,7 +167,7 @@ export function planOperation(
   }
 
   const rootType = schema.getRootType(operation.operation)?.name ?? '';
-  const root: ObjectPlan = { responseName: '', count: 1, weight: 0, leaves: [], leavesCost: 0, children: [] };
+  const root: ObjectCost = { responseName: '', count: 1, weight: 0, leaves: [], leavesCost: 0, children: [] };
   addFields(root, rootType, 1, [operation.selectionSet]);
   return { root, introspection, fieldsNotRun: fieldCount - executed.size };
 }
@@ -180,11 +179,6 @@ interface Collected {
 }
 
 type Defaults = ReadonlyMap<string, ValueNode | undefined>;
-
-function conditionOf({ name, arguments: given = [] }: DirectiveNode): ValueNode | undefined {
-  if (name.value !== 'skip' && name.value !== 'include') return undefined;
-  return given.find((argument) => argument.name.value === 'if')?.value;
-}
 
 /** A condition that is not a Boolean fails the operation when its variables are coerced. Until then it counts as true. */
 function isIncluded(directives: readonly DirectiveNode[] = [], variables: Variables, defaults: Defaults): boolean {

@@ -1,3 +1,5 @@
+import type { CostLimit } from '@deedwire/auth';
+
 /** The state of a client's bucket, as `extensions.cost.throttleStatus` publishes it. */
 export interface ThrottleStatus {
   /** The points of a full bucket. */
@@ -22,6 +24,8 @@ export type Admission =
  * (`operationCostPoints`), so that every operation is admitted after some time.
  */
 export interface CostBuckets {
+  /** Sets the limit of a client, as it was read with the key of its request, and returns the state of its bucket. */
+  status(clientId: string, limit: CostLimit): ThrottleStatus;
   /**
    * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer.
    *
@@ -35,4 +39,6 @@ export interface CostBuckets {
    * @param points a whole number from 0 to the points of the charge
    */
   refund(clientId: string, points: number): ThrottleStatus;
+  /** Returns unused points of idle clients, and forgets these clients. Call it about once a second. */
+  sweep(): void;
 }

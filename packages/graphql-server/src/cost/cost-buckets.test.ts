@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CostSettlement } from '@deedwire/store/cost-buckets';
 import { describe, expect, test } from 'vitest';
-import { type ClientCostBuckets, type CostBucketsOptions, createCostBuckets } from './cost-buckets.ts';
+import type { CostBuckets } from './bucket.ts';
+import { type CostBucketsOptions, createCostBuckets } from './cost-buckets.ts';
 
 const limit = { maximum: 2_000, restoreRate: 200 };
 
 type Settled = Awaited<ReturnType<CostBucketsOptions['settle']>>;
 
 interface SetUp {
-  buckets: ClientCostBuckets;
+  buckets: CostBuckets;
   /** Settlements, oldest first. */
   settlements: CostSettlement[];
   charges: string[];

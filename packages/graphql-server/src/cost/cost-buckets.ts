@@ -1,6 +1,6 @@
 import type { CostLimit } from '@deedwire/auth';
 import type { CostSettlement, CostSettlementRow } from '@deedwire/store/cost-buckets';
-import type { Admission, CostBuckets, ThrottleStatus } from './bucket.ts';
+import type { Admission, CostBuckets } from './bucket.ts';
 import {
   availablePoints,
   beginAlone,
@@ -41,13 +41,6 @@ export interface CostBucketsOptions {
   onSettled?: (result: 'succeeded' | 'failed', error?: unknown) => void;
 }
 
-export interface ClientCostBuckets extends CostBuckets {
-  /** Sets the limit of a client, as it was read with the key of its request, and returns the state of its bucket. */
-  status(clientId: string, limit: CostLimit): ThrottleStatus;
-  /** Returns unused points of idle clients, and forgets these clients. Call it about once a second. */
-  sweep(): void;
-}
-
 interface Decision {
   admitted: boolean;
   basis: ChargeBasis;
@@ -86,7 +79,7 @@ const moveEveryMs = 1_000;
  * client regains in half a second, and spends them without the database. It takes more in the background when half of them are
  * spent. Only a charge of more points than the process holds waits for a settlement.
  */
-export function createCostBuckets(options: CostBucketsOptions): ClientCostBuckets {
+export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const { settle, defaultLimit, onCharge, onRefund, onSettled } = options;
   const { waitMs = 50, firstWaitMs = 1_000, idleMs = 10_000, maxClients = 10_000 } = options;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());

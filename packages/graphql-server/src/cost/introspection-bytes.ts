@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   getNamedType,
   getNullableType,
   type GraphQLObjectType,
@@ -17,6 +16,7 @@ import {
   TypeMetaFieldDef,
   type ValueNode,
 } from 'graphql';
+import { fragmentsOf, responseNameOf } from '../operation/document-nodes.ts';
 
 /**
  * Returns an upper bound of the bytes that `__schema` and `__type` add to the response of an operation, with their names.
@@ -43,92 +43,87 @@ export function createIntrospectionBytes(schema: GraphQLSchema): IntrospectionBy
   const resolve = createResolver(schema);
 
   return (document, operation, variables, maxBytes) => {
-    const planOf = createPlanner(document);
-    const known = new Map<Plan, Map<unknown, number>>();
+    const mergedOf = createMerger(document);
+    const known = new Map<MergedFields, Map<unknown, number>>();
     /** The bytes of all objects that were measured. Each of them is in the response at least once. */
     let measured = 0;
 
     /** The size of an object with its braces. */
-    function bytesOfObject(plan: Plan, type: GraphQLObjectType, source: unknown): number {
-      const sizes = known.get(plan) ?? new Map<unknown, number>();
-      known.set(plan, sizes);
+    function bytesOfObject(merged: MergedFields, type: GraphQLObjectType, source: unknown): number {
+      const sizes = known.get(merged) ?? new Map<unknown, number>();
+      known.set(merged, sizes);
       let bytes = sizes.get(source);
       if (bytes !== undefined) return bytes;
-      bytes = plan.fields.length === 0 ? 2 : 1; // each key counts a comma, and the last has none
-      for (const planned of plan.fields) {
-        const { name, keyBytes } = planned;
+      bytes = merged.length === 0 ? 2 : 1; // each key counts a comma, and the last has none
+      for (const mergedField of merged) {
+        const { name, keyBytes } = mergedField;
         measured += keyBytes;
         if (measured > maxBytes) return Infinity;
         bytes += keyBytes;
         const field = type.getFields()[name];
-        if (field) bytes += bytesOfValue(planned, field.type, resolve(type, name, source));
+        if (field) bytes += bytesOfValue(mergedField, field.type, resolve(type, name, source));
         else if (name === '__typename') bytes += bytesOfLeaf(type.name);
       }
       sizes.set(source, bytes);
       return bytes;
     }
 
-    function bytesOfValue(planned: PlannedField, outputType: GraphQLOutputType, value: unknown): number {
+    function bytesOfValue(field: MergedField, outputType: GraphQLOutputType, value: unknown): number {
       if (value === null || value === undefined) return 4;
       const type = getNullableType(outputType);
       if (isListType(type)) {
         const items: readonly unknown[] = Array.isArray(value) ? value : [];
         let bytes = items.length === 0 ? 2 : 1; // each item counts a comma, and the last has none
-        for (const item of items) bytes += bytesOfValue(planned, type.ofType, item) + 1;
+        for (const item of items) bytes += bytesOfValue(field, type.ofType, item) + 1;
         return bytes;
       }
-      if (isObjectType(type)) return bytesOfObject(planned.inner(), type, value);
+      if (isObjectType(type)) return bytesOfObject(field.inner(), type, value);
       const bytes = bytesOfLeaf(value);
       measured += bytes;
       return bytes;
     }
 
     /** The size of the introspection fields in the selections of an object that is not part of introspection itself. */
-    function bytesBelow(plan: Plan, type: GraphQLObjectType): number {
+    function bytesBelow(merged: MergedFields, type: GraphQLObjectType): number {
       let bytes = 0;
-      for (const planned of plan.fields) {
-        if (planned.name === '__schema' && type === schema.getQueryType()) {
-          bytes += planned.keyBytes + bytesOfValue(planned, SchemaMetaFieldDef.type, schema);
-        } else if (planned.name === '__type' && type === schema.getQueryType()) {
-          const name = readName(planned.field, operation, variables);
+      for (const field of merged) {
+        if (field.name === '__schema' && type === schema.getQueryType()) {
+          bytes += field.keyBytes + bytesOfValue(field, SchemaMetaFieldDef.type, schema);
+        } else if (field.name === '__type' && type === schema.getQueryType()) {
+          const name = readName(field.node, operation, variables);
           const named = name === undefined ? null : schema.getType(name);
-          bytes += planned.keyBytes + bytesOfValue(planned, TypeMetaFieldDef.type, named);
-        } else if (planned.field.selectionSet) {
-          const inner = getNamedType(type.getFields()[planned.name]?.type);
-          if (isObjectType(inner)) bytes += bytesBelow(planned.inner(), inner);
+          bytes += field.keyBytes + bytesOfValue(field, TypeMetaFieldDef.type, named);
+        } else if (field.node.selectionSet) {
+          const inner = getNamedType(type.getFields()[field.name]?.type);
+          if (isObjectType(inner)) bytes += bytesBelow(field.inner(), inner);
         }
       }
       return bytes;
     }
 
     const root = schema.getRootType(operation.operation);
-    const bytes = root ? bytesBelow(planOf([operation.selectionSet]), root) : 0;
+    const bytes = root ? bytesBelow(mergedOf([operation.selectionSet]), root) : 0;
     return bytes > maxBytes ? Infinity : bytes;
   };
 }
 
-interface PlannedField {
+interface MergedField {
   name: string;
   /** The first of the fields with this response name. The others have the same name and arguments. */
-  field: FieldNode;
+  node: FieldNode;
   /** The response name with its quotes, a colon and a comma. */
   keyBytes: number;
-  inner: () => Plan;
+  inner: () => MergedFields;
 }
 
 /** The fields that some selection sets select together, merged by response name. */
-interface Plan {
-  fields: readonly PlannedField[];
-}
+type MergedFields = readonly MergedField[];
 
-/** Returns the same plan for the same selection sets, so that fragments are measured once per object. */
-function createPlanner(document: DocumentNode): (selectionSets: readonly SelectionSetNode[]) => Plan {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  }
+/** Returns the same list for the same selection sets, so that fragments are measured once per object. */
+function createMerger(document: DocumentNode): (selectionSets: readonly SelectionSetNode[]) => MergedFields {
+  const fragments = fragmentsOf(document);
   const numbers = new Map<SelectionSetNode, number>();
-  const plans = new Map<string, Plan>();
+  const lists = new Map<string, MergedFields>();
 
   function numberOf(selectionSet: SelectionSetNode): number {
     const number = numbers.get(selectionSet) ?? numbers.size;
@@ -136,9 +131,9 @@ function createPlanner(document: DocumentNode): (selectionSets: readonly Selecti
     return number;
   }
 
-  function planOf(selectionSets: readonly SelectionSetNode[]): Plan {
+  function mergedOf(selectionSets: readonly SelectionSetNode[]): MergedFields {
     const key = selectionSets.map(numberOf).join(' ');
-    const known = plans.get(key);
+    const known = lists.get(key);
     if (known) return known;
     const byResponseName = new Map<string, FieldNode[]>();
     const spread = new Set<string>();
@@ -146,7 +141,7 @@ function createPlanner(document: DocumentNode): (selectionSets: readonly Selecti
     function collect({ selections }: SelectionSetNode): void {
       for (const selection of selections) {
         if (selection.kind === Kind.FIELD) {
-          const responseName = (selection.alias ?? selection.name).value;
+          const responseName = responseNameOf(selection);
           const fields = byResponseName.get(responseName);
           if (fields) fields.push(selection);
           else byResponseName.set(responseName, [selection]);
@@ -161,18 +156,17 @@ function createPlanner(document: DocumentNode): (selectionSets: readonly Selecti
     }
     for (const selectionSet of selectionSets) collect(selectionSet);
 
-    const fields = [...byResponseName].flatMap(([responseName, nodes]) => {
-      const [field] = nodes;
-      if (!field) return [];
-      const inner = () => planOf(nodes.flatMap(({ selectionSet }) => selectionSet ?? []));
+    const merged = [...byResponseName].flatMap(([responseName, nodes]) => {
+      const [node] = nodes;
+      if (!node) return [];
+      const inner = () => mergedOf(nodes.flatMap(({ selectionSet }) => selectionSet ?? []));
       // Names have only ASCII characters.
-      return [{ name: field.name.value, field, keyBytes: responseName.length + 4, inner }];
+      return [{ name: node.name.value, node, keyBytes: responseName.length + 4, inner }];
     });
-    const plan = { fields };
-    plans.set(key, plan);
-    return plan;
+    lists.set(key, merged);
+    return merged;
   }
-  return planOf;
+  return mergedOf;
 }
 
 /** The name of the type that a `__type` field reads. Undefined if it is a variable without a value. */

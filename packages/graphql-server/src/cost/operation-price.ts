@@ -1,24 +1,24 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
-import { createIntrospectionBytes } from '../operation/introspection-bytes.ts';
-import { readCostTable } from './cost-table.ts';
-import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints, toPoints } from './operation-costs.ts';
 import {
+  type CostPlan,
   countIn,
-  type ObjectPlan,
-  type OperationPlan,
-  type PlannedDocument,
-  planOperation,
+  type ObjectCost,
+  type PreparedDocument,
+  planCost,
   prepareDocument,
   type Variables,
-} from './operation-plan.ts';
+} from './cost-plan.ts';
+import { readCostTable } from './cost-table.ts';
+import { createIntrospectionBytes } from './introspection-bytes.ts';
+import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints, toPoints } from './operation-costs.ts';
 
 /** The price of one execution of an operation. */
 export interface OperationPrice {
   /** The largest price that the response can have, in points. */
   requestedQueryCost: number;
-  /** The price of what the response contains, in points: at most `requestedQueryCost`. Null for `data` that failed. */
-  actualQueryCost: (data: unknown) => number;
+  /** The price of what the response contains, in points: at most `requestedQueryCost`. Its `data` can be null. */
+  priceOf: (data: unknown) => number;
 }
 
 /** Prices the operations of one schema. */
@@ -48,7 +48,7 @@ export function createPricing(schema: GraphQLSchema, { costs, operationCostPoint
   const introspectionBytes = createIntrospectionBytes(schema);
   const limit = toMilliPoints(operationCostPoints);
   // The entries live as long as the document, which is cached elsewhere.
-  const documents = new WeakMap<DocumentNode, PlannedDocument>();
+  const documents = new WeakMap<DocumentNode, PreparedDocument>();
   const operations = new WeakMap<OperationDefinitionNode, Map<string, PricedPlan>>();
 
   function planOf(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): PricedPlan {
@@ -66,8 +66,12 @@ export function createPricing(schema: GraphQLSchema, { costs, operationCostPoint
     return plan;
   }
 
-  function createPlan(prepared: PlannedDocument, operation: OperationDefinitionNode, variables: Variables): PricedPlan {
-    const plan = planOperation(schema, table, prepared, operation, variables);
+  function createPlan(
+    prepared: PreparedDocument,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+  ): PricedPlan {
+    const plan = planCost(schema, table, prepared, operation, variables);
     const introspectionCost =
       plan.introspection === null ? 0 : introspectionBytes(prepared.document, operation, variables, limit);
     const fixedCost = plan.fieldsNotRun * toMilliPoints(defaultWeights.leaf) + introspectionCost;
@@ -84,7 +88,7 @@ export function createPricing(schema: GraphQLSchema, { costs, operationCostPoint
         throw tooExpensive(plan, variables, requestedQueryCost, operationCostPoints);
       return {
         requestedQueryCost,
-        actualQueryCost(data) {
+        priceOf(data) {
           const found = isRecord(data) ? actualCostOf(plan.root, data) : 0;
           return Math.min(requestedQueryCost, toPoints(found + plan.fixedCost));
         },
@@ -93,7 +97,7 @@ export function createPricing(schema: GraphQLSchema, { costs, operationCostPoint
   };
 }
 
-interface PricedPlan extends OperationPlan {
+interface PricedPlan extends CostPlan {
   introspectionCost: MilliPoints;
   /** The part of the price that does not depend on the response. Includes introspection. */
   fixedCost: MilliPoints;
@@ -109,17 +113,17 @@ function valueKey(variables: Variables, name: string): string {
   return isShort ? JSON.stringify(value) : '?';
 }
 
-function hasVariableCount({ count, children }: ObjectPlan): boolean {
+function hasVariableCount({ count, children }: ObjectCost): boolean {
   return typeof count !== 'number' || children.some(hasVariableCount);
 }
 
-function costOf(plan: ObjectPlan, variables: Variables): MilliPoints {
+function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
   const count = countIn(plan.count, variables);
   return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), plan.weight + plan.leavesCost);
 }
 
 /** A null costs the weight of its field, because the server had to look for the object. */
-function actualCostOf(plan: ObjectPlan, value: unknown): MilliPoints {
+function actualCostOf(plan: ObjectCost, value: unknown): MilliPoints {
   if (Array.isArray(value)) {
     if (plan.children.length === 0) return value.length * (plan.weight + plan.leavesCost);
     let sum = 0;
@@ -165,7 +169,7 @@ function findMostExpensive({ root, introspection, introspectionCost }: PricedPla
   );
 }
 
-function expensesOf(plan: ObjectPlan, path: string, parents: number, variables: Variables): Expense[] {
+function expensesOf(plan: ObjectCost, path: string, parents: number, variables: Variables): Expense[] {
   const total = parents * countIn(plan.count, variables);
   const pathOf = (responseName: string): string => (path === '' ? '' : `${path}.`) + shorten(responseName);
   return [
