@@ -15,6 +15,7 @@ export {
   type GidTypeName,
 } from './gid.ts';
 export type { InterfaceName } from './interface-name.ts';
+export { operationCostPoints } from './operation-cost.ts';
 export { idAt, timeOf } from './record-id-time.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 export {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedClient, Authenticator, CostLimit, InterfaceName } from '@deedwire/auth';
-import { deprecationHeaders } from '@deedwire/domain';
+import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
 import {
   type HandlerContext,
   headerValues,
@@ -49,7 +49,7 @@ export const requestLimits: RequestLimits = {
   queryAliases: 30,
   queryDirectives: 20,
   operationMs: 10_000,
-  operationCostPoints: 1000,
+  operationCostPoints,
   responseBytes: 1_000_000,
 };
 

@@ -1,3 +1,4 @@
+import { operationCostPoints } from '@deedwire/domain';
 import { lockApiClient, updateApiClientCostLimit } from '@deedwire/store/credentials';
 import { appendAuditEntry } from '../append-audit-entry.ts';
 import type { OperatorContext } from '../context.ts';
@@ -11,8 +12,6 @@ interface ClientLimit {
   restoreRate: number;
 }
 
-/** The most expensive operation costs as much (`operationCostPoints`), and has to fit into a full bucket. */
-const maximumMin = 1_000;
 const numberMax = 1_000_000_000;
 
 /**
@@ -27,7 +26,8 @@ export async function setClientLimit(
   input: ClientLimit,
 ): Promise<ClientLimit & { previousMaximum: number; previousRestoreRate: number }> {
   const { clientId, maximum, restoreRate } = input;
-  checkNumber('maximum', maximum, maximumMin);
+  // The most expensive operation has to fit into a full bucket.
+  checkNumber('maximum', maximum, operationCostPoints);
   checkNumber('restore rate', restoreRate, 1);
   return context.store.transaction(async (transaction) => {
     const client = await lockApiClient(transaction, clientId);

@@ -1,4 +1,5 @@
 import type { CostLimit } from '@deedwire/auth';
+import { operationCostPoints } from '@deedwire/domain';
 import type { ThrottleStatus } from './bucket.ts';
 
 /** The points of a client in this process. Times are in milliseconds of a monotonic clock. */
@@ -19,9 +20,6 @@ export interface ClientPoints {
   restoredAtMs: number | null;
 }
 
-/** The most points that an operation can cost: `operationCostPoints` in the contracts. */
-const operationPoints = 1_000;
-
 export function newClientPoints(limit: CostLimit): ClientPoints {
   return { limit, held: 0, owed: 0, settling: 0, shared: null, restoredAtMs: null };
 }
@@ -39,7 +37,7 @@ export function reservePoints({ limit }: ClientPoints): number {
  * operation is admitted after some time.
  */
 function holdingLimit(client: ClientPoints): number {
-  return client.restoredAtMs === null ? reservePoints(client) : Math.max(reservePoints(client), operationPoints);
+  return client.restoredAtMs === null ? reservePoints(client) : Math.max(reservePoints(client), operationCostPoints);
 }
 
 /** Takes points if the process holds them. */
