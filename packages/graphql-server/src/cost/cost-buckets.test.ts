@@ -249,15 +249,18 @@ describe('while the database does not respond', () => {
   test('settlements that are late again and again create no points', async () => {
     const { buckets, shared, respond } = setUp({ waitMs: 5, firstWaitMs: 5 });
     const database = respond.with;
+    let decided = Promise.withResolvers<void>();
     respond.with = async (settlement) => {
-      await sleep(10);
+      await decided.promise;
       return database(settlement);
     };
     shared.points = 0;
     let admitted = 0;
     for (let count = 0; count < 20; count += 1) {
+      decided = Promise.withResolvers();
       if ((await buckets.charge('a', 50)).admitted) admitted += 50;
-      await sleep(3);
+      decided.resolve();
+      await settled();
     }
     expect(admitted).toBe(100);
   });
