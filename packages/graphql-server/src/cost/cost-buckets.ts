@@ -116,7 +116,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     if (oldest !== undefined) {
       clients.delete(oldest.id);
       oldest.usedAtMs = -Infinity; // takes no more points
-      giveBack(oldest);
+      returnHeld(oldest);
     }
     restoreAlone(client, nowMs, processes);
     return client;
@@ -140,7 +140,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         needed,
         least: served.length === 0 ? 0 : Math.ceil(Math.max(0, Math.min(...costs) - client.held)),
         spare,
-        // The first time, the clock of the database counts alone: the bucket may have restored points before this process started.
+        // The first time, only the clock of the database counts: the bucket may have restored points before this process started.
         elapsedSeconds: client.settledAtMs === null ? Infinity : (sentMs - client.settledAtMs) / 1000,
       });
       if (settled === null) throw new Error(`The client ${client.id} does not exist.`);
@@ -202,7 +202,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
 
   const isIdle = (client: Client, nowMs: number): boolean => nowMs - client.usedAtMs >= idleMs;
 
-  function giveBack(client: Client): void {
+  function returnHeld(client: Client): void {
     client.owed += client.held;
     client.held = 0;
     if (client.owed !== 0 && !client.isSettling) void settleClient(client);
@@ -277,7 +277,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         if (nowMs - client.movedAtMs < idleMs) break;
         if (client.isSettling || !isIdle(client, nowMs)) continue;
         if (client.held === 0 && client.owed === 0) clients.delete(id);
-        else giveBack(client);
+        else returnHeld(client);
       }
     },
   };
