@@ -114,6 +114,16 @@ test.each([
   expect(report.verdict).toBe(verdict);
 });
 
+test.each(['%', 'part%.json', '%E0%A4%A#/$defs/x'])('rejects a $ref with malformed percent-encoding: %j', ($ref) => {
+  const source = asText({ $ref });
+  expect(() => compareJsonSchemas(source, source, { direction: 'both' })).toThrow(
+    expect.objectContaining({
+      name: 'InputError',
+      message: expect.stringContaining(`refers to ${JSON.stringify($ref)}`),
+    }),
+  );
+});
+
 test('treats names of Object.prototype as ordinary names', () => {
   const from = '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"},"a":{"type":"string"}}}';
   const { changes } = compareJsonSchemas({ file: 'a', text: from }, asText({ properties: { a: { type: 'string' } } }), {

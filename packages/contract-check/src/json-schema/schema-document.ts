@@ -151,12 +151,13 @@ export function readSchemaDocument(source: SourceText): SchemaDocument {
    * other. Null if the address is elsewhere.
    */
   function pathOf(address: string, own: Resource): string | null {
-    if (!/^[a-z][a-z\d+.-]*:/i.test(address)) return posix.join(posix.dirname(own.document.path), decodeURI(address));
+    if (!/^[a-z][a-z\d+.-]*:/i.test(address))
+      return posix.join(posix.dirname(own.document.path), decode(address, decodeURI));
     const root = own.document.value;
     const rootAddress = isJsonObject(root) ? (places.get(root)?.resource.address ?? '') : '';
     const base = rootAddress.slice(0, rootAddress.lastIndexOf('/') + 1);
     if (base === '' || !address.startsWith(base)) return null;
-    return posix.join(posix.dirname(own.document.path), decodeURI(address.slice(base.length)));
+    return posix.join(posix.dirname(own.document.path), decode(address.slice(base.length), decodeURI));
   }
 
   function locationOf(schema: Schema, ...steps: readonly string[]): Location | null {
@@ -240,10 +241,14 @@ function withoutFragment(address: string): string {
 function fragmentOf(reference: string): string {
   const at = reference.indexOf('#');
   if (at === -1) return '';
-  const fragment = reference.slice(at + 1);
+  return decode(reference.slice(at + 1), decodeURIComponent);
+}
+
+/** Malformed percent-encoding stays as it is, so that the reference names nothing. */
+function decode(text: string, by: (text: string) => string): string {
   try {
-    return decodeURIComponent(fragment);
+    return by(text);
   } catch {
-    return fragment;
+    return text;
   }
 }
