@@ -26,9 +26,6 @@ export interface InterfaceServiceOptions {
 
 const now = (): Date => new Date();
 
-/** After this time, a settlement of the cost buckets fails, and another one can begin. */
-const costTimeoutMs = 1_000;
-
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
   const { name, interfaceName, path, contract, config } = options;
@@ -45,13 +42,12 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const store = createStore({ ...shared, applicationName: `deedwire-${name}` });
   // For keys that are not known to be valid: anyone can cause such lookups, so they have few, separate connections.
   const unprovenKeyStore = createStore({ ...shared, applicationName: `deedwire-${name}-keys`, maxConnections: 2 });
-  // Charges wait at most 50 ms for a settlement, so nothing else uses these connections.
+  // Charges wait for settlements, so nothing else uses these connections.
   const costStore = createStore({
     ...shared,
     applicationName: `deedwire-${name}-costs`,
     maxConnections: 2,
     staysOpen: true,
-    timeouts: requestTimeouts(costTimeoutMs),
   });
   const costs = openCostBuckets({ interfaceName, database: costStore, logger, metrics });
   const sender = createWebhookSender({
@@ -103,6 +99,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       renderRefusal: createRefusalRenderer(documentation),
     },
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],
+    onReady: () => costs.start(),
     async close() {
       await sender.close();
       await costs.close();

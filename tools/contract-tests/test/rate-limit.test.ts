@@ -1,10 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { createHarness, type Harness, runOperator } from '@deedwire/dev-environment/harness';
 import { defaultCostLimit } from '@deedwire/graphql-server';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
-import { type Credential, eventually, type GraphqlResponse, postGraphql } from '@deedwire/testing';
+import {
+  connect,
+  type Credential,
+  eventually,
+  type GraphqlResponse,
+  postGraphql,
+  untilBlocked,
+} from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let harness: Harness;
@@ -170,6 +178,56 @@ describe('a client without points', () => {
   });
 });
 
+/** Another session holds the locks of a statement until `work` ends. It begins when a session waits for them. */
+async function whileLocked(statement: string, begin: () => unknown, work: () => Promise<unknown>): Promise<void> {
+  const [holder, observer] = [await connect(harness.database.databaseUrl), await connect(harness.database.databaseUrl)];
+  try {
+    await holder.run('begin');
+    await holder.run(statement);
+    begin();
+    await untilBlocked(observer);
+    await work();
+  } finally {
+    await Promise.all([holder.close(), observer.close()]);
+  }
+}
+
+describe('while the database is slow', () => {
+  test('the first operation of a client waits for its points, even if they are more than a process spends in advance', async () => {
+    const credential = await newClient(2_000, 200);
+    let sent: Promise<Response> | undefined;
+    await whileLocked(
+      'select from cost_bucket for update',
+      () => (sent = send(credential, broad)),
+      () => sleep(1_500),
+    );
+    const response = await sent;
+    expect(response?.status).toBe(200);
+    expect(response?.body.extensions?.cost.throttleStatus.currentlyAvailable).toBeGreaterThan(1_900);
+  });
+
+  test('a process becomes ready when it has registered, so that the first charge finds an open connection', async () => {
+    const states: string[] = [];
+    const start = async (): Promise<void> => {
+      const service = await harness.startPartnerApi();
+      await service.whenReady;
+      states.push('ready');
+      await service.stop();
+    };
+    let started: Promise<void> | undefined;
+    await whileLocked(
+      'lock table cost_process in exclusive mode',
+      () => (started = start()),
+      async () => {
+        await sleep(1_500);
+        states.push('unlocked');
+      },
+    );
+    await started;
+    expect(states).toEqual(['unlocked', 'ready']);
+  });
+});
+
 test('mutations and handshakes cost points', async () => {
   const credential = await newClient(1_000, 1);
   const costOf = async (mutation: string): Promise<number | undefined> =>
@@ -215,7 +273,7 @@ test('another limit applies to running processes, and is in the audit log', asyn
 });
 
 test('the metrics count admitted and rejected charges, and points', async () => {
-  await exhaust(await newClient(2_000, 200, 20));
+  await exhaust(await newClient(1_000, 10, 20));
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
   for (const series of [
     'deedwire_cost_charges_total{interface="partner",result="admitted",basis="held"}',

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { CostSettlement } from '@deedwire/store/cost-buckets';
 import { describe, expect, test } from 'vitest';
 import type { CostBuckets } from './bucket.ts';
@@ -55,7 +55,6 @@ function setUp(options: Partial<CostBucketsOptions> = {}): SetUp {
 const settled = () => sleep(1);
 
 const unavailable = () => Promise.reject(new Error('The database is not available.'));
-const hanging = () => new Promise<never>(() => {});
 
 describe('charge', () => {
   test('waits for the first points, and spends the following ones without the database', async () => {
@@ -71,15 +70,35 @@ describe('charge', () => {
     expect(shared.points).toBe(1_800);
   });
 
-  test('waits longer for the first points, whose connection may have to be opened', async () => {
-    const { buckets, charges, respond } = setUp();
-    const shared = respond.with;
+  test('waits longer for the first points of a client, about which the process knows nothing', async () => {
+    const { buckets, charges, respond } = setUp({ waitMs: 1, firstWaitMs: 60_000 });
+    const database = respond.with;
     respond.with = async (settlement) => {
-      await sleep(150);
-      return shared(settlement);
+      await sleep(20);
+      return database(settlement);
     };
-    expect(await buckets.charge('a', 400)).toMatchObject({ admitted: true });
-    expect(charges).toEqual(['400 admitted settled']);
+    expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
+    expect(charges).toEqual(['60 admitted settled']);
+  });
+
+  test('of more points than the process may spend in advance waits for a late response, and delays no smaller one', async () => {
+    const { buckets, charges, respond } = setUp({ waitMs: 1, firstWaitMs: 1 });
+    const database = respond.with;
+    const response = Promise.withResolvers<void>();
+    respond.with = async (settlement) => {
+      await response.promise;
+      return database(settlement);
+    };
+    const larger = [buckets.charge('a', 400), buckets.charge('a', 500)];
+    expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
+    larger.push(buckets.charge('a', 600));
+    expect(await buckets.charge('a', 30)).toMatchObject({ admitted: true });
+    expect(charges).toEqual(['60 admitted alone', '30 admitted alone']);
+    response.resolve();
+    for (const charge of larger) expect(await charge).toMatchObject({ admitted: true });
+    expect(charges.slice(2)).toEqual(['400 admitted settled', '500 admitted settled', '600 admitted settled']);
+    await settled();
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(2_000 - 60 - 30 - 400 - 500 - 600);
   });
 
   test('takes more points in the background when less than half of them are left', async () => {
@@ -172,13 +191,17 @@ describe('refund', () => {
 });
 
 describe('while the database does not respond', () => {
-  test('a charge waits for at most 50 ms, and what the process may hold is admitted', async () => {
-    const { buckets, charges, respond } = setUp();
-    respond.with = hanging;
+  test('charges are admitted as far as the process may spend points in advance, and others are rejected at the timeout', async () => {
+    const { buckets, charges, respond } = setUp({ waitMs: 1, firstWaitMs: 1 });
+    const response = Promise.withResolvers<never>();
+    respond.with = () => response.promise;
     expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
-    expect(await buckets.charge('a', 41)).toMatchObject({ admitted: false });
+    const larger = buckets.charge('a', 41);
     expect(await buckets.charge('a', 40)).toMatchObject({ admitted: true });
-    expect(charges).toEqual(['60 admitted alone', '41 rejected alone', '40 admitted alone']);
+    response.reject(new Error('The database does not respond.'));
+    expect(await larger).toMatchObject({ admitted: false, retryAfterMs: 705 });
+    expect(await buckets.charge('a', 1)).toMatchObject({ admitted: false });
+    expect(charges).toEqual(['60 admitted alone', '40 admitted alone', '41 rejected alone', '1 rejected alone']);
   });
 
   test('restores the share of one process of four, and admits the most expensive operation after some time', async () => {
@@ -214,11 +237,11 @@ describe('while the database does not respond', () => {
     expect(settlements).toHaveLength(before);
     respond.with = database;
     pass(1);
-    await buckets.charge('a', 1);
+    expect(await buckets.charge('a', 1)).toMatchObject({ admitted: true });
     await settled();
     expect(settlements[before]?.change).toBe(-100);
-    expect(shared.points).toBe(1_300); // without the 600 points that were spent, and the 100 that the process holds
-    expect(buckets.status('a', limit).currentlyAvailable).toBe(1_400);
+    expect(shared.points).toBe(1_299); // without the 601 points that were spent, and the 100 that the process holds
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(1_399);
   });
 
   test('points that were saved up and not spent are not added to the shared bucket', async () => {
@@ -247,20 +270,24 @@ describe('while the database does not respond', () => {
   });
 
   test('settlements that are late again and again create no points', async () => {
-    const { buckets, shared, respond } = setUp({ waitMs: 5, firstWaitMs: 5 });
+    const { buckets, shared, respond } = setUp({ waitMs: 1, firstWaitMs: 1 });
     const database = respond.with;
-    let decided = Promise.withResolvers<void>();
+    let release: (() => void) | undefined;
     respond.with = async (settlement) => {
-      await decided.promise;
+      await new Promise<void>((resolve) => (release = resolve));
       return database(settlement);
     };
     shared.points = 0;
     let admitted = 0;
     for (let count = 0; count < 20; count += 1) {
-      decided = Promise.withResolvers();
-      if ((await buckets.charge('a', 50)).admitted) admitted += 50;
-      decided.resolve();
-      await settled();
+      let isDecided = false;
+      const charge = buckets.charge('a', 50).finally(() => (isDecided = true));
+      while (!isDecided) {
+        await sleep(5);
+        await nextTurn(); // after the wait of the charge has ended
+        release?.();
+      }
+      if ((await charge).admitted) admitted += 50;
     }
     expect(admitted).toBe(100);
   });

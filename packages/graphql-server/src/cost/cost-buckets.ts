@@ -19,13 +19,16 @@ import {
 type ChargeBasis = 'held' | 'settled' | 'alone';
 
 export interface CostBucketsOptions {
-  /** Settles the shared bucket of a client. Null if the client does not exist. Rejects when the database is unavailable. */
+  /**
+   * Settles the shared bucket of a client. Null if the client does not exist. Rejects when the database does not respond in time:
+   * charges wait until it has ended.
+   */
   settle: (clientId: string, settlement: CostSettlement) => Promise<CostSettlementRow | null>;
   /** The limit of a client that `status` was not called for. */
   defaultLimit: CostLimit;
-  /** How long a charge waits for a settlement. Defaults to 50. */
+  /** How long a charge waits for a settlement before it gets points that this process spends in advance. Defaults to 50. */
   waitMs?: number;
-  /** The same for the first charge of a client in this process, which holds no points for it yet. Defaults to 1,000. */
+  /** The same for the first charge of a client in this process, which knows nothing about its bucket. Defaults to 500. */
   firstWaitMs?: number;
   /** Points that were not used for this long return to the shared bucket. Defaults to 10,000. */
   idleMs?: number;
@@ -77,11 +80,12 @@ const moveEveryMs = 1_000;
 /**
  * The buckets of all clients. Each process takes points from the shared bucket of a client in advance, at most those that the
  * client regains in half a second, and spends them without the database. It takes more in the background when half of them are
- * spent. Only a charge of more points than the process holds waits for a settlement.
+ * spent. Only a charge of more points than the process holds waits for a settlement. A settlement that is late delays charges, but
+ * rejects none: those that the process can pay in advance are admitted, and the others wait until it has ended.
  */
 export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const { settle, defaultLimit, onCharge, onRefund, onSettled } = options;
-  const { waitMs = 50, firstWaitMs = 1_000, idleMs = 10_000, maxClients = 10_000 } = options;
+  const { waitMs = 50, firstWaitMs = 500, idleMs = 10_000, maxClients = 10_000 } = options;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   /** The processes that share the buckets. */
   let processes = 1;
@@ -160,7 +164,9 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       client.settling = 0;
       client.quietUntilMs = monotonicMs() + retryAfterFailureMs;
       onSettled?.('failed', error);
-      continueAlone(client);
+      admitAlone(client);
+      for (const { decide } of client.waiters) decide(false, 'alone');
+      client.waiters.clear();
     }
     client.isSettling = false;
     if (client.waiters.size > 0 || (client.owed >= 1 && client.restoredAtMs === null)) void settleClient(client);
@@ -181,12 +187,15 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     }
   }
 
-  /** The shared bucket does not respond: charges that wait for it get the points of this process. */
-  function continueAlone(client: Client): void {
-    beginAlone(client, monotonicMs(), processes);
+  /** The shared bucket does not respond: charges that wait for it get the points of this process, as far as these suffice. */
+  function admitAlone(client: Client): void {
+    const nowMs = monotonicMs();
+    beginAlone(client, nowMs, processes);
+    restoreAlone(client, nowMs, processes);
     for (const waiter of client.waiters) {
+      if (!spend(client, waiter.points)) continue;
       client.waiters.delete(waiter);
-      waiter.decide(spend(client, waiter.points), 'alone');
+      waiter.decide(true, 'alone');
     }
   }
 
@@ -214,7 +223,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         () => {
           // The response may be in the socket already, if this process was busy.
           setImmediate(() => {
-            if (client.waiters.has(waiter)) continueAlone(client);
+            if (client.waiters.has(waiter)) admitAlone(client);
           });
         },
         client.settledAtMs === null ? firstWaitMs : waitMs,
@@ -231,12 +240,17 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     });
   }
 
-  /** Null if the charge has to wait for a settlement: the held points do not suffice, or are for charges that wait already. */
+  /**
+   * Null if the charge has to wait for a settlement: the held points do not suffice, or are for charges that wait already. Charges
+   * that wait while the process is alone need more points than it has, and delay no others.
+   */
   function decideAtOnce(client: Client, points: number, nowMs: number): Decision | null {
-    const isAlone = client.restoredAtMs !== null;
-    if (client.waiters.size === 0 && spend(client, points))
-      return { admitted: true, basis: isAlone ? 'alone' : 'held' };
-    if (isAlone) return { admitted: false, basis: 'alone' };
+    if (client.restoredAtMs !== null) {
+      if (spend(client, points)) return { admitted: true, basis: 'alone' };
+      const hasJustFailed = nowMs < client.quietUntilMs;
+      return hasJustFailed ? { admitted: false, basis: 'alone' } : null;
+    }
+    if (client.waiters.size === 0 && spend(client, points)) return { admitted: true, basis: 'held' };
     const isKnown = nowMs < client.rejectUntilMs && points > availablePoints(client, nowMs);
     return isKnown ? { admitted: false, basis: 'held' } : null;
   }

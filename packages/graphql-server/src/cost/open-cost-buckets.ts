@@ -17,6 +17,11 @@ export interface OpenCostBucketsOptions {
 
 export interface OpenCostBuckets {
   buckets: CostBuckets;
+  /**
+   * Registers this process and starts the work in the background. The first charge then finds an open connection. Rejects when the
+   * database is unavailable, and can then be called again.
+   */
+  start(): Promise<void>;
   /** Stops the work in the background. The database must still be open. */
   close(): Promise<void>;
 }
@@ -52,19 +57,22 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
     },
   });
 
+  const register = (): Promise<void> => registerCostProcess(database, processId, interfaceName);
   let registration = Promise.resolve();
-  function register(): void {
-    registration = registerCostProcess(database, processId, interfaceName).catch(logFailure);
-  }
+  const timers: NodeJS.Timeout[] = [];
 
-  register();
-  const timers = [
-    setInterval(() => buckets.sweep(), sweepEveryMs).unref(),
-    setInterval(() => register(), registerEveryMs).unref(),
-  ];
   return {
     buckets,
+    async start() {
+      await register();
+      const registerAgain = (): void => void (registration = register().catch(logFailure));
+      timers.push(
+        setInterval(() => buckets.sweep(), sweepEveryMs).unref(),
+        setInterval(registerAgain, registerEveryMs).unref(),
+      );
+    },
     async close() {
+      if (timers.length === 0) return;
       for (const timer of timers) clearInterval(timer);
       await registration;
       await removeCostProcess(database, processId).catch(logFailure);
