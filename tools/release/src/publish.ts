@@ -37,9 +37,10 @@ export async function release({ registry, dryRun, provenance, say }: ReleaseOpti
 
   const folder = await mkdtemp(join(tmpdir(), 'release-'));
   try {
-    const tarballs = await makeTarballs(plan.publish, folder);
     await checkAgainstPublished(plan.publish, published, registry, join(folder, 'published'));
     await rejectUnserved(plan, packages);
+    // Last, because it takes longer than the other checks together.
+    const tarballs = await makeTarballs(plan.publish, folder);
     const left = new Set(plan.tag);
     for (const { of, file } of tarballs) {
       const distTag = distTagOf(of.version, published.get(of.name) ?? []);
