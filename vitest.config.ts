@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // The conditions that Node applies, plus `deedwire-source`, which resolves our packages to their sources. Vite's defaults
 // include `development`, under which graphql 17 resolves to another file than in Node: two copies of graphql would meet
@@ -6,6 +7,23 @@ import { defineConfig } from 'vitest/config';
 // also apply to `require`.
 const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
+/** The files that take longest, the longest first. */
+const longest = ['scaffold-event-type', 'release', 'scaffold-versions', 'published-packages', 'scratch-version'];
+
+function rank({ moduleId }: TestSpecification): number {
+  const index = longest.findIndex((name) => moduleId.endsWith(`/test/full/${name}.test.ts`));
+  return index === -1 ? longest.length : index;
+}
+
+/** Starts the longest files first, so that none of them is left over at the end, with idle workers beside it. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- not the method of an array
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
 const withPostgres = {
   globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts',
@@ -18,6 +36,7 @@ export default defineConfig({
     reporters: ['default'],
     // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...shared,
