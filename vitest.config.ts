@@ -8,7 +8,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
 /** The files that take longest, the longest first. */
-const longest = ['scaffold-event-type', 'release', 'scaffold-versions', 'published-packages', 'scratch-version'];
+const longest = [
+  'scaffold-event-type',
+  'release',
+  'scaffold-versions',
+  'published-packages',
+  'outside',
+  'scratch-version',
+  'faults',
+  'validation-budget',
+  'readme',
+  'costs',
+];
 
 function rank({ moduleId }: TestSpecification): number {
   const index = longest.findIndex((name) => moduleId.endsWith(`/test/full/${name}.test.ts`));

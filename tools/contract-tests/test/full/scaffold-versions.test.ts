@@ -44,10 +44,15 @@ test('a version of an event type and one of an interface lead to a green tree', 
   await write(`${example}.response.json`, `${JSON.stringify({ data: { partner } }, null, 2)}\n`);
   await contribute('generate');
 
-  // The app still builds the older schema.
-  const second = await check();
-  expect(second.failed).toContain('served schemas');
-  expect(second.output).toContain('Partner.title');
+  // The app still builds the older schema. Only the check that finds it: all of them take half a minute.
+  await expect(
+    contributor.workspace.pnpm(
+      'exec',
+      'node',
+      '--conditions=deedwire-source',
+      'tools/checks/src/served-schemas/main.ts',
+    ),
+  ).rejects.toThrow('Partner.title');
 
   edit(
     app,
