@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@deedwire/service-runtime';
-import { createStore, requestTimeouts } from '@deedwire/store';
+import { createStore, requestTimeouts, StoreUnavailableError } from '@deedwire/store';
 import { Registry } from 'prom-client';
 import { defaultCostLimit, openCostBuckets } from '../src/cost/open-cost-buckets.ts';
 
@@ -53,14 +53,18 @@ async function attack(): Promise<void> {
   }
 }
 
-// As a service does: a busy machine can open connections slowly.
-while (
-  !(await costs.start().then(
-    () => true,
-    () => false,
-  ))
-)
-  await sleep(100);
+/** Tries again as a service does, because a busy machine can open connections slowly. */
+async function start(): Promise<void> {
+  try {
+    await costs.start();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    await sleep(100);
+    await start();
+  }
+}
+
+await start();
 buckets.status(clientId, defaultCostLimit);
 await buckets.charge(clientId, 1);
 buckets.refund(clientId, 1);
