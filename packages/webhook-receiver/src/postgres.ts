@@ -208,12 +208,15 @@ function isContention(error: unknown): boolean {
   return hasState(error, ['40001', '40P01', '55P03']);
 }
 
-/** Libraries wrap the error of the driver in `cause` (Drizzle) or `meta` (Prisma). */
+/**
+ * Libraries wrap the error of the driver: in `cause` (Drizzle), or in `meta.driverAdapterError.cause` (Prisma), which has
+ * `originalCode` in place of `code` if Prisma knows the error.
+ */
 function hasState(error: unknown, states: readonly string[]): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const state: unknown = Reflect.get(error, 'code');
-  if (typeof state === 'string' && states.includes(state)) return true;
-  return hasState(Reflect.get(error, 'cause'), states) || hasState(Reflect.get(error, 'meta'), states);
+  const isState = (key: string): boolean => states.some((state) => state === Reflect.get(error, key));
+  if (isState('code') || isState('originalCode')) return true;
+  return ['cause', 'meta', 'driverAdapterError'].some((key) => hasState(Reflect.get(error, key), states));
 }
 
 function quotedName(table: string): string {
