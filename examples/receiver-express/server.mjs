@@ -1,0 +1,21 @@
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { expressHandler } from '@deedwire/webhook-receiver/express';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import express from 'express';
+
+const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+
+const receiver = createWebhookReceiver({
+  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  store: memoryStore(),
+  on: {
+    'referral.created': {
+      '2026-11-01': ({ type, data }) => console.log(type, data.referralId),
+    },
+  },
+});
+
+const app = express();
+app.post('/webhooks', expressHandler(receiver));
+app.use(express.json());
+app.listen(Number(PORT));

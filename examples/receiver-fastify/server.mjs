@@ -1,0 +1,20 @@
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { fastifyReceiver } from '@deedwire/webhook-receiver/fastify';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { fastify } from 'fastify';
+
+const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+
+const receiver = createWebhookReceiver({
+  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  store: memoryStore(),
+  on: {
+    'referral.created': {
+      '2026-11-01': ({ type, data }) => console.log(type, data.referralId),
+    },
+  },
+});
+
+const app = fastify();
+await app.register(fastifyReceiver, { receiver, url: '/webhooks' });
+await app.listen({ port: Number(PORT) });

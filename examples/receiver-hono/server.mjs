@@ -1,0 +1,21 @@
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { honoHandler } from '@deedwire/webhook-receiver/hono';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+
+const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+
+const receiver = createWebhookReceiver({
+  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  store: memoryStore(),
+  on: {
+    'referral.created': {
+      '2026-11-01': ({ type, data }) => console.log(type, data.referralId),
+    },
+  },
+});
+
+const app = new Hono();
+app.post('/webhooks', honoHandler(receiver));
+serve({ fetch: app.fetch, port: Number(PORT) });

@@ -1,0 +1,19 @@
+import { createServer } from 'node:http';
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { nodeHandler } from '@deedwire/webhook-receiver/node';
+
+const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+
+const receiver = createWebhookReceiver({
+  // Empty until the subscription exists, if Deedwire generates the secret.
+  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  store: memoryStore(),
+  on: {
+    'referral.created': {
+      '2026-11-01': ({ type, data }) => console.log(type, data.referralId),
+    },
+  },
+});
+
+createServer(nodeHandler(receiver)).listen(Number(PORT));
