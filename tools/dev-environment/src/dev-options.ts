@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface DevOptions {
-  /** Start a sample receiver and subscribe it. */
+  /** Start a sample receiver and subscribe it to every event type. */
   receiver: boolean;
   /** Print the help and exit. */
   help: boolean;
@@ -17,7 +17,8 @@ export const devHelp = `Usage: pnpm dev [options]
 Starts PostgreSQL, the three apps and sample data on this machine, and keeps them running until Ctrl-C.
 
 Options:
-  --receiver  start a sample receiver that prints each webhook; it is subscribed to the partner's referral events
+  --receiver  start a sample receiver, made with @deedwire/webhook-receiver, that prints each event as it arrives;
+              it is subscribed to every event type of the sample partner and of the sample lender
   -h, --help  print this help
 
 Environment:

@@ -1,14 +1,18 @@
 import { postGraphql } from '@deedwire/testing';
 import { CannotStartError } from './cannot-start-error.ts';
 import type { DevCaller } from './dev-file.ts';
-import type { DatabaseState } from './dev-state.ts';
-import type { ReceivedRequest } from './receiver.ts';
 
-/** The event types of the sample receiver, each with its pinned version. */
-const eventTypes = ['referral.converted', 'referral.created', 'referral.declined'].map((type) => ({
-  type,
-  version: '2026-11-01',
-}));
+interface EventPin {
+  type: string;
+  version: string;
+}
+
+interface Subscription {
+  id: string;
+  callbackUrl: string;
+  status: string;
+  eventTypes: EventPin[];
+}
 
 interface MutationPayload {
   webhookSubscription: { id: string } | null;
@@ -16,47 +20,68 @@ interface MutationPayload {
 }
 
 /**
- * Subscribes the sample receiver as the partner. The subscription of an earlier run is reused, because an account has
- * at most 20.
+ * Subscribes the sample receiver to every event type of the caller's interface. The subscription of an earlier run is reused,
+ * because an account has at most 20.
  *
+ * @param earlierId the subscription of an earlier run; null if there is none
+ * @returns the id of the subscription
  * @throws {CannotStartError} if the subscription is rejected
  */
 export async function subscribeReceiver(
-  partner: DevCaller,
-  callbackUrl: string,
-  state: Pick<DatabaseState, 'webhookSecret' | 'receiverSubscriptionId'>,
+  caller: DevCaller,
+  { callbackUrl, webhookSecret, earlierId }: { callbackUrl: string; webhookSecret: string; earlierId: string | null },
 ): Promise<string> {
-  const { webhookSecret, receiverSubscriptionId: id } = state;
-  const existing = id === null ? null : await readSubscription(partner, id);
-  if (existing === null) return create(partner, { callbackUrl, eventTypes, webhookSecret });
-  // A new callback URL makes the service repeat the handshake.
-  if (existing.callbackUrl !== callbackUrl) await update(partner, { id: existing.id, callbackUrl });
-  return existing.id;
+  const eventTypes = await readPins(caller);
+  const earlier = earlierId === null ? null : await readSubscription(caller, earlierId);
+  if (earlier === null) return create(caller, { callbackUrl, eventTypes, webhookSecret });
+  // A callback URL in an update makes the service repeat the handshake, and resumes a paused subscription.
+  if (earlier.callbackUrl !== callbackUrl || earlier.status !== 'ACTIVE')
+    await update(caller, { id: earlier.id, callbackUrl });
+  if (!isSame(earlier.eventTypes, eventTypes)) await update(caller, { id: earlier.id, eventTypes });
+  return earlier.id;
 }
 
-async function readSubscription(partner: DevCaller, id: string): Promise<{ id: string; callbackUrl: string } | null> {
-  const query = 'query ($id: ID!) { webhookSubscription(id: $id) { id callbackUrl } }';
-  const { webhookSubscription } = await send<{ webhookSubscription: { id: string; callbackUrl: string } | null }>(
-    partner,
-    query,
-    { id },
-  );
+/** Every event type that the caller can subscribe to, at its newest version that is `CURRENT`, or else at its newest. */
+async function readPins(caller: DevCaller): Promise<EventPin[]> {
+  const query = '{ webhookEventTypes { type versions { version status } } }';
+  const { webhookEventTypes } = await send<{
+    webhookEventTypes: { type: string; versions: { version: string; status: string }[] }[];
+  }>(caller, query, {});
+  return webhookEventTypes.flatMap(({ type, versions }) => {
+    const pinned = versions.findLast(({ status }) => status === 'CURRENT') ?? versions.at(-1);
+    return pinned === undefined ? [] : [{ type, version: pinned.version }];
+  });
+}
+
+function isSame(found: readonly EventPin[], wanted: readonly EventPin[]): boolean {
+  const names = (pins: readonly EventPin[]): string =>
+    pins
+      .map(({ type, version }) => `${type} ${version}`)
+      .toSorted()
+      .join();
+  return names(found) === names(wanted);
+}
+
+async function readSubscription(caller: DevCaller, id: string): Promise<Subscription | null> {
+  const query =
+    'query ($id: ID!) { webhookSubscription(id: $id) { id callbackUrl status eventTypes { type version } } }';
+  const { webhookSubscription } = await send<{ webhookSubscription: Subscription | null }>(caller, query, { id });
   return webhookSubscription;
 }
 
-async function create(partner: DevCaller, input: object): Promise<string> {
+async function create(caller: DevCaller, input: object): Promise<string> {
   const query = `mutation ($input: CreateWebhookSubscriptionInput!) {
     createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
   }`;
-  const data = await send<{ createWebhookSubscription: MutationPayload }>(partner, query, { input });
+  const data = await send<{ createWebhookSubscription: MutationPayload }>(caller, query, { input });
   return subscriptionId(data.createWebhookSubscription);
 }
 
-async function update(partner: DevCaller, input: object): Promise<string> {
+async function update(caller: DevCaller, input: object): Promise<string> {
   const query = `mutation ($input: UpdateWebhookSubscriptionInput!) {
     updateWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
   }`;
-  const data = await send<{ updateWebhookSubscription: MutationPayload }>(partner, query, { input });
+  const data = await send<{ updateWebhookSubscription: MutationPayload }>(caller, query, { input });
   return subscriptionId(data.updateWebhookSubscription);
 }
 
@@ -66,21 +91,12 @@ function subscriptionId({ webhookSubscription, userErrors }: MutationPayload): s
   throw new CannotStartError(`The sample receiver cannot be subscribed: ${problems}`);
 }
 
-async function send<Data>(partner: DevCaller, query: string, variables: object): Promise<Data> {
+async function send<Data>(caller: DevCaller, query: string, variables: object): Promise<Data> {
   const headers = { 'X-Service-Schema-Version': '2026-11-01' };
-  const { status, body } = await postGraphql<Data>(partner.url, partner, { query, variables, headers });
+  const { status, body } = await postGraphql<Data>(caller.url, caller, { query, variables, headers });
   if (body.data === undefined || body.data === null || body.errors !== undefined) {
     const problems = (body.errors ?? []).map(({ message }) => message).join(' ');
     throw new CannotStartError(`The sample receiver cannot be subscribed: HTTP ${status}. ${problems}`);
   }
   return body.data;
-}
-
-/** The lines that the terminal shows for a request to the sample receiver. */
-export function describeRequest({ kind, headers, body, verification }: ReceivedRequest): string {
-  if (verification instanceof Error) return `rejected a request: ${verification.message}`;
-  if (kind === 'handshake') return 'answered the handshake; its signature verifies';
-  const header = (name: string): string => String(headers[`x-service-webhook-${name}`]);
-  const summary = `${header('event')} ${header('event-version')}, attempt ${header('attempt')}; its signature verifies`;
-  return `${summary}\n${JSON.stringify(JSON.parse(body), null, 2)}`;
 }

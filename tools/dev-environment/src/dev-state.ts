@@ -16,8 +16,10 @@ const databaseState = z.object({
   seed: seed.nullable(),
   /** The secret of sample subscriptions. The defaults apply to a state that an older `pnpm dev` wrote. */
   webhookSecret: z.string().default(generateWebhookSecret),
-  /** The subscription of the sample receiver. Null until `pnpm dev --receiver` creates one. */
+  /** The partner's subscription of the sample receiver. Null until `pnpm dev --receiver` creates it. */
   receiverSubscriptionId: z.string().nullable().default(null),
+  /** The same of the lender. */
+  lenderReceiverSubscriptionId: z.string().nullable().default(null),
 });
 
 /** The state that `pnpm dev` keeps between runs. It contains secrets: only the owner may read the file. */

@@ -7,7 +7,7 @@ import { devConfig, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
 import { toDevFile } from './dev-file.ts';
 import { devHelp, parseDevOptions, UsageError, type DevOptions } from './dev-options.ts';
-import { describeRequest, subscribeReceiver } from './dev-receiver.ts';
+import { subscribeReceiver } from './dev-receiver.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
 import { devVariables } from './dev-variables.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
@@ -17,7 +17,7 @@ import { migrateDevDatabase } from './migrate-dev-database.ts';
 import { claimDatabase } from './own-database.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
-import { startReceiver } from './receiver.ts';
+import { startSampleReceiver, type SampleReceiver } from './sample-receiver.ts';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
 import { startSystem, type System } from './start-system.ts';
 import { welcome } from './welcome.ts';
@@ -38,6 +38,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   const stopping = new AbortController();
   let running = false;
   let database: DevDatabase | undefined;
+  let receiver: SampleReceiver | undefined;
   let system: System | undefined;
   // While the system starts, nothing has to be stopped in order: every process that it starts ends with this one.
   async function stop(exitCode: number): Promise<void> {
@@ -46,6 +47,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     say('\nStopping …');
     await home.removeDevFiles();
     await system?.stop();
+    await receiver?.close();
     await database?.close();
     say('Stopped.');
     process.exit(exitCode);
@@ -65,13 +67,13 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
 
   say('Starting the apps …');
   // Before the worker, which delivers the events of an earlier run as soon as it starts.
-  const receiver = options.receiver
-    ? await startReceiver({
-        secret: state.webhookSecret,
-        port: RECEIVER_PORT,
-        onRequest: (request) => say(formatLine('receiver', describeRequest(request))),
-      })
-    : null;
+  if (options.receiver) {
+    receiver = await startSampleReceiver({
+      secret: state.webhookSecret,
+      port: RECEIVER_PORT,
+      print: (text) => say(formatLine('receiver', text)),
+    });
+  }
   system = await startSystem({
     databaseUrls: await database.appUrls(),
     ports: { 'lender-api': LENDER_API_PORT, 'partner-api': PARTNER_API_PORT },
@@ -91,16 +93,28 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   });
   for (const name of appNames) void keepRunning(system, name, stopping.signal, say);
   const devFile = toDevFile(system, accounts, database.url, referrals);
-  if (receiver !== null) {
-    state.receiverSubscriptionId = await subscribeReceiver(devFile.partner, receiver.url, state);
+  const { webhookSecret } = state;
+  if (receiver !== undefined) {
+    const { partner, lender } = devFile;
+    const subscription = { callbackUrl: receiver.url, webhookSecret };
+    const { receiverSubscriptionId, lenderReceiverSubscriptionId } = state;
+    state.receiverSubscriptionId = await subscribeReceiver(partner, {
+      ...subscription,
+      earlierId: receiverSubscriptionId,
+    });
+    await home.saveState();
+    state.lenderReceiverSubscriptionId = await subscribeReceiver(lender, {
+      ...subscription,
+      earlierId: lenderReceiverSubscriptionId,
+    });
     await home.saveState();
   }
-  const { webhookSecret } = state;
   await home.writeDevFiles(devFile, devVariables(devFile, accounts.partner.id, webhookSecret));
   running = true;
   const files = { json: shortPath(home.devFile), variables: shortPath(home.variablesFile) };
   const receiverUrl = receiver?.url ?? null;
-  say(`\n${welcome({ devFile, partnerId: accounts.partner.id, webhookSecret, files, receiverUrl })}`);
+  const { partner, lender } = accounts;
+  say(`\n${welcome({ devFile, partnerId: partner.id, lenderId: lender.id, webhookSecret, files, receiverUrl })}`);
 }
 
 /** Seeds the database once. On later starts, replaces revoked credentials and adds open referrals. */

@@ -7,6 +7,7 @@ import { workspaceRoot } from './workspace.ts';
 export interface Welcome {
   devFile: DevFile;
   partnerId: string;
+  lenderId: string;
   webhookSecret: string;
   /** Paths to show, relative to the working directory where that is shorter. */
   files: { json: string; variables: string };
@@ -15,10 +16,10 @@ export interface Welcome {
 }
 
 /** Where the quickstart's receivers listen. */
-const quickstartUrl = 'http://127.0.0.1:4005/';
+const quickstartUrl = 'http://127.0.0.1:4005/webhooks';
 
 /** The text that `pnpm dev` prints once everything is running: addresses, and commands to copy and paste. */
-export function welcome({ devFile, partnerId, webhookSecret, files, receiverUrl }: Welcome): string {
+export function welcome({ devFile, partnerId, lenderId, webhookSecret, files, receiverUrl }: Welcome): string {
   const { lender, partner, admin, referrals } = devFile;
   const [referral = ''] = referrals;
   const operator = `npx -y ${packageManager()} operator`;
@@ -52,8 +53,16 @@ export function welcome({ devFile, partnerId, webhookSecret, files, receiverUrl 
     [
       receiverUrl === null
         ? 'Cause an event: create a referral, or convert one.'
-        : 'Cause an event: create a referral, or convert one. The sample receiver prints the webhook below.',
-      `${operator} referral create --partner ${partnerId} --client-name 'Grace Hopper'\n${operator} referral convert ${referral}`,
+        : 'Cause an event: create a referral, convert one, or add a team member. The sample receiver prints it below.',
+      [
+        `${operator} referral create --partner ${partnerId} --client-name 'Grace Hopper'`,
+        `${operator} referral convert ${referral}`,
+        ...(receiverUrl === null
+          ? []
+          : [
+              `${operator} member add --lender ${lenderId} --first-name Grace --last-name Hopper --email grace@example.com`,
+            ]),
+      ].join('\n'),
     ],
   ];
   return sections.map(([title, text]) => `${title}\n\n${text}\n`).join('\n');

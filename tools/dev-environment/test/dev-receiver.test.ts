@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { postGraphql } from '@deedwire/testing';
@@ -9,7 +11,7 @@ import { newDevHome, type DevHome, type DevProcess } from './dev-process.ts';
 
 const withReceiver = { commandArguments: ['--receiver'] };
 
-/** Runs the operator command that `pnpm dev` printed. Returns the id of its referral. */
+/** Runs the operator command that `pnpm dev` printed. Returns the id of its referral, or of its team member. */
 async function runPrintedCommand(home: DevHome, dev: DevProcess, pattern: RegExp): Promise<string> {
   const command = await vi.waitFor(() => {
     const [found] = pattern.exec(dev.output()) ?? [];
@@ -22,46 +24,77 @@ async function runPrintedCommand(home: DevHome, dev: DevProcess, pattern: RegExp
     // oxlint-disable-next-line node/no-process-env -- the command inherits it
     env: { ...process.env, NODE: process.execPath, DEEDWIRE_HOME: home.path },
   });
-  const [referralId = ''] = /gid:\/\/service\/Referral\/\d+/.exec(stdout) ?? [];
-  return referralId;
+  const [id = 'none'] = /gid:\/\/service\/(?:Referral|TeamMember)\/\d+/.exec(stdout) ?? [];
+  return id;
 }
 
 interface Subscription {
   id: string;
   callbackUrl: string;
   status: string;
+  eventTypes: { type: string; version: string }[];
 }
 
-async function readSubscriptions(partner: DevCaller): Promise<Subscription[]> {
-  const query = '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl status } } }';
-  const { body } = await postGraphql<{ webhookSubscriptions: { nodes: Subscription[] } }>(partner.url, partner, {
-    query,
-  });
-  return body.data?.webhookSubscriptions.nodes ?? [];
+async function send<Data>(caller: DevCaller, query: string, variables: object = {}): Promise<Data> {
+  const { body } = await postGraphql<Data>(caller.url, caller, { query, variables });
+  if (body.data === undefined || body.data === null) throw new Error(JSON.stringify(body.errors));
+  return body.data;
 }
 
-async function waitForWebhook(dev: DevProcess, type: string, referralId: string): Promise<void> {
+async function readSubscriptions(caller: DevCaller): Promise<Subscription[]> {
+  const query = '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl status eventTypes { type version } } } }';
+  const { webhookSubscriptions } = await send<{ webhookSubscriptions: { nodes: Subscription[] } }>(caller, query);
+  return webhookSubscriptions.nodes;
+}
+
+async function waitForWebhook(dev: DevProcess, type: string, id: string): Promise<void> {
   const webhook = new RegExp(
-    `^receiver +${type} 2026-11-01, attempt 1; its signature verifies\\n {16}\\{\\n[\\s\\S]*"referralId": "${referralId}"`,
+    `^receiver +${type} 2026-11-01, attempt 1\\n {16}\\{\\n[\\s\\S]*"(?:referralId|id)": "${id}"`,
     'm',
   );
   await vi.waitFor(() => expect(dev.output()).toMatch(webhook), { timeout: 60_000 });
 }
 
-// Starts a whole system three times.
+/** The types that each interface offers, at the versions that the receiver pins. */
+const pins = {
+  partner: ['referral.converted', 'referral.created', 'referral.declined', 'webhook.test'],
+  lender: ['lender.updated', 'team_member.added', 'team_member.removed', 'team_member.updated', 'webhook.test'],
+};
+
+function pinned(types: readonly string[]): Subscription['eventTypes'] {
+  return types.map((type) => ({ type, version: '2026-11-01' }));
+}
+
+/** Responds 410 to every request to the port, which pauses the subscription. Returns a function that stops it. */
+async function respondGone(port: string): Promise<() => Promise<void>> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(410).end();
+  });
+  await once(server.listen(Number(port), '127.0.0.1'), 'listening');
+  return async () => {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  };
+}
+
+// Starts a whole system two or three times.
 const timeout = 180_000;
-test('prints the webhook of each printed operator command, and reuses its subscription', { timeout }, async () => {
+test('prints the webhook of each printed operator command, and reuses its subscriptions', { timeout }, async () => {
   const home = await newDevHome();
   const first = home.start({}, withReceiver);
-  const { partner } = await home.whenReady(first);
-  expect(first.output()).toMatch(/^receiver +answered the handshake; its signature verifies$/m);
+  const { partner, lender } = await home.whenReady(first);
+  expect(first.output().match(/^receiver +answered the handshake; its signature verifies$/gm)).toHaveLength(2);
   const [before, ...others] = await readSubscriptions(partner);
   expect(others).toEqual([]);
-  expect(before?.status).toBe('ACTIVE');
+  expect(before).toMatchObject({ status: 'ACTIVE', eventTypes: pinned(pins.partner) });
+  expect(await readSubscriptions(lender)).toMatchObject([{ status: 'ACTIVE', eventTypes: pinned(pins.lender) }]);
   const created = await runPrintedCommand(home, first, /^npx .* operator referral create .*$/m);
   await waitForWebhook(first, 'referral.created', created);
   const converted = await runPrintedCommand(home, first, /^npx .* operator referral convert .*$/m);
   await waitForWebhook(first, 'referral.converted', converted);
+  const added = await runPrintedCommand(home, first, /^npx .* operator member add .*$/m);
+  await waitForWebhook(first, 'team_member.added', added);
   first.signalGroup('SIGINT');
   expect(await first.ended).toBe(0);
 
@@ -75,11 +108,42 @@ test('prints the webhook of each printed operator command, and reuses its subscr
   second.signalGroup('SIGINT');
   expect(await second.ended).toBe(0);
 
-  // Another port: the subscription gets a new callback URL.
+  // Another port: the subscriptions get a new callback URL.
   const third = home.start({}, withReceiver);
   const moved = await readSubscriptions((await home.whenReady(third)).partner);
   expect(moved).toEqual([{ ...before, callbackUrl: expect.not.stringContaining(`:${port}/`) }]);
   await waitForWebhook(third, 'referral.created', await runPrintedCommand(home, third, /^npx .* create .*$/m));
+});
+
+test('resumes a paused subscription and adds the event types that it lacks', { timeout }, async () => {
+  const home = await newDevHome();
+  const first = home.start({}, withReceiver);
+  const [before] = await readSubscriptions((await home.whenReady(first)).partner);
+  first.signalGroup('SIGINT');
+  expect(await first.ended).toBe(0);
+
+  const withoutReceiver = home.start();
+  const { partner } = await home.whenReady(withoutReceiver);
+  const port = new URL(before?.callbackUrl ?? '').port;
+  const stopResponding = await respondGone(port);
+  await runPrintedCommand(home, withoutReceiver, /^npx .* create .*$/m);
+  await vi.waitFor(async () => expect(await readSubscriptions(partner)).toMatchObject([{ status: 'PAUSED' }]), {
+    timeout: 60_000,
+    interval: 200,
+  });
+  const update = `mutation ($input: UpdateWebhookSubscriptionInput!) {
+    updateWebhookSubscription(input: $input) { userErrors { message } }
+  }`;
+  const input = { id: before?.id, eventTypes: pinned(['referral.declined']) };
+  expect(await send(partner, update, { input })).toEqual({ updateWebhookSubscription: { userErrors: [] } });
+  withoutReceiver.signalGroup('SIGINT');
+  expect(await withoutReceiver.ended).toBe(0);
+  await stopResponding();
+
+  const last = home.start({ RECEIVER_PORT: port }, withReceiver);
+  const after = await readSubscriptions((await home.whenReady(last)).partner);
+  expect(after).toEqual([before]);
+  await waitForWebhook(last, 'referral.created', await runPrintedCommand(home, last, /^npx .* create .*$/m));
 });
 
 test('exits with 1 when the callback URL is rejected', async () => {
@@ -99,7 +163,7 @@ test('prints a rejected request', async () => {
     return found;
   });
   expect((await fetch(url, { method: 'POST', body: 'not JSON' })).status).toBe(401);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/^receiver +rejected a request: /m));
+  await vi.waitFor(() => expect(dev.output()).toMatch(/^receiver +rejected a request: 401 SIGNATURE_MISSING$/m));
 });
 
 test('prints the help', async () => {

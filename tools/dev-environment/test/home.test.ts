@@ -57,6 +57,7 @@ test('reads the state of an older `pnpm dev`, which has no webhook secret', asyn
     seed: null,
     webhookSecret: expect.stringMatching(/^whsec_/),
     receiverSubscriptionId: null,
+    lenderReceiverSubscriptionId: null,
   });
 });
 

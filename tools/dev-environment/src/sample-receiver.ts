@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { webhookEventTypes, type WebhookEvent } from '@deedwire/webhook-events';
+import {
+  createWebhookReceiver,
+  type HandlerContext,
+  type Handlers,
+  type ReceiverResponse,
+} from '@deedwire/webhook-receiver';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { nodeHandler } from '@deedwire/webhook-receiver/node';
+
+export interface SampleReceiverOptions {
+  secret: string;
+  port: number;
+  /** Called with the lines that the terminal shows for a request. */
+  print: (text: string) => void;
+}
+
+export interface SampleReceiver {
+  /** The callback URL to register. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** The receiver of `pnpm dev --receiver`: the receiver kit with a handler that prints the event, for every type and version. */
+export async function startSampleReceiver({ secret, port, print }: SampleReceiverOptions): Promise<SampleReceiver> {
+  const printEvent = (event: WebhookEvent, { meta }: HandlerContext<undefined>): void =>
+    print(`${event.type} ${event.version}, attempt ${meta.unsigned.attempt}\n${JSON.stringify(event, null, 2)}`);
+  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: forEachVersion(printEvent) });
+  const handle = nodeHandler({
+    ...receiver,
+    async receive(request) {
+      const response = await receiver.receive(request);
+      const line = describeResponse(response);
+      if (line !== null) print(line);
+      return response;
+    },
+  });
+  const server = createServer(handle);
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
+  return {
+    url: `http://127.0.0.1:${address.port}/webhooks`,
+    async close() {
+      await receiver.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function forEachVersion(
+  handler: (event: WebhookEvent, context: HandlerContext<undefined>) => void,
+): Handlers<undefined> {
+  return Object.fromEntries(
+    webhookEventTypes.map(({ type, versions }) => [
+      type,
+      Object.fromEntries(versions.map(({ version }) => [version, handler])),
+    ]),
+  );
+}
+
+/** Null for an event that was processed: its handler has printed it. */
+function describeResponse({ status, body }: ReceiverResponse): string | null {
+  const content: { code?: string; result?: string; verification_token?: string } = JSON.parse(body);
+  if (content.verification_token !== undefined) return 'answered the handshake; its signature verifies';
+  if (content.result === 'duplicate') return 'ignored a repeated delivery of an event that it has printed';
+  return content.code === undefined ? null : `rejected a request: ${status} ${content.code}`;
+}
