@@ -14,20 +14,10 @@ export interface InstalledPackages {
 
 /** @param others further packages to install, as arguments of `npm install` */
 export async function installPackages(names: readonly string[], others: readonly string[]): Promise<InstalledPackages> {
-  const workspace = await copyWorkspace({});
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-installed-'));
-  let versions: ReadonlyMap<string, string>;
-  try {
-    await workspace.pnpm('exec', 'turbo', 'run', 'build', ...names.map((name) => `--filter=${name}`));
-    for (const name of names) await workspace.pnpm('--filter', name, 'pack', '--pack-destination', folder);
-    versions = await workspace.versions();
-  } finally {
-    await workspace.remove();
-  }
-  const tarballs = names.map((name) => `./${name.replace('@', '').replace('/', '-')}-${versions.get(name)}.tgz`);
+  const tarballs = await packPackages(names, folder);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  await succeed('npm', ['install', ...options, ...tarballs, ...others], { cwd: folder });
+  await npmInstall(folder, [...tarballs, ...others]);
   return {
     folder,
     async write(path, text) {
@@ -39,4 +29,23 @@ export async function installPackages(names: readonly string[], others: readonly
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** Builds the packages and packs them into the folder as `pnpm release` does. Returns the paths of the tarballs. */
+export async function packPackages(names: readonly string[], folder: string): Promise<string[]> {
+  const workspace = await copyWorkspace({});
+  try {
+    await workspace.pnpm('exec', 'turbo', 'run', 'build', ...names.map((name) => `--filter=${name}`));
+    for (const name of names) await workspace.pnpm('--filter', name, 'pack', '--pack-destination', folder);
+    const versions = await workspace.versions();
+    return names.map((name) => join(folder, `${name.replace('@', '').replace('/', '-')}-${versions.get(name)}.tgz`));
+  } finally {
+    await workspace.remove();
+  }
+}
+
+/** @param packages as arguments of `npm install` */
+export async function npmInstall(folder: string, packages: readonly string[]): Promise<void> {
+  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await succeed('npm', ['install', ...options, ...packages], { cwd: folder });
 }
