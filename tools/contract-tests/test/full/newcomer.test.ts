@@ -163,14 +163,20 @@ function run({ command, cwd, env, onTestFinished }: Run): () => string {
   return () => output;
 }
 
-test('the README has a block for each row, and an example has the packages of the row', async ({ expect }) => {
+test('each example has the packages and the start command of its row', async ({ expect }) => {
   expect(rows.map(({ framework }) => framework)).toEqual([...Object.keys(examples), 'Node with PostgreSQL']);
-  for (const { framework, packages } of rows.slice(0, -1)) {
-    const path = join(workspaceRoot, 'examples', examples[framework] ?? '', 'package.json');
-    const { dependencies, devDependencies } = JSON.parse(await readFile(path, 'utf8'));
-    const kit = '@deedwire/webhook-receiver';
-    expect(Object.keys({ ...dependencies, ...devDependencies }).toSorted()).toEqual([kit, ...packages].toSorted());
-  }
+  const found = await Promise.all(
+    Object.values(examples).map(async (example) => {
+      const path = join(workspaceRoot, 'examples', example, 'package.json');
+      const { dependencies, devDependencies, scripts } = JSON.parse(await readFile(path, 'utf8'));
+      return { packages: Object.keys({ ...dependencies, ...devDependencies }).toSorted(), start: scripts.start };
+    }),
+  );
+  const expected = rows.slice(0, -1).map(({ packages, start }) => ({
+    packages: ['@deedwire/webhook-receiver', ...packages].toSorted(),
+    start: start.replace(/^npx /, ''),
+  }));
+  expect(found).toEqual(expected);
 });
 
 // Each waits for the retry of a delivery.
