@@ -7,7 +7,7 @@ export interface DevOptions {
   help: boolean;
 }
 
-/** The command line of `pnpm dev` is not valid. The message names the argument. */
+/** The command line of `pnpm dev` is not valid. The message names the argument and the help. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -45,6 +45,6 @@ export function parseDevOptions(commandArguments: readonly string[]): DevOptions
   } catch (cause) {
     // Node appends advice about positional arguments, which this command does not have.
     const [problem = ''] = cause instanceof Error ? cause.message.split('. ') : [];
-    throw new UsageError(problem.replace(/\.$/, ''), { cause });
+    throw new UsageError(`${problem.replace(/\.$/, '')}. \`pnpm dev --help\` lists the options.`, { cause });
   }
 }

@@ -161,5 +161,5 @@ try {
   const because = cause === '' ? '' : ` (${cause})`;
   const message = `${error instanceof Error ? error.message : String(error)}${because}`;
   const isUsage = error instanceof UsageError;
-  process.stderr.write(isUsage ? `${message}\n\n${devHelp}` : `${message}\n`, () => process.exit(isUsage ? 2 : 1));
+  process.stderr.write(`${message}\n`, () => process.exit(isUsage ? 2 : 1));
 }
