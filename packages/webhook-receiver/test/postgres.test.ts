@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type PostgresStore, postgresStore, type PostgresTransactions } from '../src/postgres.ts';
+import { type PostgresStore, postgresStore } from '../src/postgres.ts';
 import { WorkFailedError } from '../src/store.ts';
+import { library } from './support/library.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -39,34 +40,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The functions of a library that opens transactions itself, as Kysely, Drizzle and Prisma do. */
-function library(): PostgresTransactions<{ client: PoolClient }> {
-  return {
-    async transaction(work) {
-      const client = await pool.connect();
-      try {
-        await client.query('begin isolation level repeatable read');
-        const result = await work({ client });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback');
-        // Some libraries wrap what the work throws.
-        throw new Error('The transaction failed.', { cause: error });
-      } finally {
-        client.release();
-      }
-    },
-    async query({ client }, text, values) {
-      try {
-        return (await client.query(text, [...values])).rows;
-      } catch (error) {
-        throw new Error('The statement failed.', { cause: error });
-      }
-    },
-  };
-}
-
 async function effect(transaction: PoolClient): Promise<void> {
   await transaction.query('insert into effect values ($1)', [id]);
 }
@@ -89,7 +62,7 @@ test('has one effect for 50 concurrent calls', async () => {
 });
 
 test('has one effect for 50 concurrent calls of a library at REPEATABLE READ', async () => {
-  const other = postgresStore(library());
+  const other = postgresStore(library(pool));
   const results = await Promise.all(Array.from({ length: 50 }, () => other.once(id, ({ client }) => effect(client))));
   expect(results.filter((result) => result === 'processed')).toHaveLength(1);
   for (const result of results) expect(['processed', 'duplicate', 'busy']).toContain(result);
@@ -139,7 +112,7 @@ test('fails if the handler ignores a failed statement', async () => {
     await transaction.query('insert into missing values (1)').catch(() => {});
   };
   await expect(store.once(id, swallow)).rejects.toThrow(WorkFailedError);
-  const wrapped = await postgresStore(library())
+  const wrapped = await postgresStore(library(pool))
     .once(id, ({ client }) => swallow(client))
     .catch((error: unknown) => error);
   expect(Reflect.get(Object(wrapped), 'cause')).toBeInstanceOf(WorkFailedError);
@@ -215,6 +188,12 @@ test('removes ids after 40 days', async () => {
   await postgresStore<PoolClient>(pool).once(id, effect);
   const { rows } = await pool.query(`select id from webhook_receipt where id in ('old', 'kept')`);
   expect(rows).toEqual([{ id: 'kept' }]);
+});
+
+test('creates the table once if 20 processes start together, also with the longest name', async () => {
+  const other = postgresStore<PoolClient>(pool, { table: 'a'.repeat(50) });
+  await Promise.all(Array.from({ length: 20 }, () => other.createTable()));
+  expect(await other.once(id, effect)).toBe('processed');
 });
 
 test('quotes the name of the table, and refuses what is none', async () => {

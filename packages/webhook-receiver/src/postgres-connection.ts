@@ -1,0 +1,169 @@
+import { WorkFailedError } from './store.ts';
+
+/** The part of a connection of `pg` that the store uses. */
+export interface PostgresQueryable {
+  query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+/** The part of a `Pool` of `pg` that the store uses. */
+export interface PostgresPool<Client extends PostgresClient = PostgresClient> extends PostgresQueryable {
+  connect(): Promise<Client>;
+}
+
+export interface PostgresClient extends PostgresQueryable {
+  release(error?: boolean | Error): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** Any library that opens transactions, for example Kysely, Drizzle or Prisma. */
+export interface PostgresTransactions<Transaction> {
+  /** Opens a transaction, runs the work in it, and commits. Rolls back and throws the error of the work if it fails. */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** Runs one statement in the transaction, with parameters `$1`, `$2`, …, and returns its rows. */
+  query(transaction: Transaction, text: string, values: readonly unknown[]): Promise<readonly unknown[]>;
+}
+
+/** The functions of a `Pool`, or of another library as they are. */
+export function connectionOf(database: PostgresPool | PostgresTransactions<unknown>): PostgresTransactions<unknown> {
+  return 'transaction' in database ? database : transactionsOf(database);
+}
+
+function transactionsOf(pool: PostgresPool): PostgresTransactions<PostgresClient> {
+  return {
+    async transaction(work) {
+      const client = await pool.connect();
+      // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
+      client.on('error', ignore);
+      let failure: Error | undefined;
+      try {
+        await client.query('begin', []);
+        const result = await work(client);
+        await client.query('commit', []);
+        return result;
+      } catch (error) {
+        await client.query('rollback', []).catch((rollbackError: Error) => {
+          failure = rollbackError;
+        });
+        throw error;
+      } finally {
+        client.off('error', ignore);
+        // A connection that could not roll back is closed.
+        client.release(failure);
+      }
+    },
+    async query(client, text, values) {
+      const { rows } = await client.query(text, [...values]);
+      return rows;
+    },
+  };
+}
+
+function ignore(): void {}
+
+/**
+ * PostgreSQL answers a COMMIT of a failed transaction with ROLLBACK and without an error, and a COMMIT without a transaction
+ * with a warning.
+ *
+ * @param xid the id of the transaction before the work
+ * @throws {WorkFailedError} if the transaction failed or ended meanwhile
+ */
+export async function checkTransaction<Transaction>(
+  connection: PostgresTransactions<Transaction>,
+  opened: Transaction,
+  xid: unknown,
+): Promise<void> {
+  let rows: readonly unknown[];
+  try {
+    rows = await connection.query(opened, `select pg_current_xact_id_if_assigned()::text as xid`, []);
+  } catch (error) {
+    if (!hasState(error, ['25P02'])) throw error;
+    throw new WorkFailedError(
+      'A statement of the handler failed, and the handler did not throw. The transaction is rolled back. Throw the error, or use a savepoint.',
+      { cause: error },
+    );
+  }
+  if (field(rows[0], 'xid') === xid) return;
+  throw new WorkFailedError('The handler ended the transaction. Leave COMMIT and ROLLBACK to the store.');
+}
+
+export function field(row: unknown, name: string): unknown {
+  return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined;
+}
+
+/** The lock timeout, or at the isolation levels above READ COMMITTED a conflict with a concurrent insert of the same id. */
+export function isContention(error: unknown): boolean {
+  return hasState(error, ['40001', '40P01', '55P03']);
+}
+
+/**
+ * Libraries wrap the error of the driver: in `cause` (Drizzle), or in `meta.driverAdapterError.cause` (Prisma), which has
+ * `originalCode` in place of `code` if Prisma knows the error.
+ */
+function hasState(error: unknown, states: readonly string[]): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const isState = (key: string): boolean => states.some((state) => state === Reflect.get(error, key));
+  if (isState('code') || isState('originalCode')) return true;
+  return ['cause', 'meta', 'driverAdapterError'].some((key) => hasState(Reflect.get(error, key), states));
+}
+
+export function quotedName(table: string): string {
+  const parts = table.split('.');
+  if (parts.length > 2 || parts.some((part) => part === '' || part.length > 50))
+    throw new TypeError(`table must be a name or schema.name, not ${JSON.stringify(table)}.`);
+  return parts.map(quoted).join('.');
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** An index is in the schema of its table. */
+function indexName(table: string, column: string): string {
+  return quoted(`${table.split('.').at(-1) ?? table}_${column}`);
+}
+
+/** @param indexes for each column, which rows it contains */
+export async function createTableWith<Transaction>(
+  connection: PostgresTransactions<Transaction>,
+  table: string,
+  columns: string,
+  indexes: Readonly<Record<string, string>>,
+): Promise<void> {
+  const name = quotedName(table);
+  await connection.transaction(async (opened) => {
+    // If processes start at the same time, `if not exists` alone violates a unique index of the catalog.
+    await connection.query(opened, `select 1 from pg_advisory_xact_lock(hashtext($1))`, [name]);
+    await connection.query(opened, `create table if not exists ${name} (${columns})`, []);
+    for (const [column, rows] of Object.entries(indexes)) {
+      const index = `create index if not exists ${indexName(table, column)} on ${name} (${column}) ${rows}`;
+      // oxlint-disable-next-line no-await-in-loop -- one statement after another
+      await connection.query(opened, index, []);
+    }
+  });
+}
+
+const cleanUpEveryMs = 60 * 60 * 1000;
+const cleanUpMax = 10_000;
+
+/**
+ * Returns a function that removes old ids once an hour, so that no schedule is needed. It never rejects: the next call after an
+ * hour removes them.
+ *
+ * @param column since when an id is remembered
+ */
+export function cleanUpOf<Transaction>(
+  connection: PostgresTransactions<Transaction>,
+  name: string,
+  column: string,
+): () => Promise<void> {
+  let nextCleanUpMs = 0;
+  return async () => {
+    if (Date.now() < nextCleanUpMs) return;
+    nextCleanUpMs = Date.now() + cleanUpEveryMs;
+    const statement = `delete from ${name} where id in (
+      select id from ${name} where ${column} < now() - interval '40 days' limit ${cleanUpMax} for update skip locked
+    )`;
+    await connection.transaction((opened) => connection.query(opened, statement, [])).catch(() => {});
+  };
+}
