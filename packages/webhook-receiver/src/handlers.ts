@@ -44,6 +44,12 @@ export type UnhandledEvent = UnknownWebhookEvent | WebhookEvent;
 
 export type AnyHandler<Transaction> = Handler<WebhookEvent, Transaction>;
 
+/** How the log names a delivery. */
+export function deliveryName({ type, version }: UnhandledEvent, id: string): string {
+  // The names of unknown events come from the sender.
+  return `${type.slice(0, 100)} ${version.slice(0, 20)} (${id})`;
+}
+
 /** The handler of an event. Names that objects inherit, such as `constructor`, have none. */
 export function findHandler<Transaction>(
   handlers: Handlers<Transaction>,

@@ -4,9 +4,11 @@ export {
   createWebhookReceiver,
   type ReceivedRequest,
   type ReceiverLog,
+  type WebhookInboxReceiverOptions,
   type WebhookReceiver,
   type WebhookReceiverOptions,
 } from './receiver.ts';
 export type { ReceiverResponse, WebhookResponseCode } from './responses.ts';
 export type { Secrets } from './secrets.ts';
 export { type Forgettable, type OnceResult, type WebhookStore, WorkFailedError } from './store.ts';
+export type { AcceptResult, InboxDelivery, WebhookInbox } from './webhook-inbox.ts';

@@ -7,10 +7,11 @@ import {
   type WebhookRequestHeaders,
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
-import { findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
+import { deliveryName, findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
 import { ok, refusal, type ReceiverResponse } from './responses.ts';
 import { type Secrets, secretsProblem } from './secrets.ts';
 import { type Forgettable, type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
+import type { AcceptResult, InboxDelivery, WebhookInbox } from './webhook-inbox.ts';
 
 /** Where the receiver reports what an operator has to know. Bodies, secrets and signatures are never passed. */
 export interface ReceiverLog {
@@ -36,6 +37,14 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   log?: ReceiverLog;
 }
 
+/** The options of a receiver that stores events and processes them after the response. The inbox has the handlers. */
+export interface WebhookInboxReceiverOptions<Context> extends Omit<
+  WebhookReceiverOptions<undefined, Context>,
+  'on' | 'store'
+> {
+  inbox: WebhookInbox;
+}
+
 /** A request as every platform can pass it. */
 export interface ReceivedRequest {
   readonly method: string;
@@ -51,7 +60,7 @@ export interface WebhookReceiver<Context = unknown> {
   readonly receive: (request: ReceivedRequest, context?: Context) => Promise<ReceiverResponse>;
   /** Lets deliveries be processed again. Call it before a replay. */
   readonly forget: (which: Forgettable) => Promise<number>;
-  /** Refuses new requests with 503, aborts the signal of the handlers, and waits for them. */
+  /** Refuses new requests with 503, aborts the signal of the handlers, and waits for them. Closes the inbox, if there is one. */
   readonly close: () => Promise<void>;
 }
 
@@ -66,17 +75,21 @@ class HandlerFailure {
 
 /**
  * Receives webhooks: verifies the signature over the raw body, answers handshakes, processes each delivery once, and responds
- * only when that is recorded.
+ * only when that is recorded. With an inbox, it responds when the delivery is stored, and the inbox processes it.
  *
  * @throws {TypeError} if the list of secrets has a malformed one
  */
+export function createWebhookReceiver<Context = unknown>(
+  options: WebhookInboxReceiverOptions<Context>,
+): WebhookReceiver<Context>;
 export function createWebhookReceiver<Transaction = undefined, Context = unknown>(
   options: WebhookReceiverOptions<Transaction, Context>,
+): WebhookReceiver<Context>;
+export function createWebhookReceiver<Transaction, Context>(
+  options: WebhookInboxReceiverOptions<Context> | WebhookReceiverOptions<Transaction, Context>,
 ): WebhookReceiver<Context> {
   const {
     secrets,
-    store,
-    on,
     onUnhandled,
     rejectUnhandled = false,
     unverifiedHandshakes = false,
@@ -130,11 +143,16 @@ export function createWebhookReceiver<Transaction = undefined, Context = unknown
     if (parsed.kind === 'malformed') return refusal(400, 'BODY_MALFORMED');
     if (parsed.kind === 'verification') return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED');
     if (id === null) return refusal(400, 'ID_MISSING');
-    const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;
-    if (parsed.kind === 'unknown_event' || handler === null) return unhandled(parsed.event, id);
+    if (parsed.kind === 'unknown_event') return unhandled(parsed.event, id);
     const unsigned = unsignedHeaders(headers);
     const { event } = parsed;
-    return once(id, event, async (transaction) => {
+    if ('inbox' in options) {
+      if (!options.inbox.handles(event)) return unhandled(event, id);
+      return accept(options.inbox, event, { id, body: bytes, unsigned });
+    }
+    const handler = findHandler(options.on, event);
+    if (handler === null) return unhandled(event, id);
+    return once(options.store, id, event, async (transaction) => {
       await handler(event, { id, transaction, signal: closing.signal, meta: { unsigned } });
     });
   }
@@ -143,13 +161,22 @@ export function createWebhookReceiver<Transaction = undefined, Context = unknown
     try {
       await onUnhandled?.(event, { id });
     } catch (error) {
-      log.error(`HANDLER_FAILED: onUnhandled threw for ${name(event)} (${id}).`, error);
+      log.error(`HANDLER_FAILED: onUnhandled threw for ${deliveryName(event, id)}.`, error);
       return refusal(500, 'HANDLER_FAILED');
     }
     return rejectUnhandled ? refusal(501, 'UNHANDLED') : ok({ result: 'unhandled' });
   }
 
+  async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<ReceiverResponse> {
+    try {
+      return responseTo(await inbox.accept(delivery));
+    } catch (error) {
+      return failed(null, error, deliveryName(event, delivery.id));
+    }
+  }
+
   async function once(
+    store: WebhookStore<Transaction>,
     id: string,
     event: WebhookEvent,
     handle: (transaction: Transaction) => Promise<void>,
@@ -166,9 +193,9 @@ export function createWebhookReceiver<Transaction = undefined, Context = unknown
         }
       });
     } catch (error) {
-      return failed(failure, error, `${name(event)} (${id})`);
+      return failed(failure, error, deliveryName(event, id));
     }
-    return result === 'busy' ? refusal(409, 'BUSY') : ok({ result });
+    return responseTo(result);
   }
 
   function failed(failure: HandlerFailure | null, error: unknown, delivery: string): ReceiverResponse {
@@ -204,10 +231,10 @@ export function createWebhookReceiver<Transaction = undefined, Context = unknown
       const { status, headers, body } = await receive(received, context as Context);
       return new Response(body, { status, headers });
     },
-    forget: (which) => store.forget(which),
+    forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),
     async close() {
       closing.abort();
-      await Promise.all(running);
+      await Promise.all([...running, 'inbox' in options ? options.inbox.close() : undefined]);
     },
   };
 }
@@ -248,9 +275,8 @@ function handshake(bytes: Uint8Array): ReceiverResponse | null {
   return ok({ verification_token: parsed.verificationToken });
 }
 
-function name({ type, version }: UnhandledEvent): string {
-  // The names of unknown events come from the sender.
-  return `${type.slice(0, 100)} ${version.slice(0, 20)}`;
+function responseTo(result: AcceptResult | OnceResult): ReceiverResponse {
+  return result === 'busy' ? refusal(409, 'BUSY') : ok({ result }, result === 'accepted' ? 202 : 200);
 }
 
 function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {

@@ -38,8 +38,8 @@ const headers = {
   'x-content-type-options': 'nosniff',
 };
 
-export function ok(content: object): ReceiverResponse {
-  return { status: 200, headers, body: JSON.stringify(content) };
+export function ok(content: object, status: 200 | 202 = 200): ReceiverResponse {
+  return { status, headers, body: JSON.stringify(content) };
 }
 
 /** @param code a code of this package, or why the signature is not accepted */

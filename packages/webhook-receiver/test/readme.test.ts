@@ -29,6 +29,7 @@ const names = [
   'drizzle',
   'prisma',
   'redis',
+  'inbox',
   'replay',
   'testing',
 ] as const;
@@ -238,6 +239,33 @@ it('runs as documented with each way to use PostgreSQL', async () => {
     { WEBHOOK_SECRET: secret, DATABASE_URL: database.databaseUrl },
   );
   expect(printed).toBe('Forgot 1 deliveries.\ndone\n');
+});
+
+it('runs as documented with an inbox', async () => {
+  const inboxes = await createTestDatabase({ template: 'webhook_receiver_readme', prepare: async () => {} });
+  const printed = await runScript(
+    'inboxes',
+    `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { signedRequest } from '@deedwire/webhook-receiver/testing';
+    import { inbox, pool, receiver } from './inbox.ts';
+
+    await pool.query('create table conversion (matter_id text)');
+    const send = async () => {
+      const secret = process.env['WEBHOOK_SECRET'];
+      return (await receiver.fetch(await signedRequest('referral.converted', '2026-11-01', { secret, id: 'a' }))).status;
+    };
+    assert.deepEqual([await send(), await send()], [202, 200]);
+    while ((await pool.query('select from conversion')).rowCount === 0) await sleep(100);
+    await receiver.close();
+    assert.deepEqual(await inbox.failed(), []);
+    assert.equal((await pool.query("select from webhook_inbox where state = 'processed'")).rowCount, 1);
+    await pool.end();
+    `,
+    { WEBHOOK_SECRET: secret, DATABASE_URL: inboxes.databaseUrl },
+  );
+  await inboxes.drop();
+  expect(printed).toMatch(/^done$/m);
 });
 
 it.skipIf(spawnSync('redis-server', ['--version']).error !== undefined)('runs as documented with Redis', async () => {

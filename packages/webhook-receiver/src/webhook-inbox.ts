@@ -1,0 +1,37 @@
+import type { WebhookEvent } from '@deedwire/webhook-events';
+import type { UnsignedHeaders } from './handlers.ts';
+import type { Forgettable } from './store.ts';
+
+/**
+ * What became of a delivery.
+ *
+ * - `accepted`: it is stored.
+ * - `duplicate`: it was stored before, whether or not it is processed yet.
+ * - `busy`: another request with the same id is being stored.
+ */
+export type AcceptResult = 'accepted' | 'busy' | 'duplicate';
+
+/** A verified delivery of an event that has a handler. */
+export interface InboxDelivery {
+  /** The `webhook-id`, which is the same on every attempt and after a replay. */
+  readonly id: string;
+  /** As signed. It is UTF-8. */
+  readonly body: Uint8Array;
+  readonly unsigned: UnsignedHeaders;
+}
+
+/** Stores deliveries, and calls the handlers later. */
+export interface WebhookInbox {
+  /** Whether the inbox has a handler for the event. The receiver does not store others. */
+  handles(event: WebhookEvent): boolean;
+  /** Stores a delivery durably unless its id is known. Any error means that the inbox is unavailable. */
+  accept(delivery: InboxDelivery): Promise<AcceptResult>;
+  /**
+   * Lets processed deliveries be accepted again. Call it before a replay: a replayed delivery keeps its id.
+   *
+   * @returns how many were forgotten
+   */
+  forget(which: Forgettable): Promise<number>;
+  /** Starts no more handlers, aborts the signal of those that run, and waits for them. */
+  close(): Promise<void>;
+}

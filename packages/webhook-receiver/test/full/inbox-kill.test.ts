@@ -1,0 +1,105 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { eventually } from '@deedwire/testing';
+import { Pool, type PoolClient } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { postgresInbox, type PostgresInbox } from '../../src/inbox.ts';
+import { deliveryOf, secret, send } from '../support/delivery.ts';
+
+const kills = 20;
+
+let database: TestDatabase;
+let pool: Pool;
+let inbox: PostgresInbox;
+
+beforeEach(async () => {
+  database = await createTestDatabase({
+    template: 'webhook_receiver_inbox_kill',
+    async prepare(databaseUrl) {
+      const prepared = new Pool({ connectionString: databaseUrl });
+      await postgresInbox<PoolClient>(prepared, { on: {} }).createTable();
+      await prepared.query('create table effect (delivery_id text not null, finished boolean not null default false)');
+      await prepared.end();
+    },
+  });
+  pool = new Pool({ connectionString: database.databaseUrl });
+  inbox = postgresInbox<PoolClient>(pool, { on: {} });
+});
+
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function start(...options: string[]): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(
+    new URL('../support/inbox-process.ts', import.meta.url),
+    [database.databaseUrl, secret, ...options],
+    {
+      execArgv: ['--conditions=deedwire-source'],
+    },
+  );
+  const [{ port }] = await once(child, 'message');
+  return { child, url: `http://127.0.0.1:${port}/` };
+}
+
+async function effects(): Promise<unknown[]> {
+  const { rows } = await pool.query('select delivery_id as id, finished from effect');
+  return rows.toSorted((one, other) => one.id.localeCompare(other.id));
+}
+
+test('makes the changes of a handler once if one of two processes is killed at 20 random points', async () => {
+  const other = await start();
+  const unanswered: string[] = [];
+  for (let round = 0; round < kills; round += 1) {
+    const { child, url } = await start();
+    const exited = once(child, 'exit');
+    const sent = ['a', 'b', 'c'].map((name) => `killed_${round}_${name}`);
+    const answers = sent.map((id) => send(url, deliveryOf({ id })).catch(() => null));
+    await sleep(Math.random() * 80);
+    child.kill('SIGKILL');
+    await exited;
+    for (const [index, id] of sent.entries()) if ((await answers[index])?.status !== 202) unanswered.push(id);
+  }
+  // Deedwire sends again what was not acknowledged.
+  for (const id of unanswered) expect([200, 202]).toContain((await send(other.url, deliveryOf({ id }))).status);
+  const all = Array.from({ length: kills }, (_, round) =>
+    ['a', 'b', 'c'].map((name) => ({ id: `killed_${round}_${name}`, finished: true })),
+  );
+  await eventually(async () => {
+    const { rows } = await pool.query(`select id, state, attempts from webhook_inbox where state <> 'processed'`);
+    expect(rows).toEqual([]);
+  }, 60_000);
+  const { rows } = await pool.query('select id from webhook_inbox where attempts > 1');
+  process.stdout.write(`${unanswered.length} of ${kills * 3} were not acknowledged, ${rows.length} interrupted\n`);
+  other.child.disconnect();
+  expect(unanswered.length + rows.length).toBeGreaterThan(0);
+  expect(await effects()).toEqual(all.flat().toSorted((one, two) => one.id.localeCompare(two.id)));
+});
+
+test('keeps an event as failed whose handler ends the process each time, and processes the others', async () => {
+  const first = await start('2');
+  const deaths: string[] = [];
+  let { child, url } = first;
+  let exited = once(child, 'exit');
+  await send(url, deliveryOf({ id: 'poison' }));
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const [, signal] = await exited;
+    deaths.push(signal);
+    // Instead of a wait.
+    await pool.query('update webhook_inbox set due_at = now()');
+    ({ child, url } = await start('2'));
+    exited = once(child, 'exit');
+  }
+  await eventually(async () => {
+    expect(await inbox.failed()).toMatchObject([
+      { id: 'poison', attempts: 3, error: 'The process ended during the last attempt.' },
+    ]);
+  });
+  await send(url, deliveryOf({ id: 'other' }));
+  await eventually(async () => expect(await effects()).toEqual([{ id: 'other', finished: true }]));
+  child.disconnect();
+  expect(deaths).toEqual(['SIGKILL', 'SIGKILL', 'SIGKILL']);
+});
