@@ -1,10 +1,11 @@
 export type { ReceivedBody } from './body.ts';
 export type { EventAt, Handler, HandlerContext, Handlers, UnhandledEvent, UnsignedHeaders } from './handlers.ts';
 export {
+  createInboxReceiver,
   createWebhookReceiver,
+  type InboxReceiverOptions,
   type ReceivedRequest,
   type ReceiverLog,
-  type WebhookInboxReceiverOptions,
   type WebhookReceiver,
   type WebhookReceiverOptions,
 } from './receiver.ts';

@@ -37,8 +37,8 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   log?: ReceiverLog;
 }
 
-/** The options of a receiver that stores events and processes them after the response. The inbox has the handlers. */
-export interface WebhookInboxReceiverOptions<Context> extends Omit<
+/** The options of a receiver whose handlers run after the response. The inbox has the handlers. */
+export interface InboxReceiverOptions<Context> extends Omit<
   WebhookReceiverOptions<undefined, Context>,
   'on' | 'store'
 > {
@@ -75,18 +75,30 @@ class HandlerFailure {
 
 /**
  * Receives webhooks: verifies the signature over the raw body, answers handshakes, processes each delivery once, and responds
- * only when that is recorded. With an inbox, it responds when the delivery is stored, and the inbox processes it.
+ * only when that is recorded.
  *
  * @throws {TypeError} if the list of secrets has a malformed one
  */
-export function createWebhookReceiver<Context = unknown>(
-  options: WebhookInboxReceiverOptions<Context>,
-): WebhookReceiver<Context>;
 export function createWebhookReceiver<Transaction = undefined, Context = unknown>(
   options: WebhookReceiverOptions<Transaction, Context>,
-): WebhookReceiver<Context>;
-export function createWebhookReceiver<Transaction, Context>(
-  options: WebhookInboxReceiverOptions<Context> | WebhookReceiverOptions<Transaction, Context>,
+): WebhookReceiver<Context> {
+  return createReceiver(options);
+}
+
+/**
+ * Receives webhooks for handlers that take longer than a delivery may: like `createWebhookReceiver`, but responds 202 when an event
+ * is stored in the inbox, which calls the handler afterwards.
+ *
+ * @throws {TypeError} if the list of secrets has a malformed one
+ */
+export function createInboxReceiver<Context = unknown>(
+  options: InboxReceiverOptions<Context>,
+): WebhookReceiver<Context> {
+  return createReceiver(options);
+}
+
+function createReceiver<Transaction, Context>(
+  options: InboxReceiverOptions<Context> | WebhookReceiverOptions<Transaction, Context>,
 ): WebhookReceiver<Context> {
   const {
     secrets,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Handlers } from '../src/handlers.ts';
 import { postgresInbox, type PostgresInboxOptions } from '../src/inbox.ts';
 import type { PostgresTransactions } from '../src/postgres.ts';
-import { createWebhookReceiver } from '../src/receiver.ts';
+import { createInboxReceiver } from '../src/receiver.ts';
 import { ok } from '../src/responses.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { cases, check } from './support/conformance.ts';
@@ -414,7 +414,7 @@ describe('a library that opens transactions', () => {
       table: 'missing',
     });
     const logged: string[] = [];
-    const receiver = createWebhookReceiver({
+    const receiver = createInboxReceiver({
       secrets: [secret],
       inbox,
       log: { error: (message, error) => logged.push(message, String(error)) },
@@ -576,7 +576,7 @@ const create: CreateReceiver = ({ store: _store, on, ...options }) => {
   });
   inbox.start();
   closers.push(() => inbox.close());
-  const receiver = createWebhookReceiver({ ...options, inbox });
+  const receiver = createInboxReceiver({ ...options, inbox });
   return {
     ...receiver,
     async receive(request) {

@@ -1,10 +1,10 @@
-// Started by full/inbox-kill.test.ts as a process, which it kills.
+// Started by full/inbox-processes.test.ts as a process, which it kills.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { postgresInbox } from '../../src/inbox.ts';
 import { nodeHandler } from '../../src/node.ts';
-import { createWebhookReceiver } from '../../src/receiver.ts';
+import { createInboxReceiver } from '../../src/receiver.ts';
 
 const [, , connectionString, secret = '', retries = '80'] = process.argv;
 const pool = new Pool({ connectionString, max: 4 });
@@ -26,7 +26,7 @@ const inbox = postgresInbox<PoolClient>(pool, {
   },
 });
 inbox.start();
-const receiver = createWebhookReceiver({ secrets: [secret], inbox });
+const receiver = createInboxReceiver({ secrets: [secret], inbox });
 const server = createServer(nodeHandler(receiver)).listen(0, '127.0.0.1', () => {
   process.send?.(server.address());
 });

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { HandlerContext } from '../../src/handlers.ts';
 import { postgresInbox, type PostgresInbox, type PostgresInboxOptions } from '../../src/inbox.ts';
 import { nodeHandler } from '../../src/node.ts';
-import { createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import { createInboxReceiver, type WebhookReceiver } from '../../src/receiver.ts';
 import { type Answer, type Delivery, secret, send } from './delivery.ts';
 
 /** A server with an inbox, and what its handler and its log got. */
@@ -39,7 +39,7 @@ export class InboxSubject {
       log,
       ...options,
     });
-    this.receiver = createWebhookReceiver({ secrets: [secret], inbox: this.inbox, log });
+    this.receiver = createInboxReceiver({ secrets: [secret], inbox: this.inbox, log });
   }
 
   async listen(): Promise<this> {

@@ -6,7 +6,7 @@ import { eventually } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { postgresInbox, type PostgresInbox } from '../../src/inbox.ts';
-import { deliveryOf, secret, send } from '../support/delivery.ts';
+import { converted, deliveryOf, secret, send } from '../support/delivery.ts';
 
 const kills = 20;
 
@@ -77,6 +77,39 @@ test('makes the changes of a handler once if one of two processes is killed at 2
   other.child.disconnect();
   expect(unanswered.length + rows.length).toBeGreaterThan(0);
   expect(await effects()).toEqual(all.flat().toSorted((one, two) => one.id.localeCompare(two.id)));
+});
+
+test('leaves an event to the process whose handler has run for longer than a claim lasts', async () => {
+  const log = { error: () => {} };
+  const calls: string[] = [];
+  const inboxOf = (name: string): PostgresInbox =>
+    postgresInbox<PoolClient>(pool, {
+      on: {
+        'referral.converted': {
+          '2026-11-01': async (_event, { id, transaction }) => {
+            calls.push(name);
+            await transaction.query('insert into effect values ($1, true)', [id]);
+            await sleep(13_000);
+          },
+        },
+      },
+      pollMs: 20,
+      log,
+    });
+  const inboxes = [inboxOf('one'), inboxOf('other')];
+  for (const each of inboxes) each.start();
+  const body = Buffer.from(JSON.stringify(converted));
+  const delivery = { id: 'slow', body, unsigned: { subscriptionId: null, sequence: null, attempt: null } };
+  await inbox.accept(delivery);
+  await eventually(() => expect(calls).toHaveLength(1));
+  await sleep(11_000);
+  // Neither a repeat nor an operator waits for the lock of the handler.
+  expect(await inbox.accept(delivery)).toBe('duplicate');
+  expect([await inbox.forget({ since: new Date(0) }), await inbox.retry({ ids: ['slow'] })]).toEqual([0, 0]);
+  expect(await effects()).toEqual([]);
+  await eventually(async () => expect(await effects()).toEqual([{ id: 'slow', finished: true }]));
+  await Promise.all(inboxes.map((each) => each.close()));
+  expect(calls).toHaveLength(1);
 });
 
 test('keeps an event as failed whose handler ends the process each time, and processes the others', async () => {
