@@ -134,7 +134,7 @@ export function postgresInbox(
     while (!closing.signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one claim at a time
       for (const claim of await take(concurrency - running.size)) {
-        const attempt = process(claim).finally(() => {
+        const attempt = handle(claim).finally(() => {
           running.delete(attempt);
           work.ring();
         });
@@ -173,11 +173,12 @@ export function postgresInbox(
     }
   }
 
-  async function process(claim: Claim): Promise<void> {
+  async function handle(claim: Claim): Promise<void> {
     const { id, attempts } = claim;
     let delivery = id;
     try {
-      if (attempts > maxAttempts) throw new Error('The process ended during the last attempt.');
+      if (attempts > maxAttempts)
+        throw new Error('The last attempt has no result: its process was stopped, or retryDelaysMs was shortened.');
       await connection.transaction(async (opened) => {
         // The lock is held until the transaction ends, also if the process is killed.
         const [row] = await connection.query(

@@ -115,6 +115,12 @@ describe('a delivery', () => {
     expect([await effects(), subject.handled]).toEqual([1, [id]]);
   });
 
+  test('is processed without a poll in the process that accepted it', async () => {
+    const subject = await started({ pollMs: 3_600_000, concurrency: 1 });
+    await Promise.all(Array.from({ length: 20 }, () => subject.send(deliveryOf())));
+    await eventually(() => expect(subject.handled).toHaveLength(20));
+  });
+
   test('reaches the handler as it was received, and its body is removed afterwards', async () => {
     const data = { ...converted.data, partnerName: 'a\0b \u{1F3E0} \uD800 "\\' };
     const calls: unknown[] = [];
