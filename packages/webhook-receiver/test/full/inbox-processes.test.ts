@@ -80,23 +80,22 @@ test('makes the changes of a handler once if one of two processes is killed at 2
 });
 
 test('leaves an event to the process whose handler has run for longer than a claim lasts', async () => {
-  const log = { error: () => {} };
   const calls: string[] = [];
-  const inboxOf = (name: string): PostgresInbox =>
+  const gate = Promise.withResolvers<void>();
+  const inboxOf = (): PostgresInbox =>
     postgresInbox<PoolClient>(pool, {
       on: {
         'referral.converted': {
           '2026-11-01': async (_event, { id, transaction }) => {
-            calls.push(name);
+            calls.push(id);
             await transaction.query('insert into effect values ($1, true)', [id]);
-            await sleep(13_000);
+            if (id === 'slow') await gate.promise;
           },
         },
       },
       pollMs: 20,
-      log,
     });
-  const inboxes = [inboxOf('one'), inboxOf('other')];
+  const inboxes = [inboxOf(), inboxOf()];
   for (const each of inboxes) each.start();
   const body = Buffer.from(JSON.stringify(converted));
   const delivery = { id: 'slow', body, unsigned: { subscriptionId: null, sequence: null, attempt: null } };
@@ -106,10 +105,14 @@ test('leaves an event to the process whose handler has run for longer than a cla
   // Neither a repeat nor an operator waits for the lock of the handler.
   expect(await inbox.accept(delivery)).toBe('duplicate');
   expect([await inbox.forget({ since: new Date(0) }), await inbox.retry({ ids: ['slow'] })]).toEqual([0, 0]);
-  expect(await effects()).toEqual([]);
-  await eventually(async () => expect(await effects()).toEqual([{ id: 'slow', finished: true }]));
+  // Nor do other events.
+  await inbox.accept({ ...delivery, id: 'other' });
+  await eventually(async () => expect(await effects()).toEqual([{ id: 'other', finished: true }])).finally(
+    gate.resolve,
+  );
   await Promise.all(inboxes.map((each) => each.close()));
-  expect(calls).toHaveLength(1);
+  expect(calls).toEqual(['slow', 'other']);
+  expect(await effects()).toHaveLength(2);
 });
 
 test('keeps an event as failed whose handler ends the process each time, and processes the others', async () => {
