@@ -55,7 +55,9 @@ test('finishes a handler that takes 6 s after the sender has disconnected, so th
 
 test('refuses no delivery while the secret is rotated under load', async () => {
   let secrets = [secret];
-  const subject = await Subject.start(nodeAdapter, undefined, { secrets: () => secrets });
+  const subject = await Subject.start(nodeAdapter, {
+    create: (options) => createWebhookReceiver({ ...options, secrets: () => secrets }),
+  });
   const statuses: number[] = [];
   const deliver = async (options: object): Promise<void> => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => subject.send(deliveryOf(options))));

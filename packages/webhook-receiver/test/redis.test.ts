@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createWebhookReceiver } from '../src/receiver.ts';
 import { redisStore } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
@@ -107,7 +108,7 @@ describe.skipIf(redisVersion === null)('the Redis store', () => {
   });
 
   test('responds 503 without calling the handler while Redis is unavailable, and remembers across a restart', async () => {
-    const subject = await Subject.start(nodeAdapter, undefined, { store });
+    const subject = await Subject.start(nodeAdapter, { create: (options) => createWebhookReceiver({ ...options, store }) });
     try {
       expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { result: 'processed' } });
       await redis.stop();
@@ -127,7 +128,7 @@ describe.skipIf(redisVersion === null)('the Redis store', () => {
 
   test('responds 503 if Redis becomes unavailable during the handler', async () => {
     const short = storeWith(1_000);
-    const subject = await Subject.start(nodeAdapter, undefined, { store: short });
+    const subject = await Subject.start(nodeAdapter, { create: (options) => createWebhookReceiver({ ...options, store: short }) });
     subject.work = () => redis.stop();
     try {
       expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { code: 'STORE_UNAVAILABLE' } });

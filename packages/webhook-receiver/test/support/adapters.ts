@@ -1,38 +1,77 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { listen } from '@deedwire/testing';
-import express from 'express';
+import express5 from 'express';
 import { fastify } from 'fastify';
 import { Hono } from 'hono';
 import { expressHandler } from '../../src/express.ts';
 import { fastifyReceiver } from '../../src/fastify.ts';
 import { honoHandler } from '../../src/hono.ts';
 import { lambdaHandler, type LambdaEvent } from '../../src/lambda.ts';
+import { memoryStore } from '../../src/memory.ts';
 import { nextHandler, nextPagesHandler } from '../../src/next.ts';
 import { nodeHandler } from '../../src/node.ts';
 import type { WebhookReceiver } from '../../src/receiver.ts';
+import { type Hooks, type Mount, optionsOf, type Setup } from './setup.ts';
+import type { CreateReceiver } from './subject.ts';
 
-export interface Running {
+interface Listening {
   url: string;
   port: number;
   stop(): Promise<void>;
 }
 
-/**
- * What is mounted before the receiver: nothing, a parser that keeps the bytes or leaves the body to the receiver, or something
- * that consumes the body.
- */
-export type Mount = 'consumed' | 'parser' | 'plain';
+/** A receiver behind a server, in this process or another. */
+export interface Running extends Listening {
+  forget(ids: readonly string[]): Promise<number>;
+  /** Resolves when the receiver refuses requests, `closed` when its handlers have finished. */
+  close(): Promise<{ closed: Promise<void> }>;
+  logged(): Promise<readonly string[]>;
+  /** Whether the signal of the handler that got this delivery is aborted. */
+  isAborted(id: string): Promise<boolean>;
+}
 
-export interface Adapter {
+export interface Start {
+  setup: Setup;
+  mount: Mount;
+  create: CreateReceiver;
+  hooks: Hooks;
+}
+
+interface AdapterTraits {
   readonly name: string;
   /** True if the platform passes whole bodies only. */
   readonly isBuffered: boolean;
   /** A part of the line that the log has after the mount `consumed`. */
   readonly fix: string;
-  start(receiver: WebhookReceiver, mount: Mount): Promise<Running>;
 }
 
-async function serve(server: Server): Promise<Running> {
+export interface Adapter extends AdapterTraits {
+  start(options: Start): Promise<Running>;
+}
+
+interface LocalAdapter extends AdapterTraits {
+  start(receiver: WebhookReceiver, mount: Mount): Promise<Listening>;
+}
+
+function local(adapter: LocalAdapter): Adapter {
+  return {
+    ...adapter,
+    async start({ setup, mount, create, hooks }) {
+      const recorded = { logged: [], signals: new Map<string, AbortSignal>() };
+      const receiver = create(optionsOf(setup, memoryStore(), hooks, recorded));
+      return {
+        ...(await adapter.start(receiver, mount)),
+        forget: (ids) => receiver.forget({ ids }),
+        close: async () => ({ closed: receiver.close() }),
+        logged: async () => recorded.logged,
+        isAborted: async (id) => recorded.signals.get(id)?.aborted === true,
+      };
+    },
+  };
+}
+
+async function serve(server: Server): Promise<Listening> {
   const listening = await listen(server);
   return {
     url: `http://127.0.0.1:${listening.port}/webhooks`,
@@ -80,7 +119,7 @@ function fetchServer(handle: (request: Request) => Promise<Response>): Server {
   });
 }
 
-const node: Adapter = {
+const node: LocalAdapter = {
   name: 'node',
   isBuffered: false,
   fix: 'Let nothing read the request before the receiver.',
@@ -96,20 +135,29 @@ const node: Adapter = {
   },
 };
 
-const expressAdapter: Adapter = {
-  name: 'express',
-  isBuffered: false,
-  fix: 'Mount the receiver before express.json()',
-  start(receiver, mount) {
-    const app = express();
-    if (mount === 'consumed') app.use(express.json());
-    if (mount === 'parser') app.use(express.raw({ type: '*/*', limit: '300kb' }));
-    app.all('/webhooks', expressHandler(receiver));
-    return serve(createServer(app));
-  },
-};
+// It has no types of its own. What the tests use of it is equal in both releases.
+const express4: typeof express5 = createRequire(import.meta.url)('express-4');
 
-const fastifyAdapter: Adapter = {
+/** By major release. */
+export const expresses = { 4: express4, 5: express5 } as const;
+
+function expressAdapter(major: keyof typeof expresses): LocalAdapter {
+  const express = expresses[major];
+  return {
+    name: `express ${major}`,
+    isBuffered: false,
+    fix: 'Mount the receiver before express.json()',
+    start(receiver, mount) {
+      const app = express();
+      if (mount === 'consumed') app.use(express.json());
+      if (mount === 'parser') app.use(express.raw({ type: '*/*', limit: '300kb' }));
+      app.all('/webhooks', expressHandler(receiver));
+      return serve(createServer(app));
+    },
+  };
+}
+
+const fastifyAdapter: LocalAdapter = {
   name: 'fastify',
   isBuffered: false,
   fix: 'Register the receiver as a separate plugin',
@@ -130,7 +178,7 @@ const fastifyAdapter: Adapter = {
   },
 };
 
-const hono: Adapter = {
+const hono: LocalAdapter = {
   name: 'hono',
   isBuffered: false,
   fix: 'Let no middleware read the body of its route',
@@ -146,7 +194,7 @@ const hono: Adapter = {
   },
 };
 
-const next: Adapter = {
+const next: LocalAdapter = {
   name: 'next',
   isBuffered: false,
   fix: 'Pass the request before anything reads its body',
@@ -162,7 +210,7 @@ const next: Adapter = {
   },
 };
 
-const nextPages: Adapter = {
+const nextPages: LocalAdapter = {
   name: 'next, Pages Router',
   isBuffered: false,
   fix: 'export const config = { api: { bodyParser: false } };',
@@ -178,8 +226,16 @@ const nextPages: Adapter = {
   },
 };
 
+/** The values of each header, by its name as the client wrote it. */
+function asWritten(rawHeaders: readonly string[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = {};
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    (headers[rawHeaders[index] ?? ''] ??= []).push(rawHeaders[index + 1] ?? '');
+  return headers;
+}
+
 /** API Gateway, in front of a function: whole bodies, base64 for both payload formats. */
-function lambda(name: string, format: '1.0' | '2.0'): Adapter {
+function lambda(name: string, format: '1.0' | '2.0'): LocalAdapter {
   return {
     name,
     isBuffered: true,
@@ -190,7 +246,7 @@ function lambda(name: string, format: '1.0' | '2.0'): Adapter {
         serverOf(async (request, response) => {
           const bytes = await bytesOf(request).catch(() => null);
           if (bytes === null) return;
-          const { method = '', headers, headersDistinct } = request;
+          const { method = '', headers, rawHeaders } = request;
           const body = mount === 'parser' ? bytes.toString() : bytes.toString('base64');
           const event: LambdaEvent = { body, isBase64Encoded: mount !== 'parser' };
           if (format === '2.0') {
@@ -198,7 +254,7 @@ function lambda(name: string, format: '1.0' | '2.0'): Adapter {
             event.headers = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, String(value)]));
           } else {
             event.httpMethod = method;
-            event.multiValueHeaders = headersDistinct;
+            event.multiValueHeaders = asWritten(rawHeaders);
           }
           if (mount === 'consumed')
             Object.assign(event, { body: JSON.parse(bytes.toString()), isBase64Encoded: false });
@@ -210,14 +266,18 @@ function lambda(name: string, format: '1.0' | '2.0'): Adapter {
   };
 }
 
+export const nodeAdapter: Adapter = local(node);
+
 export const adapters: readonly Adapter[] = [
-  node,
-  expressAdapter,
-  fastifyAdapter,
-  hono,
-  next,
-  nextPages,
-  lambda('lambda, payload format 1.0', '1.0'),
-  lambda('lambda, payload format 2.0', '2.0'),
+  nodeAdapter,
+  ...[
+    expressAdapter(4),
+    expressAdapter(5),
+    fastifyAdapter,
+    hono,
+    next,
+    nextPages,
+    lambda('lambda, payload format 1.0', '1.0'),
+    lambda('lambda, payload format 2.0', '2.0'),
+  ].map(local),
 ];
-export const nodeAdapter: Adapter = node;

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { memoryStore } from '../../src/memory.ts';
-import { createWebhookReceiver } from '../../src/receiver.ts';
 import type { Adapter } from './adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './delivery.ts';
-import { type CreateReceiver, type Options, Subject } from './subject.ts';
+import type { Setup } from './setup.ts';
+import { type CreateReceiver, Subject } from './subject.ts';
 
 export interface Case {
   readonly name: string;
-  readonly options?: Partial<Options>;
+  readonly setup?: Partial<Setup>;
   /** True if the platform reads bodies itself, so that the receiver does not see what the case sends. */
   readonly streams?: boolean;
   run(subject: Subject): Promise<void>;
@@ -37,6 +37,21 @@ async function expectUnhandled(subject: Subject, body: object): Promise<void> {
   expect(subject.handled).toEqual([]);
 }
 
+function head(headers: OutgoingHttpHeaders): string {
+  const lines = Object.entries({ host: 'localhost', ...headers }).map(([key, value]) => `${key}: ${String(value)}\r\n`);
+  return `POST /webhooks HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+/** Opens a connection and writes the head of a request. */
+async function open(subject: Subject, headers: OutgoingHttpHeaders): Promise<Socket> {
+  const socket = connect(subject.running.port, '127.0.0.1');
+  // The server resets the connection of a client that writes after the response.
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(head(headers));
+  return socket;
+}
+
 /** Writes to a connection as no HTTP client does, and returns what the server sent until it closed the connection. */
 async function raw(
   subject: Subject,
@@ -44,19 +59,12 @@ async function raw(
   more: Readonly<Record<string, string>>,
   write: (write: (bytes: string | Uint8Array) => Promise<void>, hasAnswer: () => boolean) => Promise<void>,
 ): Promise<string> {
-  const socket = connect(subject.running.port, '127.0.0.1');
-  await once(socket, 'connect');
+  const socket = await open(subject, { connection: 'close', ...headers, ...more });
   let received = '';
   socket.on('data', (chunk: Buffer) => {
     received += chunk.toString();
   });
-  // The server resets the connection of a client that writes after the response.
-  socket.on('error', () => {});
   const closed = once(socket, 'close');
-  const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers, ...more });
-  socket.write(
-    `POST /webhooks HTTP/1.1\r\n${lines.map(([key, value]) => `${key}: ${String(value)}\r\n`).join('')}\r\n`,
-  );
   await write(
     async (bytes) => {
       if (!socket.writable) return;
@@ -69,10 +77,16 @@ async function raw(
   return received;
 }
 
-/** Sends a delivery whose handler waits for the gate. */
-async function startSlow(subject: Subject, delivery: Delivery) {
+/** Makes handlers wait. */
+function closeGate(subject: Subject): PromiseWithResolvers<void> {
   const gate = Promise.withResolvers<void>();
   subject.work = () => gate.promise;
+  return gate;
+}
+
+/** Sends a delivery whose handler waits for the gate. */
+async function startSlow(subject: Subject, delivery: Delivery) {
+  const gate = closeGate(subject);
   let isAnswered = false;
   const answer = subject.send(delivery).finally(() => {
     isAnswered = true;
@@ -103,7 +117,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'answers an unsigned handshake while there is no secret',
-    options: { secrets: [] },
+    setup: { secrets: [] },
     async run(subject) {
       const answer = await subject.send(unsignedOf({ verification_token: token }));
       expect(answer).toMatchObject({ status: 200, json: { verification_token: token } });
@@ -126,7 +140,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'answers an unsigned handshake by option',
-    options: { unverifiedHandshakes: true },
+    setup: { unverifiedHandshakes: true },
     async run(subject) {
       await expectStatus(subject, unsignedOf({ verification_token: token }), 200, { verification_token: token });
       await expectRefused(subject, unsignedOf(converted), 401, 'SIGNATURE_MISSING');
@@ -134,7 +148,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'does not return a token that is long or contains HTML',
-    options: { unverifiedHandshakes: true },
+    setup: { unverifiedHandshakes: true },
     async run(subject) {
       for (const bad of ['a'.repeat(10_240), '<script>alert(1)</script>', 'short', '']) {
         const body = { verification_token: bad };
@@ -146,7 +160,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'responds 503 to an event while there is no secret',
-    options: { secrets: [] },
+    setup: { secrets: [] },
     run: (subject) => expectRefused(subject, deliveryOf(), 503, 'SECRET_MISSING'),
   },
   {
@@ -252,6 +266,17 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: 'refuses a header that occurs in two spellings',
+    async run(subject) {
+      const delivery = deliveryOf();
+      const { body, headers } = delivery;
+      const more = { 'Webhook-Id': String(headers['webhook-id']), 'content-length': String(body.byteLength) };
+      const received = await raw(subject, delivery, more, (write) => write(body));
+      expect(received).toMatch(/^HTTP\/1\.1 401 [^]*"HEADER_MALFORMED"/);
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
     name: 'accepts headers in another case',
     async run(subject) {
       const { headers, ...rest } = deliveryOf();
@@ -284,6 +309,14 @@ export const cases: readonly Case[] = [
       invalid[invalid.indexOf('?')] = 0xff;
       const bodies = ['', text.slice(0, -1), '[]', 'null', JSON.stringify({ ...converted, data: {} }), invalid];
       for (const body of bodies) await expectRefused(subject, deliveryOf({ body }), 400, 'BODY_MALFORMED');
+    },
+  },
+  {
+    name: 'responds 400 to a signed request without a body',
+    async run(subject) {
+      const received = await raw(subject, deliveryOf({ body: '' }), {}, async () => {});
+      expect(received).toMatch(/^HTTP\/1\.1 400 [^]*"BODY_MALFORMED"/);
+      expect(subject.handled).toEqual([]);
     },
   },
   {
@@ -341,7 +374,7 @@ export const cases: readonly Case[] = [
   {
     name: 'responds 408 to a body that does not arrive',
     streams: true,
-    options: { bodyTimeoutMs: 300 },
+    setup: { bodyTimeoutMs: 300 },
     async run(subject) {
       const received = await raw(subject, deliveryOf(), { 'content-length': '500' }, (write) => write('{'));
       expect(received).toMatch(/^HTTP\/1\.1 408 [^]*"BODY_TIMEOUT"/);
@@ -349,20 +382,49 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: 'responds 408 to a body that arrives too slowly',
+    streams: true,
+    setup: { bodyTimeoutMs: 300 },
+    async run(subject) {
+      const received = await raw(subject, deliveryOf(), { 'content-length': '200000' }, async (write, hasAnswer) => {
+        while (!hasAnswer()) {
+          await write(' ');
+          await sleep(20);
+        }
+      });
+      expect(received).toMatch(/^HTTP\/1\.1 408 [^]*"BODY_TIMEOUT"/);
+      expect(subject.handled).toEqual([]);
+    },
+  },
+  {
     name: 'keeps working after clients that disconnect in the middle of a request',
     async run(subject) {
-      for (let round = 0; round < 5; round += 1) {
-        const delivery = deliveryOf();
-        const socket = connect(subject.running.port, '127.0.0.1');
-        await once(socket, 'connect');
-        const lines = Object.entries({ host: 'localhost', ...delivery.headers, 'content-length': '400' });
-        socket.write(
-          `POST /webhooks HTTP/1.1\r\n${lines.map(([key, value]) => `${key}: ${String(value)}\r\n`).join('')}\r\n{`,
-        );
+      for (let round = 0; round < 6; round += 1) {
+        const isChunked = round % 2 === 1;
+        const length = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': '400' };
+        const socket = await open(subject, { ...deliveryOf().headers, ...length });
+        socket.write(isChunked ? '5\r\n{' : '{');
         await sleep(10);
         socket.destroy();
       }
       await expectStatus(subject, deliveryOf(), 200, { result: 'processed' });
+      expect(subject.handled).toHaveLength(1);
+    },
+  },
+  {
+    name: 'finishes the handler of a client that disconnects, so that the retry is a duplicate',
+    async run(subject) {
+      const delivery = deliveryOf();
+      const gate = closeGate(subject);
+      const socket = await open(subject, { ...delivery.headers, 'content-length': String(delivery.body.byteLength) });
+      socket.write(delivery.body);
+      await eventually(() => expect(subject.handled).toHaveLength(1));
+      socket.destroy();
+      // The server notices it meanwhile.
+      await sleep(200);
+      await expectStatus(subject, delivery, 409, { code: 'BUSY' });
+      gate.resolve();
+      await eventually(() => expectStatus(subject, delivery, 200, { result: 'duplicate' }));
       expect(subject.handled).toHaveLength(1);
     },
   },
@@ -397,7 +459,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'responds 501 to events without a handler by option',
-    options: { rejectUnhandled: true },
+    setup: { rejectUnhandled: true },
     run: (subject) => expectRefused(subject, deliveryOf({ body: unknown }), 501, 'UNHANDLED'),
   },
   {
@@ -414,7 +476,7 @@ export const cases: readonly Case[] = [
     async run(subject) {
       const id = 'delivery_3';
       await expectStatus(subject, deliveryOf({ id }), 200, { result: 'processed' });
-      expect(await subject.receiver.forget({ ids: [id] })).toBe(1);
+      expect(await subject.running.forget([id])).toBe(1);
       await expectStatus(subject, deliveryOf({ id }), 200, { result: 'processed' });
       expect(subject.handled).toHaveLength(2);
     },
@@ -441,7 +503,7 @@ export const cases: readonly Case[] = [
         throw new Error('The disk is full.');
       };
       await expectStatus(subject, delivery, 500, { code: 'HANDLER_FAILED' });
-      expect(subject.logged.join('\n')).toContain('The disk is full.');
+      expect((await subject.running.logged()).join('\n')).toContain('The disk is full.');
       subject.work = () => {};
       await expectStatus(subject, delivery, 200, { result: 'processed' });
       expect(subject.handled).toHaveLength(2);
@@ -449,20 +511,15 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'responds 503 without calling the handler if the store fails',
-    options: {
-      store: {
-        once: () => Promise.reject(new Error('connect ECONNREFUSED')),
-        forget: () => Promise.reject(new Error('connect ECONNREFUSED')),
-      },
-    },
+    setup: { storeFails: true },
     async run(subject) {
       await expectRefused(subject, deliveryOf(), 503, 'STORE_UNAVAILABLE');
-      expect(subject.logged.join('\n')).toContain('connect ECONNREFUSED');
+      expect((await subject.running.logged()).join('\n')).toContain('connect ECONNREFUSED');
     },
   },
   {
     name: 'accepts both secrets of a rotation in any order',
-    options: { secrets: [newSecret, secret] },
+    setup: { secrets: [newSecret, secret] },
     async run(subject) {
       for (const signing of [{ secret }, { secret: newSecret }, { secret, nextSecret: newSecret }])
         await expectStatus(subject, deliveryOf(signing), 200, { result: 'processed' });
@@ -470,17 +527,20 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'responds 500 to a loaded secret with a line feed, and does not log it',
-    options: { secrets: async () => [`${secret}\n`] },
+    setup: { secrets: [`${secret}\n`], loadsSecrets: true },
     async run(subject) {
       await expectRefused(subject, deliveryOf(), 500, 'SECRET_INVALID');
-      expect(subject.logged.join('\n')).toContain('line feed');
-      expect(subject.logged.join('\n')).not.toContain(secret.slice(6, 20));
+      const log = (await subject.running.logged()).join('\n');
+      expect(log).toContain('line feed');
+      expect(log).not.toContain(secret.slice(6, 20));
     },
   },
   {
     name: 'logs no body, secret or signature',
-    options: { onUnhandled: () => Promise.reject(new Error('The hook failed.')) },
     async run(subject) {
+      subject.unhandledWork = () => {
+        throw new Error('The hook failed.');
+      };
       subject.work = () => {
         throw new Error('The handler failed.');
       };
@@ -491,7 +551,7 @@ export const cases: readonly Case[] = [
         deliveryOf({ ageSeconds: 600 }),
       ];
       for (const delivery of deliveries) await subject.send(delivery);
-      const log = subject.logged.join('\n');
+      const log = (await subject.running.logged()).join('\n');
       expect(log).toMatch(/HANDLER_FAILED[^]*The handler failed\.[^]*HANDLER_FAILED[^]*The hook failed\./);
       expect(log).not.toContain('CRM');
       expect(log).not.toContain(secret.slice(6, 20));
@@ -504,20 +564,19 @@ export const cases: readonly Case[] = [
   {
     name: 'refuses requests once it is closing, aborts the signal and waits for the handler',
     async run(subject) {
-      const { answer, gate } = await startSlow(subject, deliveryOf());
-      const [call] = subject.handled;
-      expect(call?.signal.aborted).toBe(false);
+      const id = 'delivery_4';
+      const { answer, gate } = await startSlow(subject, deliveryOf({ id }));
+      expect(await subject.running.isAborted(id)).toBe(false);
       let isClosed = false;
-      const close = async (): Promise<void> => {
-        await subject.receiver.close();
+      const { closed } = await subject.running.close();
+      const noticed = closed.then(() => {
         isClosed = true;
-      };
-      const closed = close();
-      expect(call?.signal.aborted).toBe(true);
+      });
+      expect(await subject.running.isAborted(id)).toBe(true);
       await expectStatus(subject, deliveryOf(), 503, { code: 'CLOSING' });
       expect(isClosed).toBe(false);
       gate.resolve();
-      await closed;
+      await noticed;
       expect(await answer).toMatchObject({ status: 200, json: { result: 'processed' } });
       expect(subject.handled).toHaveLength(1);
     },
@@ -528,9 +587,12 @@ export const cases: readonly Case[] = [
 export async function check(
   checked: Case,
   adapter: Adapter,
-  create: CreateReceiver = createWebhookReceiver,
+  create?: CreateReceiver,
 ): Promise<void> {
-  const subject = await Subject.start(adapter, create, { store: memoryStore(), ...checked.options });
+  const subject = await Subject.start(adapter, {
+    ...(checked.setup === undefined ? {} : { setup: checked.setup }),
+    ...(create === undefined ? {} : { create }),
+  });
   try {
     await checked.run(subject);
   } finally {

@@ -2,7 +2,8 @@ import { createWebhookReceiver, type ReceivedRequest } from '../../src/receiver.
 import { ok, refusal, type ReceiverResponse } from '../../src/responses.ts';
 import type { WebhookStore } from '../../src/store.ts';
 import { deliveryOf, secret } from './delivery.ts';
-import type { CreateReceiver, Options } from './subject.ts';
+import type { Options } from './setup.ts';
+import type { CreateReceiver } from './subject.ts';
 
 /** A mistake of a receiver, and the names of the cases that notice it. */
 export interface Fault {
@@ -126,6 +127,15 @@ export const faults: readonly Fault[] = [
     create: changedBody((bytes) => Buffer.from(text(bytes))),
   },
   {
+    name: 'acknowledges an empty body',
+    caughtBy: ['responds 400 to a signed request without a body'],
+    create: around(async (request, receive) => {
+      const body = await request.body();
+      if (body.kind === 'bytes' && body.bytes.byteLength === 0) return accepted;
+      return receive({ ...request, body: async () => body });
+    }),
+  },
+  {
     name: 'reads a limited part of the body',
     caughtBy: ['accepts 300,000 bytes'],
     create: changedBody((bytes) => bytes.subarray(0, 100_000)),
@@ -142,7 +152,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'acknowledges a body that did not arrive',
-    caughtBy: ['responds 408 to a body that does not arrive'],
+    caughtBy: ['responds 408 to a body that does not arrive', 'responds 408 to a body that arrives too slowly'],
     create: changedResponse('BODY_TIMEOUT', accepted),
   },
   {
@@ -173,6 +183,11 @@ export const faults: readonly Fault[] = [
     caughtBy: ['accepts headers in another case'],
     // Node has changed the names to lower case, so this receiver finds no header.
     create: changedHeaders((name, values) => (name === name.toUpperCase() ? (values[0] ?? null) : null)),
+  },
+  {
+    name: 'uses the first value of a header',
+    caughtBy: ['refuses a header that occurs in two spellings'],
+    create: changedHeaders((_name, values) => values[0] ?? null),
   },
   {
     name: 'drops the headers that are not signed',
@@ -271,6 +286,7 @@ export const faults: readonly Fault[] = [
     name: 'acknowledges before the handler has finished',
     caughtBy: [
       'acknowledges only when the handler has finished, and responds 409 meanwhile',
+      'finishes the handler of a client that disconnects, so that the retry is a duplicate',
       'responds 500 to a handler that throws, and calls it for the retry',
     ],
     create: withStore((store) => ({

@@ -1,59 +1,45 @@
 import type { UnhandledEvent } from '../../src/handlers.ts';
-import { memoryStore } from '../../src/memory.ts';
-import { createWebhookReceiver, type WebhookReceiver, type WebhookReceiverOptions } from '../../src/receiver.ts';
-import type { Adapter, Mount, Running } from './adapters.ts';
+import { createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import type { Adapter, Running } from './adapters.ts';
 import { type Answer, type Delivery, secret, send } from './delivery.ts';
+import type { Call, Hooks, Mount, Options, Setup } from './setup.ts';
 
-export type Options = WebhookReceiverOptions<undefined, unknown>;
 export type CreateReceiver = (options: Options) => WebhookReceiver;
 
-export interface Call {
-  readonly event: UnhandledEvent;
-  readonly id: string;
-  readonly unsigned: unknown;
-  readonly signal: AbortSignal;
+export interface SubjectOptions {
+  setup?: Partial<Setup>;
+  mount?: Mount;
+  /** Only for adapters that run in this process. */
+  create?: CreateReceiver;
 }
 
-/** A receiver behind an adapter, and what its handlers and its log got. */
-export class Subject {
+/** A receiver behind an adapter, and what its handlers got. */
+export class Subject implements Hooks {
   readonly handled: Call[] = [];
   readonly unhandled: UnhandledEvent[] = [];
-  readonly logged: string[] = [];
   /** Runs in the handler. */
   work: () => Promise<void> | void = () => {};
-  receiver!: WebhookReceiver;
+  /** Runs in `onUnhandled`. */
+  unhandledWork: () => Promise<void> | void = () => {};
   running!: Running;
 
   static async start(
     adapter: Adapter,
-    create: CreateReceiver = createWebhookReceiver,
-    options: Partial<Options> = {},
-    mount: Mount = 'plain',
+    { setup, mount = 'plain', create = createWebhookReceiver }: SubjectOptions = {},
   ): Promise<Subject> {
     const subject = new Subject();
-    subject.receiver = create({
-      secrets: [secret],
-      store: memoryStore(),
-      on: {
-        'referral.converted': {
-          '2026-11-01': async (event, { id, signal, meta }) => {
-            subject.handled.push({ event, id, signal, unsigned: meta.unsigned });
-            await subject.work();
-          },
-        },
-      },
-      onUnhandled: (event) => {
-        subject.unhandled.push(event);
-      },
-      log: {
-        error: (message, error) => {
-          subject.logged.push(`${message} ${error instanceof Error ? (error.stack ?? '') : JSON.stringify(error)}`);
-        },
-      },
-      ...options,
-    });
-    subject.running = await adapter.start(subject.receiver, mount);
+    subject.running = await adapter.start({ setup: { secrets: [secret], ...setup }, mount, create, hooks: subject });
     return subject;
+  }
+
+  async handle(call: Call): Promise<void> {
+    this.handled.push(call);
+    await this.work();
+  }
+
+  async handleUnknown(event: UnhandledEvent): Promise<void> {
+    this.unhandled.push(event);
+    await this.unhandledWork();
   }
 
   send(delivery: Delivery): Promise<Answer> {

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { Adapter } from './adapters.ts';
+import { cases, check } from './conformance.ts';
+import { deliveryOf } from './delivery.ts';
+import { Subject } from './subject.ts';
+
+/** Registers the tests of one adapter: each case that the platform can pass on to the receiver, and what is mounted before it. */
+export function testConformance(adapter: Adapter): void {
+  test.each(cases.filter(({ streams }) => streams !== true || !adapter.isBuffered))('$name', async (checked) => {
+    await expect(check(checked, adapter)).resolves.toBeUndefined();
+  });
+
+  test('processes a delivery after a parser that keeps the bytes', async () => {
+    const subject = await Subject.start(adapter, { mount: 'parser' });
+    const answer = await subject.send(deliveryOf());
+    await subject.stop();
+    expect(answer).toMatchObject({ status: 200, json: { result: 'processed' } });
+  });
+
+  test('responds 500 and logs the fix in one line after something that consumes the body', async () => {
+    const subject = await Subject.start(adapter, { mount: 'consumed' });
+    const answer = await subject.send(deliveryOf());
+    const logged = await subject.running.logged();
+    await subject.stop();
+    expect(answer).toMatchObject({ status: 500, json: { code: 'BODY_NOT_RAW' } });
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toMatch(/^BODY_NOT_RAW: [^\n]*$/);
+    expect(logged[0]).toContain(adapter.fix);
+    expect(subject.handled).toEqual([]);
+  });
+}
