@@ -1,15 +1,16 @@
 import type { Context } from 'hono';
 import { bodyMax, readRequest, type ReceivedBody } from './body.ts';
-import type { WebhookReceiver } from './receiver.ts';
+import type { ExecutionContext, WebhookReceiver } from './receiver.ts';
 
 const fix = 'Let no middleware read the body of its route, except with context.req.text() or context.req.json().';
 
 /**
  * Handles a route of Hono 4: `app.post('/webhooks', honoHandler(receiver))`. The function for secrets gets `context.env`, on
- * Workers the bindings.
+ * Workers the bindings. There, the handler finishes if the client disconnects.
  */
 export function honoHandler<Bindings>(receiver: WebhookReceiver<Bindings>): (context: Context) => Promise<Response> {
-  return async ({ req, env }) => {
+  return async (context) => {
+    const { req, env } = context;
     const body = async (): Promise<ReceivedBody> => {
       if (!req.raw.bodyUsed) return readRequest(req.raw);
       // Hono keeps what a middleware has read. Only these keep the bytes; `json()` keeps the text.
@@ -18,7 +19,18 @@ export function honoHandler<Bindings>(receiver: WebhookReceiver<Bindings>): (con
       const bytes = new Uint8Array(await req.arrayBuffer());
       return bytes.byteLength > bodyMax ? { kind: 'too-large' } : { kind: 'bytes', bytes };
     };
-    const response = await receiver.receive({ method: req.method, headers: req.raw.headers, body }, env);
+    const received = receiver.receive({ method: req.method, headers: req.raw.headers, body }, env);
+    executionOf(context)?.waitUntil(received);
+    const response = await received;
     return new Response(response.body, response);
   };
+}
+
+/** Undefined on platforms other than Workers, where Hono throws. */
+function executionOf(context: Context): ExecutionContext | undefined {
+  try {
+    return context.executionCtx;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,7 @@ export {
   createInboxReceiver,
   createWebhookReceiver,
   type InboxReceiverOptions,
+  type ExecutionContext,
   type ReceivedRequest,
   type ReceiverLog,
   type WebhookReceiver,

@@ -3,15 +3,14 @@ import { createRequire } from 'node:module';
 import { listen } from '@deedwire/testing';
 import express5 from 'express';
 import { fastify } from 'fastify';
-import { Hono } from 'hono';
 import { expressHandler } from '../../src/express.ts';
 import { fastifyReceiver } from '../../src/fastify.ts';
-import { honoHandler } from '../../src/hono.ts';
 import { lambdaHandler, type LambdaEvent } from '../../src/lambda.ts';
 import { memoryStore } from '../../src/memory.ts';
 import { nextHandler, nextPagesHandler } from '../../src/next.ts';
 import { nodeHandler } from '../../src/node.ts';
 import type { WebhookReceiver } from '../../src/receiver.ts';
+import { fetchApps } from './fetch-apps.ts';
 import { type Hooks, type Mount, optionsOf, type Setup } from './setup.ts';
 import type { CreateReceiver } from './subject.ts';
 
@@ -44,6 +43,8 @@ interface AdapterTraits {
   readonly isBuffered: boolean;
   /** A part of the line that the log has after the mount `consumed`. */
   readonly fix: string;
+  /** The names of cases that its platform does not pass, whatever the receiver does. */
+  readonly excluded?: readonly string[];
 }
 
 export interface Adapter extends AdapterTraits {
@@ -183,14 +184,7 @@ const hono: LocalAdapter = {
   isBuffered: false,
   fix: 'Let no middleware read the body of its route',
   start(receiver, mount) {
-    const app = new Hono();
-    app.use(async ({ req }, next) => {
-      if (mount === 'consumed') await req.raw.text();
-      if (mount === 'parser') await req.json();
-      await next();
-    });
-    app.all('/webhooks', honoHandler(receiver));
-    return serve(fetchServer(async (request) => app.fetch(request)));
+    return serve(fetchServer(fetchApps.hono(receiver, mount)));
   },
 };
 

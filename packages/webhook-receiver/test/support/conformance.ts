@@ -52,7 +52,14 @@ async function open(subject: Subject, headers: OutgoingHttpHeaders): Promise<Soc
   return socket;
 }
 
-/** Writes to a connection as no HTTP client does, and returns what the server sent until it closed the connection. */
+/** Whether the response is complete: the length of every body is declared. */
+function isComplete(received: string): boolean {
+  const [, length] = /^content-length: (\d+)\r$/im.exec(received) ?? [];
+  const end = received.indexOf('\r\n\r\n');
+  return end >= 0 && received.length >= end + 4 + Number(length);
+}
+
+/** Writes to a connection as no HTTP client does, and returns the response. */
 async function raw(
   subject: Subject,
   { headers }: Delivery,
@@ -60,20 +67,23 @@ async function raw(
   write: (write: (bytes: string | Uint8Array) => Promise<void>, hasAnswer: () => boolean) => Promise<void>,
 ): Promise<string> {
   const socket = await open(subject, { connection: 'close', ...headers, ...more });
+  const answered = Promise.withResolvers<void>();
   let received = '';
   socket.on('data', (chunk: Buffer) => {
     received += chunk.toString();
+    if (isComplete(received)) answered.resolve();
   });
-  const closed = once(socket, 'close');
+  socket.on('close', () => answered.resolve());
   await write(
     async (bytes) => {
       if (!socket.writable) return;
       socket.write(bytes);
-      if (socket.writableNeedDrain) await Promise.race([once(socket, 'drain'), closed]).catch(() => {});
+      if (socket.writableNeedDrain) await Promise.race([once(socket, 'drain'), answered.promise]).catch(() => {});
     },
     () => received.includes('\r\n\r\n') || !socket.writable,
   );
-  await closed;
+  await answered.promise;
+  socket.destroy();
   return received;
 }
 
@@ -382,6 +392,24 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: 'closes the connection if it does not read the whole body',
+    streams: true,
+    setup: { bodyTimeoutMs: 300 },
+    async run(subject) {
+      for (const length of ['500', '300001']) {
+        const socket = await open(subject, { ...deliveryOf().headers, 'content-length': length });
+        let received = '';
+        socket.on('data', (chunk: Buffer) => {
+          received += chunk.toString();
+        });
+        socket.write('{');
+        await eventually(() => expect(isComplete(received)).toBe(true));
+        expect(received).toMatch(/^connection: close\r$/im);
+        await eventually(() => expect(socket.closed).toBe(true));
+      }
+    },
+  },
+  {
     name: 'responds 408 to a body that arrives too slowly',
     streams: true,
     setup: { bodyTimeoutMs: 300 },
@@ -419,7 +447,7 @@ export const cases: readonly Case[] = [
       const socket = await open(subject, { ...delivery.headers, 'content-length': String(delivery.body.byteLength) });
       socket.write(delivery.body);
       await eventually(() => expect(subject.handled).toHaveLength(1));
-      socket.destroy();
+      socket.resetAndDestroy();
       // The server notices it meanwhile.
       await sleep(200);
       await expectStatus(subject, delivery, 409, { code: 'BUSY' });

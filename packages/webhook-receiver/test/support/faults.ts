@@ -156,6 +156,15 @@ export const faults: readonly Fault[] = [
     create: changedResponse('BODY_TIMEOUT', accepted),
   },
   {
+    name: 'keeps connections',
+    caughtBy: ['closes the connection if it does not read the whole body'],
+    create: around(async (request, receive) => {
+      const response = await receive(request);
+      const headers = Object.entries(response.headers).filter(([name]) => name !== 'connection');
+      return { ...response, headers: Object.fromEntries(headers) };
+    }),
+  },
+  {
     name: 'stops after a client that disconnected',
     caughtBy: ['keeps working after clients that disconnect in the middle of a request'],
     create(options) {

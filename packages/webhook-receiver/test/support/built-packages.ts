@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const packages = fileURLToPath(new URL('../../..', import.meta.url));
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+
+/** A folder outside the workspace in which this package is built and installed. */
+export interface BuiltPackages {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** Compiles this package and those that it depends on, as their build does, and links what they import. */
+export async function installBuiltPackages(): Promise<BuiltPackages> {
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-built-'));
+  const modules = join(folder, 'node_modules');
+  await mkdir(modules);
+  await Promise.all([
+    writeFile(join(folder, 'package.json'), '{ "type": "module" }'),
+    ...['webhook-events', 'webhook-receiver', 'webhook-signing'].map((name) => install(name, modules)),
+    ...['webhook-events/node_modules/zod', 'webhook-receiver/node_modules/hono'].map((path) =>
+      symlink(join(packages, path), join(modules, path.split('/').at(-1) ?? ''), 'dir'),
+    ),
+  ]);
+  return { folder, remove: () => rm(folder, { recursive: true }) };
+}
+
+async function install(name: string, modules: string): Promise<void> {
+  const source = join(packages, name);
+  const target = join(modules, '@deedwire', name);
+  await mkdir(target, { recursive: true });
+  const { publishConfig, ...manifest } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
+  await writeFile(join(target, 'package.json'), JSON.stringify({ ...manifest, exports: publishConfig.exports }));
+  // The types of the other packages are not built.
+  const options = ['--noCheck', '--declaration', 'false', '--isolatedDeclarations', 'false'];
+  await promisify(execFile)(process.execPath, [
+    tsc,
+    '-p',
+    source,
+    '--customConditions',
+    'null',
+    '--outDir',
+    join(target, 'dist'),
+    ...options,
+  ]);
+}

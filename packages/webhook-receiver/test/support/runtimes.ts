@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { listen } from '@deedwire/testing';
+import { rolldown } from 'rolldown';
+import type { Adapter, Start } from './adapters.ts';
+import type { fetchApps } from './fetch-apps.ts';
+import type { ServerSettings } from './runtime-server.ts';
+import type { Hooks } from './setup.ts';
+
+export interface Runtime {
+  readonly name: string;
+  /** Null if this platform has no binary. */
+  readonly binary: string | null;
+  /** The arguments that start the module `server.js` of the working directory on a free port of 127.0.0.1. */
+  readonly args: readonly string[];
+  /** Further files of the working directory. */
+  readonly files: Readonly<Record<string, string>>;
+  /** What the process prints when it listens, on standard output, standard error or the third pipe. */
+  readonly listening: RegExp;
+  readonly excluded: readonly string[];
+}
+
+/** The path of a file in a package of the platform, which is an optional dependency of the package of the runtime. */
+function binary(name: string, path: string): string | null {
+  const runtime = createRequire(import.meta.url).resolve(`${name}/package.json`);
+  try {
+    return createRequire(runtime).resolve(path);
+  } catch {
+    return null;
+  }
+}
+
+const { platform } = process;
+const isArm = process.arch === 'arm64';
+
+const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (modules = [(name = "server.js", esModule = embed "server.js")], compatibilityDate = "2026-11-01")),
+    (name = "internet", network = (allow = ["local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+`;
+
+export const workerd: Runtime = {
+  name: 'workerd',
+  binary: binary('workerd', `@cloudflare/workerd-${platform}-${isArm ? 'arm64' : '64'}/bin/workerd`),
+  args: ['serve', 'config.capnp', '--control-fd=3'],
+  files: { 'config.capnp': workerdConfig },
+  listening: /"port":(\d+)/,
+  // A request cannot wait for the promise of another one. Workers are not closed: they have no end that they notice.
+  excluded: ['refuses requests once it is closing, aborts the signal and waits for the handler'],
+};
+
+export const deno: Runtime = {
+  name: 'Deno',
+  binary: binary(
+    'deno',
+    `@deno/${platform}-${isArm ? 'arm64' : 'x64'}${platform === 'linux' ? '-glibc' : ''}/deno`,
+  ),
+  args: ['serve', '--host=127.0.0.1', '--port=0', '--allow-net=127.0.0.1', '--no-config', '--no-prompt', 'server.js'],
+  files: {},
+  listening: /http:\/\/127\.0\.0\.1:(\d+)/,
+  // It responds, and then waits for the rest of the body.
+  excluded: ['closes the connection if it does not read the whole body'],
+};
+
+export const bun: Runtime = {
+  name: 'Bun',
+  binary: binary('bun', `@oven/bun-${platform}-${isArm ? 'aarch64' : 'x64'}/bin/bun`),
+  args: ['server.js'],
+  files: {},
+  listening: /http:\/\/[^/]*:(\d+)/,
+  excluded: [],
+};
+
+/** Bundles the server of the tests with the built package, as a user does. */
+export async function bundleServer(folder: string): Promise<string> {
+  for (const file of ['fetch-apps.ts', 'runtime-server.ts', 'setup.ts'])
+    await cp(new URL(file, import.meta.url), join(folder, file));
+  const build = await rolldown({ input: join(folder, 'runtime-server.ts'), platform: 'browser' });
+  const { output } = await build.generate({ minify: true });
+  await build.close();
+  return output[0].code;
+}
+
+/** The adapter that starts a process of a runtime for each receiver. */
+export function runtimeAdapter(
+  runtime: Runtime,
+  app: keyof typeof fetchApps,
+  fix: string,
+  server: { folder: string; code: string },
+): Adapter {
+  let processes = 0;
+  return {
+    name: runtime.name,
+    isBuffered: false,
+    fix,
+    excluded: runtime.excluded,
+    async start({ setup, mount, hooks }: Start) {
+      processes += 1;
+      const folder = join(server.folder, `${runtime.name} ${app} ${processes}`);
+      const hooksServer = await serveHooks(hooks);
+      const settings: ServerSettings = { app, setup, mount, hooksUrl: hooksServer.url };
+      const code = `globalThis.serverSettings = ${JSON.stringify(settings)};\n${server.code}`;
+      await mkdir(folder);
+      for (const [name, content] of Object.entries({ ...runtime.files, 'server.js': code }))
+        await writeFile(join(folder, name), content);
+      const running = await startProcess(runtime, folder);
+      const control = async (name: string, value: unknown = null) => {
+        const response = await fetch(`http://127.0.0.1:${running.port}/control/${name}`, {
+          method: 'POST',
+          body: JSON.stringify(value),
+        });
+        return response.json();
+      };
+      return {
+        url: `http://127.0.0.1:${running.port}/webhooks`,
+        port: running.port,
+        async stop() {
+          await running.stop();
+          await hooksServer.close();
+        },
+        forget: (ids) => control('forget', ids),
+        logged: () => control('logged'),
+        isAborted: (id) => control('isAborted', id),
+        async close() {
+          await control('close');
+          return { closed: control('closed') };
+        },
+      };
+    },
+  };
+}
+
+async function serveHooks(hooks: Hooks): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await listen(
+    createServer(async (request, response) => {
+      const value = JSON.parse(await text(request));
+      try {
+        await (request.url === '/handle' ? hooks.handle(value) : hooks.handleUnknown(value));
+        response.end();
+      } catch (error) {
+        response.writeHead(500).end(String(error));
+      }
+    }),
+  );
+  return { url: `http://127.0.0.1:${server.port}`, close: server.close };
+}
+
+async function startProcess(
+  { name, binary: file, args, listening }: Runtime,
+  folder: string,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  if (file === null) throw new Error(`There is no ${name} for this platform among the installed packages.`);
+  const env = { HOME: folder, DENO_NO_UPDATE_CHECK: '1', NODE_ENV: 'production', NO_COLOR: '1' };
+  const child = spawn(file, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  let printed = '';
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const read = (chunk: Buffer): void => {
+    printed += chunk.toString();
+    const [, port] = listening.exec(printed) ?? [];
+    if (port !== undefined) resolve(Number(port));
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipes of `stdio`
+  for (const pipe of child.stdio.slice(1) as Readable[]) pipe.on('data', read);
+  child.on('error', reject);
+  exited.then(
+    ([code]) => reject(new Error(`${name} exited with ${code}:\n${printed}`)),
+    () => {},
+  );
+  return {
+    port: await promise,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
