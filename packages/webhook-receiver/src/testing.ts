@@ -20,8 +20,18 @@ export interface SignedRequestOptions<Data> {
   url?: string;
 }
 
-/** The secret with which requests are signed unless another is passed. */
-export const testSecret: string = generateWebhookSecret();
+/** The secret with which requests are signed unless another is passed. It differs in each process. */
+export const testSecret: string = sharedSecret();
+
+/** Kept under a registered symbol, because a process can contain several copies of this module. */
+function sharedSecret(): string {
+  const key = Symbol.for('@deedwire/webhook-receiver/testSecret');
+  const existing: unknown = Reflect.get(globalThis, key);
+  if (typeof existing === 'string') return existing;
+  const created = generateWebhookSecret();
+  Reflect.set(globalThis, key, created);
+  return created;
+}
 
 /**
  * A delivery of an event as Deedwire sends it, with the typical body of its type and version.

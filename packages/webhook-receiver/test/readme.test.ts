@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -93,6 +94,18 @@ it('contains the code blocks that the tests below run', () => {
 it.each(Object.entries(examples))('shows the code of the example receiver-%s unchanged', async (name, file) => {
   const example = join(packageFolder, `../../examples/receiver-${name}`, file);
   expect(blocks[names.findIndex((other) => other === name)]).toBe(await readFile(example, 'utf8'));
+});
+
+it('names the versions on which the conformance suite runs', async () => {
+  const readme = await readFile(join(packageFolder, 'README.md'), 'utf8');
+  const [, list = ''] = /^### Tested versions\n\n(.*?)\n\n/ms.exec(readme) ?? [];
+  const installed = (name: string): string =>
+    JSON.parse(readFileSync(join(packageFolder, 'node_modules', name, 'package.json'), 'utf8')).version;
+  const [node] = process.versions.node.split('.');
+  expect(list.replaceAll('\n', ' ')).toContain(
+    `Node ${node}, Express ${installed('express-4')} and ${installed('express')}, Fastify ${installed('fastify')}, ` +
+      `Hono ${installed('hono')}, workerd ${installed('workerd')} (also with Hono), Deno ${installed('deno')} and Bun ${installed('bun')}.`,
+  );
 });
 
 it('compiles', async () => {

@@ -12,16 +12,6 @@ import { Subject } from './support/subject.ts';
 
 const log = { error: () => {} };
 
-test('has one effect for 50 concurrent requests with the memory store', async () => {
-  const subject = await Subject.start(nodeAdapter);
-  subject.work = () => sleep(50);
-  const answers = await Promise.all(Array.from({ length: 50 }, () => subject.send(deliveryOf({ id: 'delivery' }))));
-  await subject.stop();
-  expect(subject.handled).toHaveLength(1);
-  expect(answers.filter(({ json }) => JSON.stringify(json) === '{"result":"processed"}')).toHaveLength(1);
-  for (const { status } of answers) expect([200, 409]).toContain(status);
-});
-
 test('the memory store remembers the newest ids', async () => {
   const store = memoryStore({ maximum: 2 });
   for (const id of ['a', 'b', 'c']) expect(await store.once(id, async () => {})).toBe('processed');

@@ -108,7 +108,9 @@ describe.skipIf(redisVersion === null)('the Redis store', () => {
   });
 
   test('responds 503 without calling the handler while Redis is unavailable, and remembers across a restart', async () => {
-    const subject = await Subject.start(nodeAdapter, { create: (options) => createWebhookReceiver({ ...options, store }) });
+    const subject = await Subject.start(nodeAdapter, {
+      create: (options) => createWebhookReceiver({ ...options, store }),
+    });
     try {
       expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { result: 'processed' } });
       await redis.stop();
@@ -128,7 +130,9 @@ describe.skipIf(redisVersion === null)('the Redis store', () => {
 
   test('responds 503 if Redis becomes unavailable during the handler', async () => {
     const short = storeWith(1_000);
-    const subject = await Subject.start(nodeAdapter, { create: (options) => createWebhookReceiver({ ...options, store: short }) });
+    const subject = await Subject.start(nodeAdapter, {
+      create: (options) => createWebhookReceiver({ ...options, store: short }),
+    });
     subject.work = () => redis.stop();
     try {
       expect(await subject.send(deliveryOf({ id }))).toMatchObject({ json: { code: 'STORE_UNAVAILABLE' } });

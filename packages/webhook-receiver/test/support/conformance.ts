@@ -612,11 +612,7 @@ export const cases: readonly Case[] = [
 ];
 
 /** Runs one case against a receiver behind an adapter. Rejects if the receiver does not conform. */
-export async function check(
-  checked: Case,
-  adapter: Adapter,
-  create?: CreateReceiver,
-): Promise<void> {
+export async function check(checked: Case, adapter: Adapter, create?: CreateReceiver): Promise<void> {
   const subject = await Subject.start(adapter, {
     ...(checked.setup === undefined ? {} : { setup: checked.setup }),
     ...(create === undefined ? {} : { create }),

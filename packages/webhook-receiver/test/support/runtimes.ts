@@ -61,10 +61,7 @@ export const workerd: Runtime = {
 
 export const deno: Runtime = {
   name: 'Deno',
-  binary: binary(
-    'deno',
-    `@deno/${platform}-${isArm ? 'arm64' : 'x64'}${platform === 'linux' ? '-glibc' : ''}/deno`,
-  ),
+  binary: binary('deno', `@deno/${platform}-${isArm ? 'arm64' : 'x64'}${platform === 'linux' ? '-glibc' : ''}/deno`),
   args: ['serve', '--host=127.0.0.1', '--port=0', '--allow-net=127.0.0.1', '--no-config', '--no-prompt', 'server.js'],
   files: {},
   listening: /http:\/\/127\.0\.0\.1:(\d+)/,

@@ -1,0 +1,151 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { listen } from '@deedwire/testing';
+import type { RequestHandler } from 'express';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { describe, expect, test } from 'vitest';
+import { expressHandler } from '../src/express.ts';
+import { honoHandler } from '../src/hono.ts';
+import { lambdaHandler, type LambdaEvent } from '../src/lambda.ts';
+import { memoryStore } from '../src/memory.ts';
+import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
+import { expresses } from './support/adapters.ts';
+import { converted, type Delivery, deliveryOf, secret, send } from './support/delivery.ts';
+
+function receiver(): WebhookReceiver {
+  return createWebhookReceiver({
+    secrets: [secret],
+    store: memoryStore(),
+    on: { 'referral.converted': { '2026-11-01': () => {} } },
+    log: { error: () => {} },
+  });
+}
+
+const form = 'application/x-www-form-urlencoded';
+const processed = { status: 200, json: { result: 'processed' } };
+const notRaw = { status: 500, json: { code: 'BODY_NOT_RAW' } };
+
+/** The signed body after a proxy compressed it. */
+function compressed(): Delivery {
+  const { body, headers, ...rest } = deliveryOf();
+  return { ...rest, body: gzipSync(body), headers: { ...headers, 'content-encoding': 'gzip' } };
+}
+
+describe.each([4, 5] as const)('Express %i', (major) => {
+  const express = expresses[major];
+
+  async function answerAfter(parser: RequestHandler, delivery: Delivery): Promise<object> {
+    const app = express().use(parser).post('/webhooks', expressHandler(receiver()));
+    const server = await listen(createServer(app));
+    const { status, json } = await send(`http://127.0.0.1:${server.port}/webhooks`, delivery);
+    await server.close();
+    return { status, json };
+  }
+
+  test('processes a delivery whose media type the parser ignores', async () => {
+    const delivery = deliveryOf({ headers: { 'content-type': 'text/plain' } });
+    for (const parser of [
+      express.raw({ type: 'application/json' }),
+      express.json(),
+      express.urlencoded({ extended: false }),
+    ])
+      expect(await answerAfter(parser, delivery)).toEqual(processed);
+  });
+
+  test('processes a delivery after a parser of bytes that decompresses it', async () => {
+    expect(await answerAfter(express.raw({ type: '*/*' }), compressed())).toEqual(processed);
+  });
+
+  test('responds 500 after a parser of text or forms', async () => {
+    expect(await answerAfter(express.text({ type: '*/*' }), deliveryOf())).toEqual(notRaw);
+    const delivery = deliveryOf({ headers: { 'content-type': form } });
+    expect(await answerAfter(express.urlencoded({ extended: false }), delivery)).toEqual(notRaw);
+  });
+});
+
+describe('Hono', () => {
+  async function answerAfter(middleware: MiddlewareHandler, delivery: Delivery): Promise<object> {
+    const app = new Hono().use(middleware).post('/webhooks', honoHandler(receiver()));
+    const headers = Object.entries(delivery.headers).map(([name, value]): [string, string] => [name, String(value)]);
+    const response = await app.request('/webhooks', { method: 'POST', headers, body: Buffer.from(delivery.body) });
+    return { status: response.status, json: await response.json() };
+  }
+
+  test('processes a delivery after the middleware that limits bodies', async () => {
+    expect(await answerAfter(bodyLimit({ maxSize: 300_000 }), deliveryOf())).toEqual(processed);
+  });
+
+  test('processes a delivery after each reader that keeps the bytes', async () => {
+    for (const read of ['arrayBuffer', 'blob', 'json', 'text'] as const) {
+      const middleware: MiddlewareHandler = async ({ req }, next) => {
+        await req[read]();
+        await next();
+      };
+      expect({ read, ...(await answerAfter(middleware, deliveryOf())) }).toEqual({ read, ...processed });
+    }
+  });
+
+  test('processes a delivery after a parser of forms, which keeps the bytes', async () => {
+    const middleware: MiddlewareHandler = async ({ req }, next) => {
+      await req.parseBody();
+      await next();
+    };
+    expect(await answerAfter(middleware, deliveryOf({ headers: { 'content-type': form } }))).toEqual(processed);
+  });
+});
+
+describe('Lambda', () => {
+  function eventOf({ headers, body }: Delivery): LambdaEvent & { headers: Record<string, string> } {
+    return {
+      httpMethod: 'POST',
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      body: Buffer.from(body).toString('base64'),
+      isBase64Encoded: true,
+    };
+  }
+
+  async function answerTo(event: LambdaEvent): Promise<object> {
+    const { statusCode, body } = await lambdaHandler(receiver())(event);
+    return { status: statusCode, json: JSON.parse(body) };
+  }
+
+  test('processes the event of a load balancer, whose multi-value headers are null', async () => {
+    expect(await answerTo({ ...eventOf(deliveryOf()), multiValueHeaders: null })).toEqual(processed);
+  });
+
+  test('processes a body of text with a byte order mark', async () => {
+    const body = `\uFEFF${JSON.stringify(converted)}`;
+    expect(await answerTo({ ...eventOf(deliveryOf({ body })), body, isBase64Encoded: false })).toEqual(processed);
+  });
+
+  test('refuses a body whose flag for base64 is missing or wrong', async () => {
+    const event = eventOf(deliveryOf());
+    const refused = { status: 401, json: { code: 'SIGNATURE_MISMATCH' } };
+    expect(await answerTo({ ...event, isBase64Encoded: false })).toEqual(refused);
+    expect(await answerTo({ ...event, body: JSON.stringify(converted) })).toEqual(refused);
+    expect(await answerTo({ ...event, body: '%%%' })).toEqual(refused);
+  });
+
+  test('refuses the body of a proxy that compressed it', async () => {
+    expect(await answerTo(eventOf(compressed()))).toEqual({ status: 401, json: { code: 'SIGNATURE_MISMATCH' } });
+  });
+
+  test('responds to events without a body, headers or a method', async () => {
+    const { body: _body, ...withoutBody } = eventOf(deliveryOf({ body: '' }));
+    const malformed = { status: 400, json: { code: 'BODY_MALFORMED' } };
+    expect(await answerTo(withoutBody)).toEqual(malformed);
+    expect(await answerTo({ ...withoutBody, body: null })).toEqual(malformed);
+    expect(await answerTo({ httpMethod: 'POST', headers: null, body: '{}' })).toEqual({
+      status: 401,
+      json: { code: 'SIGNATURE_MISSING' },
+    });
+    expect(await answerTo({})).toEqual({ status: 405, json: { code: 'METHOD_NOT_ALLOWED' } });
+  });
+
+  test('responds 413 to a body that is larger than 300,000 bytes after decoding', async () => {
+    const event = eventOf(deliveryOf());
+    const large = Buffer.alloc(300_001, ' ').toString('base64');
+    expect(await answerTo({ ...event, body: large })).toEqual({ status: 413, json: { code: 'BODY_TOO_LARGE' } });
+  });
+});

@@ -1,0 +1,140 @@
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { listen } from '@deedwire/testing';
+import { Hono } from 'hono';
+import { Pool, type PoolClient } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type * as honoModule from '../src/hono.ts';
+import type * as mainModule from '../src/index.ts';
+import type * as lambdaModule from '../src/lambda.ts';
+import type * as memoryModule from '../src/memory.ts';
+import type * as nodeModule from '../src/node.ts';
+import type * as postgresModule from '../src/postgres.ts';
+import type * as testingModule from '../src/testing.ts';
+import { type BuiltPackages, installBuiltPackages } from './support/built-packages.ts';
+import { deliveryOf, secret, send } from './support/delivery.ts';
+
+/** The modules of one installed copy. */
+interface Copy {
+  main: typeof mainModule;
+  hono: typeof honoModule;
+  lambda: typeof lambdaModule;
+  memory: typeof memoryModule;
+  node: typeof nodeModule;
+  postgres: typeof postgresModule;
+  testing: typeof testingModule;
+}
+
+const installed: BuiltPackages[] = [];
+const silent = { error: () => {} };
+let first: Copy;
+let second: Copy;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  first = await load();
+  second = await load();
+  database = await createTestDatabase({ template: 'webhook_receiver_copies', prepare: async () => {} });
+});
+
+afterAll(async () => {
+  await database.drop();
+  await Promise.all(installed.map((built) => built.remove()));
+});
+
+async function load(): Promise<Copy> {
+  const built = await installBuiltPackages();
+  installed.push(built);
+  const dist = join(built.folder, 'node_modules/@deedwire/webhook-receiver/dist');
+  const of = (name: string) => import(pathToFileURL(join(dist, `${name}.js`)).href);
+  return {
+    main: await of('index'),
+    hono: await of('hono'),
+    lambda: await of('lambda'),
+    memory: await of('memory'),
+    node: await of('node'),
+    postgres: await of('postgres'),
+    testing: await of('testing'),
+  };
+}
+
+test('loads two copies, whose errors recognize each other', () => {
+  const error = new first.main.WorkFailedError('The work failed.');
+  expect(first.main.WorkFailedError).not.toBe(second.main.WorkFailedError);
+  expect(error).not.toBeInstanceOf(second.main.WorkFailedError);
+  expect(second.main.WorkFailedError.isInstance(error)).toBe(true);
+});
+
+test('processes a delivery once with receivers of both copies on one store, behind adapters of the other copy', async () => {
+  const store = first.memory.memoryStore();
+  const handled: string[] = [];
+  const options = {
+    secrets: [secret],
+    store,
+    on: {
+      'referral.converted': {
+        '2026-11-01': (_event: unknown, { id }: { id: string }) => {
+          handled.push(id);
+        },
+      },
+    },
+    log: silent,
+  } as const;
+  const receivers = [first.main.createWebhookReceiver(options), second.main.createWebhookReceiver(options)] as const;
+  const servers = await Promise.all([
+    listen(createServer(second.node.nodeHandler(receivers[0]))),
+    listen(createServer(first.node.nodeHandler(receivers[1]))),
+  ]);
+  const delivery = deliveryOf({ id: 'shared' });
+  const answers = await Promise.all(
+    Array.from({ length: 25 }, () =>
+      servers.map(({ port }) => send(`http://127.0.0.1:${port}/webhooks`, delivery)),
+    ).flat(),
+  );
+  expect(answers.filter(({ text }) => text === '{"result":"processed"}')).toHaveLength(1);
+  for (const { status } of answers) expect([200, 409]).toContain(status);
+  const headers = Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, String(value)]));
+  const app = new Hono().post('/webhooks', second.hono.honoHandler(receivers[0]));
+  const request = { method: 'POST', headers, body: Buffer.from(delivery.body) };
+  expect(await (await app.request('/webhooks', request)).json()).toEqual({ result: 'duplicate' });
+  const handle = first.lambda.lambdaHandler(receivers[1]);
+  const event = { httpMethod: 'POST', headers, body: Buffer.from(delivery.body).toString() };
+  expect(await handle(event)).toMatchObject({ statusCode: 200, body: '{"result":"duplicate"}' });
+  expect(await receivers[1].forget({ ids: ['shared'] })).toBe(1);
+  expect(await handle(event)).toMatchObject({ statusCode: 200, body: '{"result":"processed"}' });
+  expect(handled).toEqual(['shared', 'shared']);
+  await Promise.all(servers.map((server) => server.close()));
+});
+
+test('responds 500, not 503, to a failed transaction in the PostgreSQL store of the other copy', async () => {
+  const pool = new Pool({ connectionString: database.databaseUrl });
+  const store = first.postgres.postgresStore<PoolClient>(pool);
+  await store.createTable();
+  const receiver = second.main.createWebhookReceiver({
+    secrets: [second.testing.testSecret],
+    store,
+    on: {
+      'referral.converted': {
+        '2026-11-01': async (_event, { transaction }) => {
+          await transaction.query('select 1 / 0').catch(() => {});
+        },
+      },
+    },
+    log: silent,
+  });
+  const response = await receiver.fetch(await second.testing.signedRequest('referral.converted', '2026-11-01'));
+  await pool.end();
+  expect([response.status, await response.json()]).toEqual([500, { code: 'HANDLER_FAILED' }]);
+});
+
+test('signs requests for tests with one secret in both copies', async () => {
+  const receiver = second.main.createWebhookReceiver({
+    secrets: [second.testing.testSecret],
+    store: first.memory.memoryStore(),
+    on: { 'referral.converted': { '2026-11-01': () => {} } },
+  });
+  const response = await receiver.fetch(await first.testing.signedRequest('referral.converted', '2026-11-01'));
+  expect(await response.json()).toEqual({ result: 'processed' });
+});
