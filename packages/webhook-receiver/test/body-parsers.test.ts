@@ -32,6 +32,32 @@ function compressed(): Delivery {
   return { ...rest, body: gzipSync(body), headers: { ...headers, 'content-encoding': 'gzip' } };
 }
 
+async function answerOfHono(middleware: MiddlewareHandler, delivery: Delivery): Promise<object> {
+  const app = new Hono().use(middleware).post('/webhooks', honoHandler(receiver()));
+  const headers = Object.entries(delivery.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const response = await app.request('/webhooks', { method: 'POST', headers, body: Buffer.from(delivery.body) });
+  return { status: response.status, json: await response.json() };
+}
+
+function eventOf({ headers, body }: Delivery): LambdaEvent & { headers: Record<string, string> } {
+  return {
+    httpMethod: 'POST',
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: Buffer.from(body).toString('base64'),
+    isBase64Encoded: true,
+  };
+}
+
+async function answerTo(event: LambdaEvent): Promise<object> {
+  const { statusCode, body } = await lambdaHandler(receiver())(event);
+  return { status: statusCode, json: JSON.parse(body) };
+}
+
+const parseForm: MiddlewareHandler = async ({ req }, next) => {
+  await req.parseBody();
+  await next();
+};
+
 describe.each([4, 5] as const)('Express %i', (major) => {
   const express = expresses[major];
 
@@ -65,15 +91,8 @@ describe.each([4, 5] as const)('Express %i', (major) => {
 });
 
 describe('Hono', () => {
-  async function answerAfter(middleware: MiddlewareHandler, delivery: Delivery): Promise<object> {
-    const app = new Hono().use(middleware).post('/webhooks', honoHandler(receiver()));
-    const headers = Object.entries(delivery.headers).map(([name, value]): [string, string] => [name, String(value)]);
-    const response = await app.request('/webhooks', { method: 'POST', headers, body: Buffer.from(delivery.body) });
-    return { status: response.status, json: await response.json() };
-  }
-
   test('processes a delivery after the middleware that limits bodies', async () => {
-    expect(await answerAfter(bodyLimit({ maxSize: 300_000 }), deliveryOf())).toEqual(processed);
+    expect(await answerOfHono(bodyLimit({ maxSize: 300_000 }), deliveryOf())).toEqual(processed);
   });
 
   test('processes a delivery after each reader that keeps the bytes', async () => {
@@ -82,34 +101,16 @@ describe('Hono', () => {
         await req[read]();
         await next();
       };
-      expect({ read, ...(await answerAfter(middleware, deliveryOf())) }).toEqual({ read, ...processed });
+      expect({ read, ...(await answerOfHono(middleware, deliveryOf())) }).toEqual({ read, ...processed });
     }
   });
 
   test('processes a delivery after a parser of forms, which keeps the bytes', async () => {
-    const middleware: MiddlewareHandler = async ({ req }, next) => {
-      await req.parseBody();
-      await next();
-    };
-    expect(await answerAfter(middleware, deliveryOf({ headers: { 'content-type': form } }))).toEqual(processed);
+    expect(await answerOfHono(parseForm, deliveryOf({ headers: { 'content-type': form } }))).toEqual(processed);
   });
 });
 
 describe('Lambda', () => {
-  function eventOf({ headers, body }: Delivery): LambdaEvent & { headers: Record<string, string> } {
-    return {
-      httpMethod: 'POST',
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-      body: Buffer.from(body).toString('base64'),
-      isBase64Encoded: true,
-    };
-  }
-
-  async function answerTo(event: LambdaEvent): Promise<object> {
-    const { statusCode, body } = await lambdaHandler(receiver())(event);
-    return { status: statusCode, json: JSON.parse(body) };
-  }
-
   test('processes the event of a load balancer, whose multi-value headers are null', async () => {
     expect(await answerTo({ ...eventOf(deliveryOf()), multiValueHeaders: null })).toEqual(processed);
   });

@@ -37,6 +37,21 @@ test('has one effect for 50 concurrent requests with the memory store', async ()
   expect(subject.handled).toHaveLength(1);
 });
 
+function receiverOn(pool: Pool): WebhookReceiver {
+  return createWebhookReceiver({
+    secrets: [secret],
+    store: postgresStore<PoolClient>(pool),
+    on: {
+      'referral.converted': {
+        '2026-11-01': async (_event, { id, transaction }) => {
+          await transaction.query('insert into effect values ($1)', [id]);
+          await sleep(50);
+        },
+      },
+    },
+  });
+}
+
 test('has one effect for 50 concurrent requests to two receivers with the PostgreSQL store', async () => {
   const database = await createTestDatabase({
     template: 'webhook_receiver_concurrent',
@@ -48,19 +63,6 @@ test('has one effect for 50 concurrent requests to two receivers with the Postgr
     },
   });
   const pools = [0, 1].map(() => new Pool({ connectionString: database.databaseUrl, max: 10 }));
-  const receiverOn = (pool: Pool): WebhookReceiver =>
-    createWebhookReceiver({
-      secrets: [secret],
-      store: postgresStore<PoolClient>(pool),
-      on: {
-        'referral.converted': {
-          '2026-11-01': async (_event, { id, transaction }) => {
-            await transaction.query('insert into effect values ($1)', [id]);
-            await sleep(50);
-          },
-        },
-      },
-    });
   await expectOneResult(
     await Promise.all(pools.map((pool) => Subject.start(nodeAdapter, { create: () => receiverOn(pool) }))),
   );

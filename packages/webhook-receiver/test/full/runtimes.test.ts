@@ -29,5 +29,7 @@ for (const { runtime, app, fix } of suites) {
   const skipped = runtime.binary === null && !isCi;
   if (skipped)
     process.stdout.write(`webhook-receiver: skipping ${runtime.name}, which has no binary for this platform\n`);
-  describe.skipIf(skipped)(`${runtime.name}, ${app}`, () => testConformance(runtimeAdapter(runtime, app, fix, server)));
+  describe.skipIf(skipped)(`${runtime.name}, ${app}`, () => {
+    testConformance(runtimeAdapter(runtime, app, fix, server));
+  });
 }

@@ -597,7 +597,7 @@ export const cases: readonly Case[] = [
       expect(await subject.running.isAborted(id)).toBe(false);
       let isClosed = false;
       const { closed } = await subject.running.close();
-      const noticed = closed.then(() => {
+      const noticed = closed.finally(() => {
         isClosed = true;
       });
       expect(await subject.running.isAborted(id)).toBe(true);

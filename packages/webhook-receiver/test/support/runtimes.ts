@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -138,18 +138,17 @@ export function runtimeAdapter(
 }
 
 async function serveHooks(hooks: Hooks): Promise<{ url: string; close(): Promise<void> }> {
-  const server = await listen(
-    createServer(async (request, response) => {
-      const value = JSON.parse(await text(request));
-      try {
-        await (request.url === '/handle' ? hooks.handle(value) : hooks.handleUnknown(value));
-        response.end();
-      } catch (error) {
-        response.writeHead(500).end(String(error));
-      }
-    }),
-  );
-  return { url: `http://127.0.0.1:${server.port}`, close: server.close };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const value = JSON.parse(await text(request));
+    try {
+      await (request.url === '/handle' ? hooks.handle(value) : hooks.handleUnknown(value));
+      response.end();
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  };
+  const server = await listen(createServer((request, response) => void answer(request, response)));
+  return { url: `http://127.0.0.1:${server.port}`, close: () => server.close() };
 }
 
 async function startProcess(
