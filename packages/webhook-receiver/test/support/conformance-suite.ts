@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Adapter } from './adapters.ts';
 import { cases, check } from './conformance.ts';
 import { deliveryOf } from './delivery.ts';
@@ -19,16 +19,16 @@ export function testConformance(adapter: Adapter): void {
 
   test('processes a delivery after a parser that keeps the bytes', async () => {
     const subject = await Subject.start(adapter, { mount: 'parser' });
+    onTestFinished(() => subject.stop());
     const answer = await subject.send(deliveryOf());
-    await subject.stop();
     expect(answer).toMatchObject({ status: 200, json: { result: 'processed' } });
   });
 
   test('responds 500 and logs the fix in one line after something that consumes the body', async () => {
     const subject = await Subject.start(adapter, { mount: 'consumed' });
+    onTestFinished(() => subject.stop());
     const answer = await subject.send(deliveryOf());
     const logged = await subject.running.logged();
-    await subject.stop();
     expect(answer).toMatchObject({ status: 500, json: { code: 'BODY_NOT_RAW' } });
     expect(logged).toHaveLength(1);
     expect(logged[0]).toMatch(/^BODY_NOT_RAW: [^\n]*$/);
