@@ -1,9 +1,10 @@
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { workersHandler } from '@deedwire/webhook-receiver/workers';
 
 const receiver = createWebhookReceiver({
   secrets: ({ WEBHOOK_SECRET }: { WEBHOOK_SECRET?: string }) => (WEBHOOK_SECRET ? [WEBHOOK_SECRET] : []),
-  // Each isolate has its own memory. Use a store that they share in production.
+  // For tests only: each isolate has its own memory.
   store: memoryStore(),
   on: {
     'referral.created': {
@@ -12,4 +13,4 @@ const receiver = createWebhookReceiver({
   },
 });
 
-export default { fetch: receiver.fetch };
+export default { fetch: workersHandler(receiver) };

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { bodyMax, readRequest, type ReceivedBody } from './body.ts';
-import type { ExecutionContext, WebhookReceiver } from './receiver.ts';
+import type { WebhookReceiver } from './receiver.ts';
 
 const fix = 'Let no middleware read the body of its route, except with context.req.text() or context.req.json().';
 
@@ -27,7 +27,7 @@ export function honoHandler<Bindings>(receiver: WebhookReceiver<Bindings>): (con
 }
 
 /** Undefined on platforms other than Workers, where Hono throws. */
-function executionOf(context: Context): ExecutionContext | undefined {
+function executionOf(context: Context): Context['executionCtx'] | undefined {
   try {
     return context.executionCtx;
   } catch {

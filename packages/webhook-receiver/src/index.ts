@@ -4,7 +4,6 @@ export {
   createInboxReceiver,
   createWebhookReceiver,
   type InboxReceiverOptions,
-  type ExecutionContext,
   type ReceivedRequest,
   type ReceiverLog,
   type WebhookReceiver,

@@ -53,18 +53,9 @@ export interface ReceivedRequest {
   readonly body: () => Promise<ReceivedBody>;
 }
 
-/** The part of the execution context of Workers that is used. */
-export interface ExecutionContext {
-  waitUntil(promise: Promise<unknown>): void;
-}
-
 export interface WebhookReceiver<Context = unknown> {
-  /**
-   * Responds to a request of the Fetch API. It may be passed around without its object: `export default { fetch: receiver.fetch }`.
-   *
-   * @param execution what Workers pass. Without it, they stop a handler whose client has disconnected.
-   */
-  readonly fetch: (request: Request, context?: Context, execution?: ExecutionContext) => Promise<Response>;
+  /** Responds to a request of the Fetch API. It may be passed around without its object. */
+  readonly fetch: (request: Request, context?: Context) => Promise<Response>;
   /** What the adapters call. Never rejects. */
   readonly receive: (request: ReceivedRequest, context?: Context) => Promise<ReceiverResponse>;
   /** Lets deliveries be processed again. Call it before a replay. */
@@ -246,12 +237,10 @@ function createReceiver<Transaction, Context>(
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without a context, `Context` is unknown or optional
     receive: (request, context) => receive(request, context as Context),
-    async fetch(request, context, execution) {
+    async fetch(request, context) {
       const received = { method: request.method, headers: request.headers, body: () => readRequest(request) };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-      const response = receive(received, context as Context);
-      execution?.waitUntil(response);
-      const { status, headers, body } = await response;
+      const { status, headers, body } = await receive(received, context as Context);
       return new Response(body, { status, headers });
     },
     forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),

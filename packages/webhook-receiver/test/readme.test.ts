@@ -191,6 +191,7 @@ it('runs as documented in each framework', async () => {
       };
       return new Response((await handler(event)).body);
     };
+    const waited = [];
     const sends = [
       await start('node'),
       await start('express'),
@@ -198,10 +199,11 @@ it('runs as documented in each framework', async () => {
       await start('hono'),
       (id) => deliver(id, POST),
       (id) => deliver(id, lambda),
-      (id) => deliver(id, (request) => worker.fetch(request, process.env)),
+      (id) => deliver(id, (request) => worker.fetch(request, process.env, { waitUntil: (promise) => waited.push(promise) })),
     ];
     for (const send of sends)
       assert.deepEqual([await send('a'), await send('a')], [{ result: 'processed' }, { result: 'duplicate' }]);
+    assert.equal(waited.length, 2);
     const { names, response } = await import('./testing.ts');
     assert.deepEqual([response.status, names], [200, ['Quay Lending']]);
     `,

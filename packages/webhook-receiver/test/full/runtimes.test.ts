@@ -19,7 +19,7 @@ afterAll(() => built.remove());
 const fetchFix = 'Pass the request before anything reads its body';
 const honoFix = 'Let no middleware read the body of its route';
 const suites = [
-  { runtime: workerd, app: 'fetch', fix: fetchFix },
+  { runtime: workerd, app: 'workers', fix: fetchFix },
   { runtime: workerd, app: 'hono', fix: honoFix },
   { runtime: deno, app: 'fetch', fix: fetchFix },
   { runtime: bun, app: 'fetch', fix: fetchFix },

@@ -136,7 +136,7 @@ const node: LocalAdapter = {
   },
 };
 
-// It has no types of its own. What the tests use of it is equal in both releases.
+// It comes without types. What the tests use of it is equal in both releases.
 const express4: typeof express5 = createRequire(import.meta.url)('express-4');
 
 /** By major release. */
@@ -184,7 +184,8 @@ const hono: LocalAdapter = {
   isBuffered: false,
   fix: 'Let no middleware read the body of its route',
   start(receiver, mount) {
-    return serve(fetchServer(fetchApps.hono(receiver, mount)));
+    const handle = fetchApps.hono(receiver, mount);
+    return serve(fetchServer((request) => handle(request, {})));
   },
 };
 

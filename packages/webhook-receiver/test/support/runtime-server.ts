@@ -51,9 +51,9 @@ export default {
   // Bun reads these two.
   hostname: '127.0.0.1',
   port: 0,
-  async fetch(request: Request, _context: unknown, execution?: ExecutionContext): Promise<Response> {
+  async fetch(request: Request, bindings: object, execution?: ExecutionContext): Promise<Response> {
     const [, control] = /^\/control\/(\w+)$/.exec(new URL(request.url).pathname) ?? [];
-    if (control === undefined) return handle(request, execution);
+    if (control === undefined) return handle(request, bindings, execution);
     const result: unknown = await controls[control]?.(await request.json());
     return Response.json(result ?? null);
   },
