@@ -116,7 +116,9 @@ function fetchServer(handle: (request: Request) => Promise<Response>): Server {
       ...(hasBody ? { body, duplex: 'half' } : {}),
     });
     const response = await handle(request);
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const length = { 'content-length': bytes.byteLength };
+    outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...length }).end(bytes);
   });
 }
 
@@ -254,7 +256,8 @@ function lambda(name: string, format: '1.0' | '2.0'): LocalAdapter {
           if (mount === 'consumed')
             Object.assign(event, { body: JSON.parse(bytes.toString()), isBase64Encoded: false });
           const result = await handle(event);
-          response.writeHead(result.statusCode, result.headers).end(result.body);
+          const length = { 'content-length': Buffer.byteLength(result.body) };
+          response.writeHead(result.statusCode, { ...result.headers, ...length }).end(result.body);
         }),
       );
     },
