@@ -1,9 +1,9 @@
-import { createOrganization, createPartner, issueCredential } from '@deedwire/actions';
 import type { RunningApp } from '@deedwire/dev-environment';
-import { raiseLimit, startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import type { PostgresServer } from '@deedwire/embedded-postgres';
-import { createClient, type Client, type Connection, type Credential } from '@deedwire/testing';
-import * as operations from '../../../consumers/referral-portal/generated/2026-11-01.ts';
+import { createClient, type Client, type Connection } from '@deedwire/testing';
+import { createPartnerAccounts } from '../partner-accounts.ts';
+import { subscribe } from '../subscribe.ts';
 import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
 import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createInterruptions, type Interruptions } from './interruptions.ts';
@@ -48,7 +48,8 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const accepted = await openAcceptedLog();
   const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
   const t = await startTestSystem({ ...server, appEnv: { 'webhook-worker': workerEnv } });
-  const accounts = await createAccounts(t, count);
+  const accounts = await createPartnerAccounts(t, count);
+  const credentials = new Map(accounts.map(({ accountId, credential }) => [accountId, credential]));
   const workers = [t.system.apps['webhook-worker']];
   const apis = [t.system.apps['partner-api']];
   const interruptions = createInterruptions(t.database.databaseUrl, received);
@@ -57,7 +58,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
 
   function clientOf(accountId: string): Client {
     requests += 1;
-    const credential = accounts.get(accountId);
+    const credential = credentials.get(accountId);
     const api = apis[requests % apis.length];
     if (credential === undefined || api === undefined) throw new Error(`No client of ${accountId}.`);
     return createClient(`${api.url}/partners/graphql`, credential);
@@ -66,7 +67,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const system: FaultSystem = {
     t,
     observer: { run: (text, values) => t.sql(text, values) },
-    accounts: [...accounts.keys()].map((accountId) => ({ accountId })),
+    accounts,
     subscriptions,
     accepted,
     received,
@@ -102,30 +103,15 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   return system;
 }
 
-async function createAccounts({ operator }: TestSystem, count: number): Promise<Map<string, Credential>> {
-  const accounts = new Map<string, Credential>();
-  const organization = await createOrganization(operator, { name: 'Fault tests' });
-  for (let index = 0; index < count; index += 1) {
-    const partner = await createPartner(operator, { organizationId: organization.id, name: `Partner ${index}` });
-    const owner = { interfaceName: 'partner', accountId: partner.id, clientId: null } as const;
-    const credential = await issueCredential(operator, owner);
-    await raiseLimit(operator, credential.clientId);
-    accounts.set(partner.id, credential);
-  }
-  return accounts;
-}
-
 async function subscribeTwice(client: Client, received: DeliveryLog): Promise<string[]> {
   const ids: string[] = [];
   for (const path of ['first', 'second']) {
-    const { createWebhookSubscription } = await client.request(operations.SubscribeDocument, {
-      input: { callbackUrl: `${received.url}/${path}`, eventTypes: [{ type: 'referral.created' }] },
+    const { id, secret } = await subscribe(client, {
+      callbackUrl: `${received.url}/${path}`,
+      eventTypes: [{ type: 'referral.created' }],
     });
-    const { webhookSubscription, webhookSecret } = createWebhookSubscription;
-    if (webhookSubscription === null || webhookSecret === null)
-      throw new Error(JSON.stringify(createWebhookSubscription));
-    received.setSecret(webhookSubscription.id, webhookSecret);
-    ids.push(webhookSubscription.id);
+    received.setSecret(id, secret);
+    ids.push(id);
   }
   return ids;
 }

@@ -22,7 +22,7 @@ export interface LoadOptions {
   accounts: readonly { accountId: string }[];
   /** A client of the account, for one request. */
   clientOf: (accountId: string) => Client;
-  log: AcceptedLog;
+  log: Pick<AcceptedLog, 'add'>;
   /** Referrals that are created at the same time. */
   concurrency?: number;
 }

@@ -1,0 +1,28 @@
+import { createOrganization, createPartner, issueCredential } from '@deedwire/actions';
+import { raiseLimit, type TestSystem } from '@deedwire/dev-environment/harness';
+import { type Client, createClient, type Credential } from '@deedwire/testing';
+
+export interface PartnerAccount {
+  accountId: string;
+  credential: Credential;
+  client: Client;
+}
+
+/** Creates partners of one organization. Each can send any number of requests and has no referrals. */
+export async function createPartnerAccounts(
+  { operator, urls }: Pick<TestSystem, 'operator' | 'urls'>,
+  count: number,
+): Promise<PartnerAccount[]> {
+  const accounts: PartnerAccount[] = [];
+  const organization = await createOrganization(operator, { name: 'Partners of a test' });
+  for (let index = 0; index < count; index += 1) {
+    const { id: accountId } = await createPartner(operator, {
+      organizationId: organization.id,
+      name: `Partner ${index}`,
+    });
+    const credential = await issueCredential(operator, { interfaceName: 'partner', accountId, clientId: null });
+    await raiseLimit(operator, credential.clientId);
+    accounts.push({ accountId, credential, client: createClient(urls.partner, credential) });
+  }
+  return accounts;
+}
