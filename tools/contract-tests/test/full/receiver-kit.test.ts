@@ -1,0 +1,261 @@
+import { convertReferral } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { type Client, eventually, listen, missing } from '@deedwire/testing';
+import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { startLoad } from '../support/faults/load.ts';
+import { createPartnerAccounts, type PartnerAccount } from '../support/partner-accounts.ts';
+import { pullDeliveries, pullReferralIds, pullSettledDeliveries } from '../support/pull.ts';
+import { startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
+import { createReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
+import { replaceUnderLoad } from '../support/receiver-kit/replace-under-load.ts';
+import { receiverPath, receiverServers } from '../support/receiver-kit/servers.ts';
+import { subscribe } from '../support/subscribe.ts';
+
+// One system for all tests, and an account for each. Most of them run at the same time, because they wait for retries.
+let t: TestSystem;
+
+beforeAll(async () => {
+  t = await startTestSystem();
+});
+
+afterAll(() => t.close());
+
+const timeout = 300_000;
+const created = [{ type: 'referral.created' }];
+
+async function createAccount(): Promise<PartnerAccount> {
+  const [account = missing()] = await createPartnerAccounts(t, 1);
+  return account;
+}
+
+async function refer(client: Client): Promise<string> {
+  const { createReferral } = await client.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
+  return createReferral.referral?.id ?? missing();
+}
+
+test.concurrent.each(receiverServers)(
+  '$name answers the handshake, and processes each event once by the handler of its type and version',
+  { timeout },
+  async ({ create }) => {
+    const handled: string[] = [];
+    const logged: string[] = [];
+    let secrets: string[] = [];
+    let calls = 0;
+    const receiver = createWebhookReceiver({
+      secrets: () => secrets,
+      store: memoryStore(),
+      on: {
+        'referral.created': {
+          '2026-11-01': ({ data }) => {
+            calls += 1;
+            if (calls === 1) throw new Error('The first attempt fails.');
+            handled.push(`created 2026-11-01 ${data.referralId}`);
+          },
+        },
+        'referral.converted': {
+          '2026-11-01': ({ data }) => void handled.push(`converted 2026-11-01 ${data.referralId}`),
+          '2027-02-01': ({ data }) => void handled.push(`converted 2027-02-01 ${data.referral.id}`),
+        },
+      },
+      log: { error: (message) => void logged.push(message) },
+    });
+    const server = await listen(await create(receiver));
+    try {
+      const { client } = await createAccount();
+      // Deedwire generates the secret, so the receiver has none during the handshake.
+      const { id, secret } = await subscribe(client, {
+        callbackUrl: `http://127.0.0.1:${server.port}${receiverPath}`,
+        eventTypes: [...created, { type: 'referral.converted', version: '2027-02-01' }],
+      });
+      secrets = [secret];
+      const referralId = await refer(client);
+      await convertReferral(t.operator, { referralId });
+
+      expect(await pullSettledDeliveries(client, id, 2)).toMatchObject([
+        {
+          event: { type: 'referral.converted', version: '2027-02-01' },
+          status: 'DELIVERED',
+          attempts: [{ number: 1, responseStatus: 200, error: null }],
+        },
+        {
+          event: { type: 'referral.created', version: '2026-11-01' },
+          status: 'DELIVERED',
+          attempts: [
+            { number: 2, responseStatus: 200, error: null },
+            { number: 1, responseStatus: 500, error: null },
+          ],
+        },
+      ]);
+      expect(handled.toSorted()).toEqual([`converted 2027-02-01 ${referralId}`, `created 2026-11-01 ${referralId}`]);
+      expect(logged).toEqual([expect.stringMatching(/^HANDLER_FAILED: The handler of referral\.created 2026-11-01 /)]);
+    } finally {
+      await receiver.close();
+      await server.close();
+    }
+  },
+);
+
+test.concurrent.each([
+  ['has timed out', 1],
+  ['and its first retry have failed', 2],
+])('an event is processed once if its handler finishes after the attempt %s', { timeout }, async (_, attempts) => {
+  const secret = generateWebhookSecret();
+  const { client } = await createAccount();
+  const database = await createReceiverDatabase();
+  const received = await startKitReceiver({
+    databaseUrl: database.databaseUrl,
+    secrets: [secret],
+    async beforeEffect(id) {
+      await eventually(async () => {
+        const { webhookDelivery } = await client.request(operations.DeliveryDocument, { id });
+        expect(webhookDelivery?.attempts.length).toBeGreaterThanOrEqual(attempts);
+      }, timeout);
+    },
+  });
+  try {
+    const input = { callbackUrl: received.url, eventTypes: created, webhookSecret: secret };
+    const { id } = await subscribe(client, input);
+    const referralId = await refer(client);
+    const [delivery = missing()] = await pullSettledDeliveries(client, id, 1);
+    const [last, ...earlier] = delivery.attempts;
+    expect(delivery.status).toBe('DELIVERED');
+    expect(last).toMatchObject({ responseStatus: 200, error: null });
+    expect(earlier.pop()).toMatchObject({ number: 1, responseStatus: null, error: 'TIMEOUT' });
+    // Retries while the handler runs.
+    expect(earlier.length).toBeGreaterThanOrEqual(attempts - 1);
+    expect(earlier.filter(({ responseStatus }) => responseStatus !== 409)).toEqual([]);
+    expect(await database.effects()).toEqual([{ deliveryId: delivery.id, eventId: delivery.event.id, referralId }]);
+  } finally {
+    await received.close();
+    await database.close();
+  }
+});
+
+test.concurrent(
+  'a receiver with both secrets rejects nothing while a subscription replaces the one with the old secret',
+  { timeout },
+  async () => {
+    const [newSecret, oldSecret] = [generateWebhookSecret(), generateWebhookSecret()];
+    const account = await createAccount();
+    const { client } = account;
+    const database = await createReceiverDatabase();
+    const received = await startKitReceiver({
+      databaseUrl: database.databaseUrl,
+      secrets: [newSecret, oldSecret],
+    });
+    const accepted: string[] = [];
+    const load = () =>
+      startLoad({
+        accounts: [account],
+        clientOf: () => client,
+        log: { add: async ({ referralId }) => void accepted.push(referralId) },
+      });
+    const processed = async () => new Set((await database.effects()).map(({ referralId }) => referralId));
+    try {
+      const input = { callbackUrl: received.url, eventTypes: created };
+      const { id: oldId } = await subscribe(client, { ...input, webhookSecret: oldSecret });
+      const before = load();
+      await database.waitForMore(20);
+      const { id: newId } = await subscribe(client, { ...input, webhookSecret: newSecret });
+      const after = load();
+      await before.stop();
+      // The new subscription does not receive what happened before it. So the old one stays until that is processed.
+      const acceptedBefore = [...accepted];
+      await eventually(
+        async () => expect([...(await processed())]).toEqual(expect.arrayContaining(acceptedBefore)),
+        timeout,
+      );
+      await client.request(operations.UnsubscribeDocument, { input: { id: oldId } });
+      await database.waitForMore(20);
+      await after.stop();
+
+      await eventually(async () => expect([...(await processed())].toSorted()).toEqual(accepted.toSorted()), timeout);
+      expect((await pullReferralIds(client)).toSorted()).toEqual(accepted.toSorted());
+      const { responses } = received;
+      expect(responses.map(({ status }) => status)).not.toContain(401);
+      expect(new Set(responses.map(({ subscriptionId }) => subscriptionId))).toEqual(
+        new Set([undefined, oldId, newId]),
+      );
+      const deliveryIds = (await database.effects()).map(({ deliveryId }) => deliveryId);
+      expect(new Set(deliveryIds).size).toBe(deliveryIds.length);
+    } finally {
+      await received.close();
+      await database.close();
+    }
+  },
+);
+
+test.concurrent(
+  'a receiver whose processes are killed at 20 random points has one effect for each event',
+  { timeout },
+  async () => {
+    const { ends, events, started } = await replaceUnderLoad(t, { signal: 'SIGKILL', times: 20 });
+    expect(ends).toEqual(Array.from({ length: 20 }, () => ({ exitCode: null, signal: 'SIGKILL' })));
+    // Some were killed in the middle of a handler.
+    expect(started).toBeGreaterThan(events);
+  },
+);
+
+test.concurrent(
+  'a receiver whose processes are closed under load finishes its handlers, and has one effect for each event',
+  { timeout },
+  async () => {
+    const { ends, events, started } = await replaceUnderLoad(t, { signal: 'SIGTERM', times: 3 });
+    expect(ends).toEqual(Array.from({ length: 3 }, () => ({ exitCode: 0, signal: null })));
+    expect(started).toBe(events);
+  },
+);
+
+// Not at the same time as the other tests: it ends the only worker.
+test('a delivery that is sent again has an effect again only if the receiver forgot it', { timeout }, async () => {
+  const secret = generateWebhookSecret();
+  const { client } = await createAccount();
+  const database = await createReceiverDatabase();
+  const bothRun = Promise.withResolvers<void>();
+  let calls = 0;
+  const received = await startKitReceiver({
+    databaseUrl: database.databaseUrl,
+    secrets: [secret],
+    async beforeEffect() {
+      calls += 1;
+      if (calls === 2) bothRun.resolve();
+      await bothRun.promise;
+    },
+  });
+  try {
+    const input = { callbackUrl: received.url, eventTypes: created, webhookSecret: secret };
+    const subscriptions = [await subscribe(client, input), await subscribe(client, input)];
+    await t.system.apps['webhook-worker'].stop();
+    await refer(client);
+    // It sends a delivery to each subscription, and ends before it records that they were processed.
+    const worker = await t.system.add('webhook-worker', {
+      NODE_ENV: 'test',
+      DEEDWIRE_FAILPOINT: 'settle-before-write:0',
+      WORKER_LEASE_MS: '1000',
+    });
+    await worker.ended;
+    await eventually(async () => expect(await database.effects()).toHaveLength(2), timeout);
+    const [forgotten = missing(), remembered = missing()] = (await database.effects()).map((each) => each.deliveryId);
+    expect(await received.forget({ ids: [forgotten] })).toBe(1);
+    const statuses = async () => {
+      const deliveries = await Promise.all(subscriptions.map(({ id }) => pullDeliveries(client, id)));
+      return deliveries.flat().map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual(['PENDING', 'PENDING']);
+
+    await t.system.restart('webhook-worker');
+    for (const { id } of subscriptions) {
+      const deliveries = await pullSettledDeliveries(client, id, 1);
+      expect(deliveries).toMatchObject([{ status: 'DELIVERED', attempts: [{ number: 1, responseStatus: 200 }] }]);
+    }
+    const effects = (await database.effects()).map(({ deliveryId }) => deliveryId);
+    expect(effects.toSorted()).toEqual([forgotten, forgotten, remembered].toSorted());
+  } finally {
+    await received.close();
+    await database.close();
+  }
+});
