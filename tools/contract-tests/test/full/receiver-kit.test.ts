@@ -4,7 +4,7 @@ import { type Client, eventually, listen, missing } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { startLoad } from '../support/faults/load.ts';
 import { createPartnerAccounts, type PartnerAccount } from '../support/partner-accounts.ts';
@@ -16,6 +16,8 @@ import { receiverPath, receiverServers } from '../support/receiver-kit/servers.t
 import { subscribe } from '../support/subscribe.ts';
 
 // One system for all tests, and an account for each. Most of them run at the same time, because they wait for retries.
+vi.setConfig({ maxConcurrency: 20 });
+
 let t: TestSystem;
 
 beforeAll(async () => {

@@ -3,7 +3,9 @@ import { eventually, type Client } from '@deedwire/testing';
 import { expect } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 
-const pageSize = 100;
+const referralPageSize = 100;
+// An operation can cost 1,000 points, and each delivery is priced with 20 attempts.
+const deliveryPageSize = 30;
 const pollMs = 200;
 // Guards against hanging only: after a third failure, a retry waits for up to 54 s.
 const settledWithinMs = 180_000;
@@ -26,7 +28,7 @@ async function allPages<Node>(read: (after: string | null) => Promise<Page<Node>
 /** The ids of all referrals of an account, newest first. */
 export async function pullReferralIds(client: Client): Promise<string[]> {
   const referrals = await allPages(async (after) => {
-    const data = await client.request(operations.ReferralsDocument, { first: pageSize, after });
+    const data = await client.request(operations.ReferralsDocument, { first: referralPageSize, after });
     return data.referrals;
   });
   return referrals.map(({ id }) => id);
@@ -35,7 +37,11 @@ export async function pullReferralIds(client: Client): Promise<string[]> {
 /** All deliveries of a subscription, newest first. */
 export function pullDeliveries(client: Client, subscriptionId: string): Promise<operations.DeliveryFieldsFragment[]> {
   return allPages(async (after) => {
-    const data = await client.request(operations.DeliveriesDocument, { subscriptionId, first: pageSize, after });
+    const data = await client.request(operations.DeliveriesDocument, {
+      subscriptionId,
+      first: deliveryPageSize,
+      after,
+    });
     return data.webhookDeliveries;
   });
 }
