@@ -232,13 +232,13 @@ test('a delivery that is sent again has an effect again only if the receiver for
     const input = { callbackUrl: received.url, eventTypes: created, webhookSecret: secret };
     const subscriptions = [await subscribe(client, input), await subscribe(client, input)];
     await t.system.apps['webhook-worker'].stop();
-    await refer(client);
     // It sends a delivery to each subscription, and ends before it records that they were processed.
     const worker = await t.system.add('webhook-worker', {
       NODE_ENV: 'test',
       DEEDWIRE_FAILPOINT: 'settle-before-write:0',
       WORKER_LEASE_MS: '1000',
     });
+    await refer(client);
     await worker.ended;
     await eventually(async () => expect(await database.effects()).toHaveLength(2), timeout);
     const [forgotten = missing(), remembered = missing()] = (await database.effects()).map((each) => each.deliveryId);
