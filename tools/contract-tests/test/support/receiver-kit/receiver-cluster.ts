@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { AppEnd } from '@deedwire/dev-environment';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
@@ -9,7 +10,7 @@ export interface ReceiverCluster {
   url: string;
   /** Sends a signal to one of the processes, and resolves when it has ended and another one has taken its place. */
   replaceOne(signal: NodeJS.Signals): Promise<AppEnd>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export type ClusterMessage =
@@ -48,6 +49,10 @@ export async function startReceiverCluster(databaseUrl: string, secret: string):
       await untilComplete();
       return end;
     },
-    close: () => child.disconnect(),
+    async close() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
   };
 }

@@ -25,8 +25,11 @@ function supervise(): void {
     cluster.fork();
   });
   for (let count = 0; count < Number(processes); count += 1) cluster.fork();
-  // Ends with the test, and the processes of the cluster with this one.
-  process.on('disconnect', () => process.exit());
+  // Ends with the test.
+  process.on('disconnect', () => {
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
+    process.exit();
+  });
 }
 
 function tell(message: ClusterMessage): void {

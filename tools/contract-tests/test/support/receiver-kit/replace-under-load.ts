@@ -83,7 +83,7 @@ export async function replaceUnderLoad(t: TestSystem, { signal, times }: Replace
     expect(accepted.toSorted()).toEqual(referralIds);
     return { ends, events: effects.length, started: await database.started() };
   } finally {
-    cluster.close();
+    await cluster.close();
     await database.close();
   }
 }
