@@ -1,10 +1,12 @@
+import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { eventually, startTcpProxy } from '@deedwire/testing';
+import { eventually, listen, startTcpProxy } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Handlers } from '../src/handlers.ts';
 import { postgresInbox, type PostgresInboxOptions } from '../src/inbox.ts';
+import { nodeHandler } from '../src/node.ts';
 import type { PostgresTransactions } from '../src/postgres.ts';
 import { createInboxReceiver } from '../src/receiver.ts';
 import { ok } from '../src/responses.ts';
@@ -425,10 +427,10 @@ describe('a library that opens transactions', () => {
       inbox,
       log: { error: (message, error) => logged.push(message, String(error)) },
     });
-    const subject = await nodeAdapter.start(receiver, 'plain');
-    closers.push(() => subject.stop());
+    const listening = await listen(createServer(nodeHandler(receiver)));
+    closers.push(() => listening.close());
     const { headers, body } = deliveryOf({ id });
-    const answer = await fetch(subject.url, {
+    const answer = await fetch(`http://127.0.0.1:${listening.port}/`, {
       method: 'POST',
       headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
       body: new Uint8Array(body),
@@ -564,8 +566,9 @@ test('refuses options out of range', () => {
     for (const options of each) expect(() => postgresInbox<PoolClient>(pool, { on: {}, ...options })).toThrow(message);
 });
 
-/** What differs from a receiver with a store is tested above. */
+/** What differs from a receiver with a store is tested above. It responds before the handler runs, so no handler is stopped. */
 const differing = [
+  'finishes the handler of a client that disconnects, so that the retry is a duplicate',
   'acknowledges only when the handler has finished, and responds 409 meanwhile',
   'responds 500 to a handler that throws, and calls it for the retry',
   'responds 503 without calling the handler if the store fails',

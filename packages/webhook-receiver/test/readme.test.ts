@@ -262,7 +262,6 @@ it('runs as documented with an inbox', async () => {
     'inboxes',
     `
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { signedRequest } from '@deedwire/webhook-receiver/testing';
     import { inbox, pool, receiver } from './inbox.ts';
 
     await pool.query('create table conversion (matter_id text)');

@@ -9,7 +9,8 @@ import { createWebhookReceiver } from '../src/receiver.ts';
 import type { WebhookResponseCode } from '../src/responses.ts';
 import { adapters, nodeAdapter } from './support/adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './support/delivery.ts';
-import { type Options, Subject } from './support/subject.ts';
+import type { Options } from './support/setup.ts';
+import { Subject } from './support/subject.ts';
 
 const page = readFileSync(new URL('../../../docs/receiver-troubleshooting.md', import.meta.url), 'utf8');
 const { WebhookVerificationError: verificationCodes }: Record<string, object> = JSON.parse(
@@ -27,7 +28,9 @@ async function observe(
 ): Promise<string[]> {
   const emitted: string[] = [];
   const log = { error: (logged: string) => void emitted.push(logged) };
-  const subject = await Subject.start(nodeAdapter, undefined, { log, ...options });
+  const subject = await Subject.start(nodeAdapter, {
+    create: (common) => createWebhookReceiver({ ...common, log, ...options }),
+  });
   try {
     await use(subject, async (delivery) => {
       const { status, text } = await subject.send(delivery);
@@ -91,7 +94,10 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
     const lines: string[] = [];
     for (const adapter of adapters) {
       const log = { error: (line: string) => void lines.push(line) };
-      const subject = await Subject.start(adapter, undefined, { log }, 'consumed');
+      const subject = await Subject.start(adapter, {
+        mount: 'consumed',
+        create: (common) => createWebhookReceiver({ ...common, log }),
+      });
       const { status, text } = await subject.send(deliveryOf());
       lines.push(`${status} ${text}`);
       await subject.stop();
@@ -179,8 +185,10 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
   },
   STORE_UNAVAILABLE: () => refusal(deliveryOf(), { store: neverStore }),
   CLOSING: () =>
-    observe(async ({ receiver }, send) => {
-      await receiver.close();
+    observe(async ({ running }, send) => {
+      await (
+        await running.close()
+      ).closed;
       await send(deliveryOf());
     }),
 };
