@@ -110,11 +110,13 @@ import type { Partner } from '@deedwire/partner-schema/2026-11-01';
 import { findEventVersion, parseWebhookBody, type WebhookBody } from '@deedwire/webhook-events';
 import packageManifest from '@deedwire/webhook-events/package.json' with { type: 'json' };
 import type { ReferralConverted } from '@deedwire/webhook-events/referral.converted/2026-11-01';
-import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { createInboxReceiver, createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { postgresInbox } from '@deedwire/webhook-receiver/inbox';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { signedRequest } from '@deedwire/webhook-receiver/testing';
+import { workersHandler } from '@deedwire/webhook-receiver/workers';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { verifyWebhook as verifyOnWebCrypto } from '@deedwire/webhook-signing/web';
 
@@ -146,6 +148,12 @@ createWebhookReceiver({ secrets: [], store: memoryStore(), on: { 'lender.renamed
 signedRequest('lender.updated', '2027-02-01');
 // @ts-expect-error -- no database
 postgresStore(1);
+// @ts-expect-error -- no database
+postgresInbox(1, { on: {} });
+// @ts-expect-error -- no inbox
+createInboxReceiver({ secrets: [], inbox: {} });
+// @ts-expect-error -- no receiver
+workersHandler({});
 // @ts-expect-error -- a misspelled value
 export const misspelled: ErrorCode = 'RATE_LIMITTED';
 // @ts-expect-error -- not a version
