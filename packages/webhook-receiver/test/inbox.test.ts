@@ -427,10 +427,10 @@ describe('a library that opens transactions', () => {
       inbox,
       log: { error: (message, error) => logged.push(message, String(error)) },
     });
-    const listening = await listen(createServer(nodeHandler(receiver)));
-    closers.push(() => listening.close());
+    const served = await listen(createServer(nodeHandler(receiver)));
+    closers.push(() => served.close());
     const { headers, body } = deliveryOf({ id });
-    const answer = await fetch(`http://127.0.0.1:${listening.port}/`, {
+    const answer = await fetch(`http://127.0.0.1:${served.port}/`, {
       method: 'POST',
       headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
       body: new Uint8Array(body),
