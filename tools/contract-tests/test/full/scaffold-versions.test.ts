@@ -34,6 +34,7 @@ test('a version of an event type and one of an interface lead to a green tree', 
     [/FILL IN: .*/, '`Partner.name` is called `title`.'],
     [/(type Partner \{[^}]*)\n {2}name: String!/, '$1\n  title: String!'],
   );
+  edit(sdl.replace('.graphql', '.manifest.json'), ['"Partner.name"', '"Partner.title"']);
   edit(app, [instructionLine, '']);
   expect(await contribute('generate')).toContain(
     `packages/partner-schema/examples/2026-11-01/partner.graphql at ${date}: Cannot query field "name" on type "Partner". Version ${date} needs its own example.`,
