@@ -12,13 +12,14 @@ const longest = [
   'scaffold-event-type',
   'release',
   'scaffold-versions',
-  'published-packages',
-  'outside',
-  'scratch-version',
-  'faults',
-  'validation-budget',
   'readme',
+  'published-packages',
+  'faults',
+  'newcomer',
+  'outside',
+  'receiver-kit',
   'costs',
+  'validation-budget',
 ];
 
 function rank({ moduleId }: TestSpecification): number {
