@@ -35,11 +35,11 @@ test.each<StatementFault['when']>(['before', 'after'])(
   'writes a referral and its event, or neither, when the API is killed %s COMMIT',
   { timeout },
   async (when) => {
-    const { t, accounts, accepted, apis, clientOf, observer } = system;
+    const { accounts, accepted, apis, clientOf, observer } = system;
     const accountId = accounts[0]?.accountId ?? '';
     const { referrals: before } = await rowsOf(accountId);
     const [working] = apis;
-    const killed = await t.system.add('partner-api', { DATABASE_URL: apiProxy.url });
+    const killed = await system.startApi({ DATABASE_URL: apiProxy.url });
     apis.splice(0, 1, killed);
     const isKilled = apiProxy.breakAt((statement) => statement === 'commit', {
       when,

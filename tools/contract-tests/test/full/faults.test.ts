@@ -127,7 +127,7 @@ test.each([
 });
 
 async function alterLogins(clause: string): Promise<void> {
-  for (const role of ['partner_api', 'webhook_worker']) await system.t.sql(`alter role ${role}_login ${clause}`);
+  for (const role of ['partner_api', 'webhook_worker']) await system.observer.run(`alter role ${role}_login ${clause}`);
 }
 
 test('delivers every event when worker clocks are ten minutes fast and slow', { timeout }, async () => {

@@ -16,7 +16,7 @@ afterEach(() => system.close());
 
 test('delivers every event when workers and APIs are killed again and again', async () => {
   system.workers.push(await system.addWorker(), await system.addWorker());
-  system.apis.push(await system.t.system.add('partner-api'));
+  system.apis.push(await system.startApi());
   const load = system.startLoad();
   const startedMs = performance.now();
   await killAtRandom(system, {

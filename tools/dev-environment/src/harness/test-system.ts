@@ -23,7 +23,7 @@ export interface TestSystem extends Pick<
 
 /** @param options `server`: as for `createMigratedDatabase` */
 export async function startTestSystem(
-  options: Pick<SystemOptions, 'env' | 'appEnv' | 'onLine'> & { server?: PostgresServer } = {},
+  options: Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports'> & { server?: PostgresServer } = {},
 ): Promise<TestSystem> {
   const { server, ...systemOptions } = options;
   const harness = await createHarness(server);

@@ -1,10 +1,11 @@
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import type { PostgresServer } from '@deedwire/embedded-postgres';
-import { createClient, type Client, type Connection } from '@deedwire/testing';
+import { connect, createClient, type Client, type Connection } from '@deedwire/testing';
 import { createPartnerAccounts } from '../partner-accounts.ts';
 import { subscribe } from '../subscribe.ts';
 import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
+import { choosePort } from './choose-port.ts';
 import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createInterruptions, type Interruptions } from './interruptions.ts';
 import { startLoad, type Load } from './load.ts';
@@ -20,7 +21,7 @@ export interface FaultSystemOptions {
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
 export interface FaultSystem {
   t: TestSystem;
-  /** Connects again after the database was unavailable. */
+  /** Runs each statement as a superuser on a new connection, because a fault may have ended an idle one. */
   observer: Pick<Connection, 'run'>;
   accounts: readonly { accountId: string }[];
   /** The account of each subscription. */
@@ -35,6 +36,8 @@ export interface FaultSystem {
   apis: RunningApp[];
   clientOf: (accountId: string) => Client;
   addWorker(env?: Record<string, string>): Promise<RunningApp>;
+  /** Starts a partner API on a port that no other server gets when the API has been killed. It gets no load yet. */
+  startApi(env?: Record<string, string>): Promise<RunningApp>;
   /** Kills an API without warning and starts another one. */
   replaceApi(api: RunningApp): Promise<void>;
   startLoad(): Load;
@@ -47,7 +50,11 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const received = await startDeliveryLog();
   const accepted = await openAcceptedLog();
   const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
-  const t = await startTestSystem({ ...server, appEnv: { 'webhook-worker': workerEnv } });
+  const t = await startTestSystem({
+    ...server,
+    appEnv: { 'webhook-worker': workerEnv },
+    ports: { 'partner-api': await choosePort() },
+  });
   const accounts = await createPartnerAccounts(t, count);
   const credentials = new Map(accounts.map(({ accountId, credential }) => [accountId, credential]));
   const workers = [t.system.apps['webhook-worker']];
@@ -66,7 +73,16 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
 
   const system: FaultSystem = {
     t,
-    observer: { run: (text, values) => t.sql(text, values) },
+    observer: {
+      async run(text, values) {
+        const connection = await connect(t.database.databaseUrl);
+        try {
+          return await connection.run(text, values);
+        } finally {
+          await connection.close();
+        }
+      },
+    },
     accounts,
     subscriptions,
     accepted,
@@ -77,10 +93,11 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     apis,
     clientOf,
     addWorker: (env = {}) => t.system.add('webhook-worker', env),
+    startApi: async (env = {}) => t.system.add('partner-api', { PORT: String(await choosePort()), ...env }),
     async replaceApi(api) {
       api.kill('SIGKILL');
       await api.ended;
-      apis[apis.indexOf(api)] = await t.system.add('partner-api');
+      apis[apis.indexOf(api)] = await system.startApi();
     },
     startLoad: () => startLoad({ accounts: system.accounts, clientOf, log: accepted }),
     async close() {
