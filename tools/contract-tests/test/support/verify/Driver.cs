@@ -9,14 +9,15 @@ public static class Driver
         for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
         {
             var fields = line.Split('\t');
-            var headers = fields[4].Split(',').Where(header => header != "").Select(header => header.Split(':'))
+            var headers = fields[3].Split(',').Where(header => header != "").Select(header => header.Split(':'))
                 .ToDictionary(parts => parts[0], parts => Text(parts[1]));
-            var secrets = fields[3].Split(',').Select(Text).ToList();
+            Func<string, string> named = name => headers.TryGetValue(name, out var value) ? value : null;
+            var secrets = fields[2].Split(',').Select(Text).ToList();
             try
             {
                 Console.WriteLine(WebhookVerifier.IsAuthentic(
-                    name => headers.TryGetValue(name, out var value) ? value : null,
-                    Convert.FromBase64String(fields[2]), secrets, long.Parse(fields[0]), long.Parse(fields[1])));
+                    named("webhook-id"), named("webhook-timestamp"), named("webhook-signature"),
+                    Convert.FromBase64String(fields[1]), secrets, long.Parse(fields[0])));
             }
             catch (FormatException)
             {

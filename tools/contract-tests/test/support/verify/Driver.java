@@ -7,6 +7,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 public final class Driver {
     public static void main(String[] arguments) throws Exception {
@@ -14,15 +15,16 @@ public final class Driver {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] fields = line.split("\t", -1);
             Map<String, String> headers = new HashMap<>();
-            for (String header : fields[4].split(",")) {
+            for (String header : fields[3].split(",")) {
                 String[] parts = header.split(":", -1);
                 if (parts.length == 2) headers.put(parts[0], text(parts[1]));
             }
-            byte[] body = Base64.getDecoder().decode(fields[2]);
-            List<String> secrets = Arrays.stream(fields[3].split(",", -1)).map(Driver::text).toList();
+            byte[] body = Base64.getDecoder().decode(fields[1]);
+            List<String> secrets = Arrays.stream(fields[2].split(",", -1)).map(Driver::text).collect(Collectors.toList());
             try {
                 System.out.println(WebhookVerifier.isAuthentic(
-                        headers::get, body, secrets, Long.parseLong(fields[0]), Long.parseLong(fields[1])));
+                        headers.get("webhook-id"), headers.get("webhook-timestamp"), headers.get("webhook-signature"),
+                        body, secrets, Long.parseLong(fields[0])));
             } catch (IllegalArgumentException malformedSecret) {
                 System.out.println("error");
             }

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"verify/webhook"
 )
@@ -24,19 +26,17 @@ func main() {
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), "\t")
 		now, _ := strconv.ParseInt(fields[0], 10, 64)
-		tolerance, _ := strconv.ParseInt(fields[1], 10, 64)
-		secrets := strings.Split(fields[3], ",")
+		secrets := strings.Split(fields[2], ",")
 		for i, secret := range secrets {
 			secrets[i] = decode(secret)
 		}
-		headers := map[string]string{}
-		for _, header := range strings.Split(fields[4], ",") {
+		headers := http.Header{}
+		for _, header := range strings.Split(fields[3], ",") {
 			if name, value, found := strings.Cut(header, ":"); found {
-				headers[name] = decode(value)
+				headers.Add(name, decode(value))
 			}
 		}
-		get := func(name string) string { return headers[strings.ToLower(name)] }
-		authentic, err := webhook.IsAuthentic(get, []byte(decode(fields[2])), secrets, now, tolerance)
+		authentic, err := webhook.IsAuthentic(headers, []byte(decode(fields[1])), secrets, time.Unix(now, 0))
 		if err != nil {
 			fmt.Println("error")
 		} else {

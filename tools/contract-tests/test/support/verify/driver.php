@@ -2,7 +2,7 @@
 require __DIR__ . '/verify.php';
 
 foreach (file('php://stdin', FILE_IGNORE_NEW_LINES) as $line) {
-    [$now, $tolerance, $body, $secrets, $headers] = explode("\t", $line);
+    [$now, $body, $secrets, $headers] = explode("\t", $line);
     $named = [];
     foreach (array_filter(explode(',', $headers)) as $header) {
         [$name, $value] = explode(':', $header);
@@ -10,7 +10,7 @@ foreach (file('php://stdin', FILE_IGNORE_NEW_LINES) as $line) {
     }
     try {
         $secrets = array_map('base64_decode', explode(',', $secrets));
-        $authentic = is_authentic($named, base64_decode($body), $secrets, (int) $now, (int) $tolerance);
+        $authentic = is_authentic($named, base64_decode($body), $secrets, (int) $now);
         echo $authentic ? 'true' : 'false', "\n";
     } catch (InvalidArgumentException) {
         echo "error\n";
