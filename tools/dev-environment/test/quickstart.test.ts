@@ -187,8 +187,8 @@ describe('the receiver in Python', () => {
       const response = await fetch(`http://127.0.0.1:${port}/`, init);
       return { status: response.status, body: await response.text() };
     }
-    const signature = 'x-service-webhook-signature';
-    const timestampHeader = 'x-service-webhook-timestamp';
+    const signature = 'webhook-signature';
+    const timestampHeader = 'webhook-timestamp';
     const handshake = JSON.stringify({ verification_token: 'a'.repeat(43) });
     const otherSecret = generateWebhookSecret();
     const nextSigned = signWebhook({
@@ -227,9 +227,13 @@ describe('the receiver in Python', () => {
       },
       'text after the timestamp': { headers: { [timestampHeader]: `${nowSeconds()}abc` } },
       'an empty signature': { headers: { [signature]: '' } },
-      'a signature of another length': { headers: { [signature]: 'ab' } },
-      'a signature that is not ASCII': { headers: { [signature]: 'é'.repeat(64) } },
-      'a random signature': { headers: { [signature]: randomBytes(32).toString('hex') } },
+      'a signature of another length': { headers: { [signature]: 'v1,ab' } },
+      'a signature that is not ASCII': { headers: { [signature]: `v1,${'é'.repeat(44)}` } },
+      'a random signature': { headers: { [signature]: `v1,${randomBytes(32).toString('base64')}` } },
+      'the X-Service headers alone': {
+        headers: { [signature]: undefined, [timestampHeader]: undefined, 'webhook-id': undefined },
+      },
+      'another id': { headers: { 'webhook-id': 'msg_2' } },
     };
     for (const [name, request] of Object.entries(rejected)) {
       expect({ name, ...(await send(request)) }).toEqual({ name, status: 401, body: '' });
