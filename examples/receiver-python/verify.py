@@ -2,7 +2,7 @@
 import base64, hmac, re, time
 
 def is_authentic(headers, body, secrets, clock=time.time):
-    """Returns whether Deedwire signed the request with one of the secrets, at most 300 seconds ago or ahead.
+    """Returns whether Deedwire signed the request with one of the secrets, within 300 seconds of now.
 
     headers: lower-case names and their values; a framework's object, which ignores the case, also works
     body: the bytes as received, before any parsing

@@ -12,8 +12,7 @@ import javax.crypto.spec.SecretKeySpec;
 /** Verifies a webhook in plain Java, 11 or later. */
 public final class WebhookVerifier {
     /**
-     * Returns whether Deedwire signed the request with one of the secrets, at most 300 seconds before or after
-     * {@code now}.
+     * Returns whether Deedwire signed the request with one of the secrets, within 300 seconds of now.
      *
      * @param id the header {@code webhook-id}, or null
      * @param timestamp the header {@code webhook-timestamp}, or null

@@ -2,7 +2,7 @@
 // Verifies a webhook in plain PHP, 8.0 or later.
 
 /**
- * Returns whether Deedwire signed the request with one of the secrets, at most 300 seconds ago or ahead.
+ * Returns whether Deedwire signed the request with one of the secrets, within 300 seconds of now.
  *
  * @param array<string, string> $headers array_change_key_case(getallheaders())
  * @param string $body the bytes as received: file_get_contents('php://input')

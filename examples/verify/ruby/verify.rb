@@ -4,7 +4,7 @@
 require "openssl"
 
 module Webhook
-  # Returns whether Deedwire signed the request with one of the secrets, at most 300 seconds ago or ahead.
+  # Returns whether Deedwire signed the request with one of the secrets, within 300 seconds of now.
   #
   # headers: lower-case names and their values, or `request.headers` of Rails
   # body: the bytes as received: `request.body.read` of Rack, `request.raw_post` of Rails

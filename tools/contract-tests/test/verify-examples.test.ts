@@ -43,7 +43,7 @@ interface Case extends Request {
   expected: Verdict;
 }
 
-/** What a verifier accepts although `webhook-signing` rejects it. Deedwire did sign these requests. */
+/** What a verifier accepts although `webhook-signing` rejects it, and why. Deedwire signed these requests. */
 const lenient: Readonly<Record<string, string>> = {
   'webhook-signature: two values joined': 'a matching signature follows ", " and not only a space',
   'webhook-signature: two spaces': 'a matching signature follows two spaces',
@@ -193,6 +193,8 @@ interface Language {
   /** Other files of the program. */
   files?: Readonly<Record<string, string>>;
   build?: readonly string[];
+  /** Added to the environment of the build. */
+  env?: Readonly<Record<string, string>>;
   run: readonly [program: string, ...parameters: string[]];
 }
 
@@ -203,6 +205,7 @@ const csharpProject = `<Project Sdk="Microsoft.NET.Sdk">
     <TargetFramework>net$(BundledNETCoreAppTargetFrameworkVersion)</TargetFramework>
     <TargetFramework Condition="$(BundledNETCoreAppTargetFrameworkVersion) &lt; 5">netcoreapp$(BundledNETCoreAppTargetFrameworkVersion)</TargetFramework>
     <UseAppHost>false</UseAppHost>
+    <InvariantGlobalization>true</InvariantGlobalization>
   </PropertyGroup>
 </Project>
 `;
@@ -271,6 +274,13 @@ const languages: Language[] = [
     files: { 'driver.csproj': csharpProject },
     // Neither a build server nor MSBuild nodes outlive the build.
     build: ['dotnet', 'build', '-o', 'out', '-nodeReuse:false', '-p:UseSharedCompilation=false'],
+    env: {
+      DOTNET_CLI_TELEMETRY_OPTOUT: '1',
+      DOTNET_GENERATE_ASPNET_CERTIFICATE: 'false',
+      DOTNET_NOLOGO: '1',
+      // Otherwise .NET needs the libraries of ICU.
+      DOTNET_SYSTEM_GLOBALIZATION_INVARIANT: '1',
+    },
     run: ['dotnet', 'out/driver.dll'],
   },
 ];
@@ -301,16 +311,9 @@ function isSkipped({ name, programs }: Language): boolean {
   return true;
 }
 
-/** For `dotnet` only: it sends no telemetry and creates no certificate. */
-const dotnetEnv = {
-  DOTNET_CLI_TELEMETRY_OPTOUT: '1',
-  DOTNET_GENERATE_ASPNET_CERTIFICATE: 'false',
-  DOTNET_NOLOGO: '1',
-};
-
 /** Builds the program of a language in a folder. */
 async function build(
-  { file, copiedTo, driver, files = {}, build: command = [] }: Language,
+  { file, copiedTo, driver, files = {}, build: command = [], env = {} }: Language,
   folder: string,
 ): Promise<void> {
   const copy = join(folder, copiedTo ?? file.split('/').at(-1) ?? '');
@@ -319,7 +322,7 @@ async function build(
   await copyFile(join(drivers, driver), join(folder, driver));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const [program, ...parameters] = command;
-  if (program !== undefined) await succeed(program, parameters, { cwd: folder, env: dotnetEnv });
+  if (program !== undefined) await succeed(program, parameters, { cwd: folder, env });
 }
 
 /** Runs the program with lines on its standard input, and returns the lines that it prints. */
