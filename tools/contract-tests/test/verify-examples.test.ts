@@ -223,7 +223,7 @@ const languages: Language[] = [
     programs: ['python3'],
     file: 'examples/receiver-python/verify.py',
     fence: 'python',
-    verifier: /^def is_authentic\([^)]*\):\n {4}""".*?^ {4}"""\n((?: {4}.*\n)+)/ms,
+    verifier: /^def is_authentic\([^)]*\):\n {4}""".*?^ {4}"""\n((?: {4}[^\n]*\n)+)/ms,
     driver: 'driver.py',
     run: ['python3', 'driver.py'],
   },
