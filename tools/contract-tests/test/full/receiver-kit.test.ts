@@ -179,9 +179,9 @@ test.concurrent(
       expect((await pullReferralIds(client)).toSorted()).toEqual(accepted.toSorted());
       const { responses } = received;
       expect(responses.map(({ status }) => status)).not.toContain(401);
-      expect(new Set(responses.map(({ subscriptionId }) => subscriptionId))).toEqual(
-        new Set([undefined, oldId, newId]),
-      );
+      const subscriptionIds = responses.map(({ headers }) => headers['x-service-webhook-subscription-id']);
+      // A handshake has none.
+      expect(new Set(subscriptionIds)).toEqual(new Set([undefined, oldId, newId]));
       const deliveryIds = (await database.effects()).map(({ deliveryId }) => deliveryId);
       expect(new Set(deliveryIds).size).toBe(deliveryIds.length);
     } finally {

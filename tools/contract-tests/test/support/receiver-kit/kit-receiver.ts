@@ -1,39 +1,29 @@
 import { createServer } from 'node:http';
 import { listen } from '@deedwire/testing';
-import { createWebhookReceiver, type WebhookReceiver } from '@deedwire/webhook-receiver';
+import { createWebhookReceiver, type Secrets, type WebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { Pool, type PoolClient } from 'pg';
 import { recordEffect } from './effects.ts';
+import { type Observed, observe } from './observe.ts';
 
-/** A receiver on a server of Node, with PostgreSQL. Its handler of `referral.created` records an effect. */
-export interface KitReceiver extends Pick<WebhookReceiver, 'forget'> {
-  /** The callback URL. */
-  url: string;
-  /** Everything that the receiver responded to, in the order of the responses. */
-  responses: readonly KitResponse[];
-  close(): Promise<void>;
-}
-
-export interface KitResponse {
-  webhookId: string;
-  /** Undefined for a handshake. */
-  subscriptionId: string | undefined;
-  status: number;
-}
-
-export interface KitReceiverOptions {
+export interface KitReceiverOptions<Context = unknown> {
   databaseUrl: string;
-  secrets: readonly string[];
+  secrets: Secrets<Context>;
   /** Runs in the handler before it records the effect. */
   beforeEffect?: (deliveryId: string) => Promise<void>;
 }
 
-export async function startKitReceiver(options: KitReceiverOptions): Promise<KitReceiver> {
-  const { databaseUrl, secrets, beforeEffect = async () => {} } = options;
+/** A receiver with PostgreSQL. Its handler of `referral.created` records an effect. `close` also closes its connections. */
+export function createKitReceiver<Context = unknown>({
+  databaseUrl,
+  secrets,
+  beforeEffect = async () => {},
+}: KitReceiverOptions<Context>): WebhookReceiver<Context> {
   const pool = new Pool({ connectionString: databaseUrl });
-  const responses: KitResponse[] = [];
-  const receiver = createWebhookReceiver({
+  // `end` does not wait until the connections are closed, and the database is dropped afterwards.
+  pool.on('error', () => {});
+  const receiver = createWebhookReceiver<PoolClient, Context>({
     secrets,
     store: postgresStore<PoolClient>(pool),
     on: {
@@ -45,28 +35,34 @@ export async function startKitReceiver(options: KitReceiverOptions): Promise<Kit
       },
     },
   });
-  const handle = nodeHandler(receiver);
-  const server = await listen(
-    createServer((request, response) => {
-      response.on('finish', () => {
-        const { 'webhook-id': webhookId, 'x-service-webhook-subscription-id': subscriptionId } = request.headers;
-        responses.push({
-          webhookId: String(webhookId),
-          subscriptionId: subscriptionId?.toString(),
-          status: response.statusCode,
-        });
-      });
-      handle(request, response);
-    }),
-  );
   return {
-    url: `http://127.0.0.1:${server.port}/`,
-    responses,
+    ...receiver,
+    async close() {
+      await receiver.close();
+      await pool.end();
+    },
+  };
+}
+
+/** A receiver on a server of Node. */
+export interface KitReceiver extends Pick<WebhookReceiver, 'forget'>, Observed {
+  /** The callback URL. */
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function startKitReceiver(options: KitReceiverOptions): Promise<KitReceiver> {
+  const receiver = createKitReceiver(options);
+  const server = createServer(nodeHandler(receiver));
+  const observed = observe(server);
+  const listening = await listen(server);
+  return {
+    ...observed,
+    url: `http://127.0.0.1:${listening.port}/`,
     forget: receiver.forget,
     async close() {
       await receiver.close();
-      await server.close();
-      await pool.end();
+      await listening.close();
     },
   };
 }

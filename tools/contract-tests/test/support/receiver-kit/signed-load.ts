@@ -1,0 +1,124 @@
+import { formatGid, toRecordId } from '@deedwire/domain';
+import { eventually } from '@deedwire/testing';
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import type { AttemptResult, WebhookSender } from '@deedwire/webhook-sender';
+import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
+import { createSend } from '@deedwire/webhook-worker/send';
+import type { SendableTarget } from '@deedwire/webhooks';
+import { expect } from 'vitest';
+
+/** The secrets of a subscription, as the worker reads them. */
+export type SigningSecrets = Pick<SendableTarget, 'nextSecret' | 'secret'>;
+
+export interface SentDelivery {
+  webhookId: string;
+  body: Uint8Array;
+  signedWith: SigningSecrets;
+  result: AttemptResult;
+}
+
+/** Deliveries of one subscription, 16 at a time, as the worker sends them. */
+export interface SignedLoad {
+  readonly sent: readonly SentDelivery[];
+  /** Signs the deliveries that start from now on with these secrets. */
+  sign(secrets: SigningSecrets): void;
+  /** Resolves when all deliveries that have started, and this many more, have a result. */
+  more(count: number): Promise<void>;
+  /** Resolves when the started deliveries have a result. */
+  stop(): Promise<void>;
+}
+
+// As many as the worker sends to one subscription at once.
+const concurrency = 16;
+const gidNamespace = 'service';
+// Guards against hanging only.
+const waitTimeoutMs = 120_000;
+
+export function startSignedLoad(sender: WebhookSender, callbackUrl: string, signing: SigningSecrets): SignedLoad {
+  const send = createSend(sender, gidNamespace, createDeprecationHeaders(webhookEventTypes, 'https://docs.example'));
+  const subscription = {
+    subscriptionId: toRecordId<'WebhookSubscription'>('5'),
+    accountId: toRecordId<'Partner'>('7'),
+  };
+  const state = {
+    consecutiveFailures: 0,
+    breakerOpenUntilMs: null,
+    breakerProbes: 0,
+    holdUntilMs: null,
+    failingSinceMs: null,
+  };
+  const targetWith = (secrets: SigningSecrets): SendableTarget => ({
+    ...subscription,
+    callbackUrl,
+    urlNumber: 1,
+    state,
+    ...secrets,
+  });
+  let target = targetWith(signing);
+  let isStopped = false;
+  let started = 0;
+  const unanswered = new Set<number>();
+  const sent: SentDelivery[] = [];
+
+  async function deliver(sequence: number): Promise<void> {
+    const deliveryId = toRecordId<'WebhookDelivery'>(String(sequence));
+    const eventId = toRecordId<'WebhookEvent'>(String(sequence));
+    const occurredAt = new Date();
+    const body = Buffer.from(
+      JSON.stringify({
+        id: formatGid(gidNamespace, 'WebhookEvent', eventId),
+        type: 'referral.created',
+        version: '2026-11-01',
+        timestamp: occurredAt.toISOString(),
+        data: {
+          referralId: formatGid(gidNamespace, 'Referral', toRecordId(String(sequence))),
+          externalReference: null,
+        },
+      }),
+    );
+    const { secret, nextSecret } = target;
+    const delivery = {
+      ...subscription,
+      deliveryId,
+      eventId,
+      eventType: 'referral.created',
+      eventVersion: '2026-11-01',
+      occurredAt,
+      requestId: null,
+      sequence: String(sequence),
+      attempts: 0,
+      takes: 0,
+      dueAtMs: 0,
+      body,
+    };
+    unanswered.add(sequence);
+    const result = await send(target, delivery, 1);
+    unanswered.delete(sequence);
+    const webhookId = formatGid(gidNamespace, 'WebhookDelivery', deliveryId);
+    sent.push({ webhookId, body, signedWith: { secret, nextSecret }, result });
+  }
+
+  async function deliverInTurn(): Promise<void> {
+    while (!isStopped) {
+      started += 1;
+      // oxlint-disable-next-line no-await-in-loop -- one delivery after another
+      await deliver(started);
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: concurrency }, deliverInTurn));
+  return {
+    sent,
+    sign(secrets) {
+      target = targetWith(secrets);
+    },
+    async more(count) {
+      const last = started + count;
+      await eventually(() => expect(Math.min(started + 1, ...unanswered)).toBeGreaterThan(last), waitTimeoutMs);
+    },
+    async stop() {
+      isStopped = true;
+      await running;
+    },
+  };
+}
