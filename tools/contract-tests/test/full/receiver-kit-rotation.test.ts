@@ -120,9 +120,10 @@ function phaseOf({ signedWith }: SentDelivery): string {
 
 /** What a load and its receiver saw, without repeats. */
 function resultsOf({ load, receiver }: Subject) {
-  const sent = new Map(load.sent.map((delivery) => [delivery.webhookId, delivery]));
+  const sent = new Map(load.sent.map((delivery) => [`${delivery.webhookId} ${delivery.attempt}`, delivery]));
   const requests = receiver.responses.flatMap((response) => {
-    const delivery = sent.get(String(response.headers['webhook-id']));
+    const { 'webhook-id': webhookId, 'x-service-webhook-attempt': attempt } = response.headers;
+    const delivery = sent.get(`${String(webhookId)} ${String(attempt)}`);
     if (delivery === undefined) return [];
     return [{ phase: phaseOf(delivery), status: response.status, ...signersOf(response, delivery.body) }];
   });
@@ -149,8 +150,9 @@ const signedAfter = {
 async function expectOneEffectEach({ load, receiver, database }: Subject): Promise<void> {
   await eventually(() => expect(receiver.responses).toHaveLength(load.sent.length));
   const acknowledged = load.sent.filter(({ result }) => result.responseStatus === 200 && result.error === null);
+  expect(load.sent.some(({ attempt }) => attempt === 2)).toBe(true);
   const effects = (await database.effects()).map(({ deliveryId }) => deliveryId);
-  expect(effects.toSorted()).toEqual(acknowledged.map(({ webhookId }) => webhookId).toSorted());
+  expect(effects.toSorted()).toEqual([...new Set(acknowledged.map(({ webhookId }) => webhookId))].toSorted());
 }
 
 test(

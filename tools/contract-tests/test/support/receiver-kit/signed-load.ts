@@ -10,8 +10,12 @@ import { expect } from 'vitest';
 /** The secrets of a subscription, as the worker reads them. */
 export type SigningSecrets = Pick<SendableTarget, 'nextSecret' | 'secret'>;
 
+/** One attempt of a delivery. */
 export interface SentDelivery {
+  /** Of the delivery, which has the number of its first request. */
+  sequence: number;
   webhookId: string;
+  attempt: 1 | 2;
   body: Uint8Array;
   signedWith: SigningSecrets;
   result: AttemptResult;
@@ -19,17 +23,21 @@ export interface SentDelivery {
 
 /** Deliveries of one subscription, 16 at a time, as the worker sends them. */
 export interface SignedLoad {
+  /** In the order of the results. */
   readonly sent: readonly SentDelivery[];
-  /** Signs the deliveries that start from now on with these secrets. */
+  /** Signs the requests that start from now on with these secrets. */
   sign(secrets: SigningSecrets): void;
-  /** Resolves when all deliveries that have started, and this many more, have a result. */
+  /** Resolves when all requests that have started, and this many more, have a result. */
   more(count: number): Promise<void>;
-  /** Resolves when the started deliveries have a result. */
+  /** Resolves when the started requests have a result. */
   stop(): Promise<void>;
 }
 
 // As many as the worker sends to one subscription at once.
 const concurrency = 16;
+// Every tenth request repeats an earlier delivery, as if its response was lost.
+const repeatEvery = 10;
+const repeatAfter = 50;
 const gidNamespace = 'service';
 // Guards against hanging only.
 const waitTimeoutMs = 120_000;
@@ -59,24 +67,21 @@ export function startSignedLoad(sender: WebhookSender, callbackUrl: string, sign
   let started = 0;
   const unanswered = new Set<number>();
   const sent: SentDelivery[] = [];
+  const occurredAt = new Date();
 
-  async function deliver(sequence: number): Promise<void> {
+  async function deliver(sequence: number, attempt: 1 | 2): Promise<SentDelivery> {
     const deliveryId = toRecordId<'WebhookDelivery'>(String(sequence));
     const eventId = toRecordId<'WebhookEvent'>(String(sequence));
-    const occurredAt = new Date();
+    const referralId = formatGid(gidNamespace, 'Referral', toRecordId(String(sequence)));
     const body = Buffer.from(
       JSON.stringify({
         id: formatGid(gidNamespace, 'WebhookEvent', eventId),
         type: 'referral.created',
         version: '2026-11-01',
         timestamp: occurredAt.toISOString(),
-        data: {
-          referralId: formatGid(gidNamespace, 'Referral', toRecordId(String(sequence))),
-          externalReference: null,
-        },
+        data: { referralId, externalReference: null },
       }),
     );
-    const { secret, nextSecret } = target;
     const delivery = {
       ...subscription,
       deliveryId,
@@ -86,27 +91,30 @@ export function startSignedLoad(sender: WebhookSender, callbackUrl: string, sign
       occurredAt,
       requestId: null,
       sequence: String(sequence),
-      attempts: 0,
+      attempts: attempt - 1,
       takes: 0,
       dueAtMs: 0,
       body,
     };
-    unanswered.add(sequence);
-    const result = await send(target, delivery, 1);
-    unanswered.delete(sequence);
+    const { secret, nextSecret } = target;
+    const result = await send(target, delivery, attempt);
     const webhookId = formatGid(gidNamespace, 'WebhookDelivery', deliveryId);
-    sent.push({ webhookId, body, signedWith: { secret, nextSecret }, result });
+    return { sequence, webhookId, attempt, body, signedWith: { secret, nextSecret }, result };
   }
 
-  async function deliverInTurn(): Promise<void> {
+  async function sendInTurn(): Promise<void> {
     while (!isStopped) {
       started += 1;
-      // oxlint-disable-next-line no-await-in-loop -- one delivery after another
-      await deliver(started);
+      const request = started;
+      unanswered.add(request);
+      const earlier = request % repeatEvery === 0 ? sent.at(-repeatAfter) : undefined;
+      // oxlint-disable-next-line no-await-in-loop -- one request after another
+      sent.push(await (earlier?.attempt === 1 ? deliver(earlier.sequence, 2) : deliver(request, 1)));
+      unanswered.delete(request);
     }
   }
 
-  const running = Promise.all(Array.from({ length: concurrency }, deliverInTurn));
+  const running = Promise.all(Array.from({ length: concurrency }, sendInTurn));
   return {
     sent,
     sign(secrets) {
