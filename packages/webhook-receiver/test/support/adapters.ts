@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
+import type { Server as NetServer } from 'node:net';
 import { listen } from '@deedwire/testing';
+import { createAdaptorServer } from '@hono/node-server';
 import express5 from 'express';
 import { fastify } from 'fastify';
 import { expressHandler } from '../../src/express.ts';
@@ -72,7 +74,7 @@ function local(adapter: LocalAdapter): Adapter {
   };
 }
 
-async function serve(server: Server): Promise<Listening> {
+async function serve(server: NetServer): Promise<Listening> {
   const listening = await listen(server);
   return {
     url: `http://127.0.0.1:${listening.port}/webhooks`,
@@ -187,7 +189,7 @@ const hono: LocalAdapter = {
   fix: 'Let no middleware read the body of its route',
   start(receiver, mount) {
     const handle = fetchApps.hono(receiver, mount);
-    return serve(fetchServer((request) => handle(request, {})));
+    return serve(createAdaptorServer({ fetch: (request) => handle(request, {}) }));
   },
 };
 

@@ -7,7 +7,7 @@ import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import type { Adapter } from './adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './delivery.ts';
-import type { Setup } from './setup.ts';
+import type { Mount, Setup } from './setup.ts';
 import { type CreateReceiver, Subject } from './subject.ts';
 
 export interface Case {
@@ -15,7 +15,9 @@ export interface Case {
   readonly setup?: Partial<Setup>;
   /** True if the platform reads bodies itself, so that the receiver does not see what the case sends. */
   readonly streams?: boolean;
-  run(subject: Subject): Promise<void>;
+  readonly mount?: Mount;
+  /** @param fix a part of the line that the log has after the mount `consumed` */
+  run(subject: Subject, fix: string): Promise<void>;
 }
 
 const token = 'a-token-of-a-test-0123456789';
@@ -349,6 +351,22 @@ export const cases: readonly Case[] = [
       expectStatus(subject, deliveryOf({ body: `\uFEFF${JSON.stringify(converted)}` }), 200, { result: 'processed' }),
   },
   {
+    name: 'processes a delivery after a parser that keeps the bytes',
+    mount: 'parser',
+    run: (subject) => expectStatus(subject, deliveryOf(), 200, { result: 'processed' }),
+  },
+  {
+    name: 'responds 500 and logs the fix in one line after something that consumes the body',
+    mount: 'consumed',
+    async run(subject, fix) {
+      await expectRefused(subject, deliveryOf(), 500, 'BODY_NOT_RAW');
+      const logged = await subject.running.logged();
+      expect(logged).toHaveLength(1);
+      expect(logged[0]).toMatch(/^BODY_NOT_RAW: [^\n]*$/);
+      expect(logged[0]).toContain(fix);
+    },
+  },
+  {
     name: 'accepts each media type',
     async run(subject) {
       for (const type of ['text/plain', 'application/octet-stream', 'application/x-www-form-urlencoded', undefined])
@@ -613,12 +631,10 @@ export const cases: readonly Case[] = [
 
 /** Runs one case against a receiver behind an adapter. Rejects if the receiver does not conform. */
 export async function check(checked: Case, adapter: Adapter, create?: CreateReceiver): Promise<void> {
-  const subject = await Subject.start(adapter, {
-    ...(checked.setup === undefined ? {} : { setup: checked.setup }),
-    ...(create === undefined ? {} : { create }),
-  });
+  const { setup = {}, mount = 'plain' } = checked;
+  const subject = await Subject.start(adapter, { setup, mount, ...(create === undefined ? {} : { create }) });
   try {
-    await checked.run(subject);
+    await checked.run(subject, adapter.fix);
   } finally {
     await subject.stop();
   }

@@ -108,6 +108,16 @@ export const faults: readonly Fault[] = [
     create: signedAgain((request) => !has('webhook-id')(request)),
   },
   {
+    name: 'cannot use the bytes of a parser',
+    caughtBy: ['processes a delivery after a parser that keeps the bytes'],
+    create: around((request, receive) => receive({ ...request, body: async () => ({ kind: 'not-raw', fix: '' }) })),
+  },
+  {
+    name: 'does not log',
+    caughtBy: ['responds 500 and logs the fix in one line after something that consumes the body'],
+    create: withOptions(() => ({ log: { error: () => {} } })),
+  },
+  {
     name: 'serializes the parsed body again',
     caughtBy: ['verifies the bytes, not their text'],
     create: changedBody((bytes) => {
