@@ -42,8 +42,10 @@ export async function signedRequest<
   Type extends WebhookEvent['type'],
   Version extends Extract<WebhookEvent, { type: Type }>['version'],
 >(type: Type, version: Version, options: SignedRequestOptions<EventAt<Type, Version>['data']> = {}): Promise<Request> {
-  const versions: Readonly<Record<string, { data: object } | undefined>> = typicalBodies[type];
-  const typical = versions[version];
+  const versions: Readonly<Record<string, { data: object }>> = Object.hasOwn(typicalBodies, type)
+    ? typicalBodies[type]
+    : {};
+  const typical = Object.hasOwn(versions, version) ? versions[version] : undefined;
   if (typical === undefined) throw new TypeError(`There is no event ${type} ${version}.`);
   const body = JSON.stringify({ ...typical, data: { ...typical.data, ...options.data } });
   const id = options.id ?? `gid://service/WebhookDelivery/${Date.now()}${Math.floor(Math.random() * 1e6)}`;

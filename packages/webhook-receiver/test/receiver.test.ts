@@ -124,10 +124,6 @@ test('builds requests for tests', async () => {
   expect(await status(signedRequest('lender.updated', '2026-11-01', { secret, nextSecret: testSecret }))).toBe(200);
   expect(await status(signedRequest('lender.updated', '2026-11-01', { age: 400 }))).toBe(401);
   expect(await status(signedRequest('lender.updated', '2026-11-01', { tamper: (body) => `${body} ` }))).toBe(401);
-  // @ts-expect-error -- a version that the type does not have
-  await expect(signedRequest('lender.updated', '2027-02-01')).rejects.toThrow(
-    'There is no event lender.updated 2027-02-01.',
-  );
 });
 
 test('compiles with handlers of existing types and versions only', () => {
@@ -164,4 +160,32 @@ test('compiles with handlers of existing types and versions only', () => {
     }),
   ];
   expect(receivers).toHaveLength(5);
+});
+
+test('compiles with the types, versions and fields of existing events only, in requests for tests', async () => {
+  const requests = [
+    signedRequest('referral.created', '2026-11-01', { data: { externalReference: null } }),
+    // @ts-expect-error -- a field of another type
+    signedRequest('lender.updated', '2026-11-01', { data: { matterId: 'gid://service/Matter/1' } }),
+    // @ts-expect-error -- a value of another type
+    signedRequest('lender.updated', '2026-11-01', { data: { name: 1 } }),
+  ];
+  const bodies = await Promise.all(requests.map(async (request) => (await request).json()));
+  expect(bodies).toMatchObject([
+    { type: 'referral.created', data: { externalReference: null } },
+    { data: { name: expect.any(String), matterId: 'gid://service/Matter/1' } },
+    { data: { name: 1 } },
+  ]);
+  // @ts-expect-error -- a version that the type does not have
+  await expect(signedRequest('lender.updated', '2027-02-01')).rejects.toThrow(TypeError);
+  // @ts-expect-error -- no type
+  await expect(signedRequest('lender.updatd', '2026-11-01')).rejects.toThrow(TypeError);
+  for (const [type, version] of [
+    ['lender.updatd', '2026-11-01'],
+    ['constructor', 'name'],
+    ['lender.updated', '2025-11-01'],
+    ['lender.updated', 'constructor'],
+  ])
+    // @ts-expect-error -- any text
+    await expect(signedRequest(type, version)).rejects.toThrow(new TypeError(`There is no event ${type} ${version}.`));
 });
