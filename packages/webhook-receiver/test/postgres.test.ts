@@ -2,9 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type PostgresStore, postgresStore } from '../src/postgres.ts';
+import { type PostgresStore, postgresStore, type PostgresTransactions } from '../src/postgres.ts';
+import { createWebhookReceiver } from '../src/receiver.ts';
 import { WorkFailedError } from '../src/store.ts';
+import { nodeAdapter } from './support/adapters.ts';
+import { deliveryOf, secret } from './support/delivery.ts';
 import { library } from './support/library.ts';
+import { Subject } from './support/subject.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -137,6 +141,51 @@ test.each(['commit', 'rollback'])('fails if the handler sends %s', async (statem
   await expect(failed).rejects.toThrow(WorkFailedError);
   // Either both or neither.
   expect(await effects()).toBe((await isRemembered()) ? 1 : 0);
+});
+
+test('responds only after the commit', async () => {
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const other = library(pool);
+  let transactions = 0;
+  const slow: PostgresTransactions<{ client: PoolClient }> = {
+    ...other,
+    transaction(work) {
+      transactions += 1;
+      // The transaction of the first request waits before its commit.
+      return transactions > 1
+        ? other.transaction(work)
+        : other.transaction(async (opened) => {
+            const result = await work(opened);
+            reached.resolve();
+            await gate.promise;
+            return result;
+          });
+    },
+  };
+  const subject = await Subject.start(nodeAdapter, {
+    create: () =>
+      createWebhookReceiver({
+        secrets: [secret],
+        store: postgresStore(slow),
+        on: { 'referral.converted': { '2026-11-01': (_event, context) => effect(context.transaction.client) } },
+      }),
+  });
+  let isAnswered = false;
+  const answer = subject.send(deliveryOf({ id })).finally(() => {
+    isAnswered = true;
+  });
+  try {
+    await reached.promise;
+    expect(await subject.send(deliveryOf({ id }))).toMatchObject({ status: 409, json: { code: 'BUSY' } });
+    expect([isAnswered, await effects()]).toEqual([false, 0]);
+    gate.resolve();
+    expect(await answer).toMatchObject({ status: 200, json: { result: 'processed' } });
+    expect(await effects()).toBe(1);
+  } finally {
+    gate.resolve();
+    await subject.stop();
+  }
 });
 
 test('remembers nothing if the commit fails', async () => {

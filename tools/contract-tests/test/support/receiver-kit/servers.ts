@@ -96,5 +96,8 @@ export const receiverServers: readonly ReceiverServer[] = [
         isBase64Encoded: true,
       })),
   },
-  { name: 'Workers', create: (receiver) => createAdaptorServer({ fetch: (request) => receiver.fetch(request) }) },
+  {
+    name: 'A function of the Fetch API',
+    create: (receiver) => createAdaptorServer({ fetch: (request) => receiver.fetch(request) }),
+  },
 ];
