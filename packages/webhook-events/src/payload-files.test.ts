@@ -63,6 +63,23 @@ test('the committed generated files equal a fresh generation', async () => {
   }
 });
 
+test('the types and the parser of receivers leave out a retired version', async () => {
+  const eventTypes = webhookEventTypes.map((eventType) => ({
+    ...eventType,
+    versions: eventType.versions.map((version) =>
+      eventType.type === 'referral.converted' && version.version === '2026-11-01'
+        ? { ...version, status: 'retired' as const }
+        : version,
+    ),
+  }));
+  const files = await generatedFiles(eventTypes);
+  for (const path of ['src/generated/webhook-event.ts', 'src/generated/validators.ts']) {
+    expect(files.get(path)).not.toContain('ReferralConverted20261101');
+    expect(files.get(path)).toContain('ReferralConverted20270201');
+  }
+  expect(files.get('src/generated/validators.ts')).not.toContain('referral.converted/2026-11-01');
+});
+
 test('payload files and fixtures exist for exactly the registered versions', () => {
   const registered = payloads.map(({ type, version }) => `${type}/${version}`);
   const dated = filesBelow('src').filter((file) => /^src\/[^/]+\.[^/]+\/[\d-]+\.ts$/.test(file));
