@@ -7,6 +7,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 // also apply to `require`.
 const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
+// Guard against hanging only. A busy machine can need many times the usual duration.
+const bounds = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } };
 /** The files that take longest, the longest first. */
 const longest = [
   'scaffold-event-type',
@@ -37,10 +39,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
-const withPostgres = {
-  globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts',
-  hookTimeout: 120_000,
-};
+const withPostgres = { globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts' };
 
 export default defineConfig({
   ...shared,
@@ -54,8 +53,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
-          // Guards against hanging only. A busy machine can need many times the usual duration.
-          testTimeout: 120_000,
+          ...bounds,
           include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
         },
       },
@@ -65,7 +63,7 @@ export default defineConfig({
           name: 'integration',
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
-          testTimeout: 120_000,
+          ...bounds,
           ...withPostgres,
         },
       },
@@ -75,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'full',
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
-          testTimeout: 120_000,
+          ...bounds,
           ...withPostgres,
         },
       },
@@ -85,9 +83,10 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['{packages,apps,tools}/*/test/long/**/*.test.ts'],
+          ...bounds,
           testTimeout: 6 * 3_600_000,
-          ...withPostgres,
           hookTimeout: 3_600_000,
+          ...withPostgres,
         },
       },
     ],

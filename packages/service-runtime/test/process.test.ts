@@ -38,7 +38,7 @@ async function untilListening(child: Child): Promise<{ logged: Line[]; url: stri
   createInterface(child.stdout).on('line', (line) => {
     if (line.endsWith('}')) logged.push(JSON.parse(line));
   });
-  await expect.poll(() => logged.some(({ msg }) => msg === 'listening'), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => logged.some(({ msg }) => msg === 'listening')).toBe(true);
   const { url = '', adminUrl = '' } = logged.find(({ msg }) => msg === 'listening') ?? {};
   return { logged, url, adminUrl };
 }
@@ -103,7 +103,7 @@ describe('while nothing reads its log', () => {
 
     child.stdout.resume();
     const reported = () => logged.reduce((sum, { droppedLines = 0 }) => sum + droppedLines, 0);
-    await expect.poll(reported, { timeout: 60_000 }).toBe(Number(dropped));
+    await expect.poll(reported).toBe(Number(dropped));
     const written = logged.filter(({ msg }) => msg === 'request').length;
     expect(written + Number(dropped)).toBe(requests);
     child.kill('SIGTERM');

@@ -241,8 +241,10 @@ test.each(['the port for clients', 'the admin port'])('rejects and closes when %
 
 test('stops in order: unready, no new work, drained, requests in flight finished, closed', async () => {
   const steps: string[] = [];
+  const arrived = Promise.withResolvers<void>();
   const inFlight = Promise.withResolvers<void>();
   const respond = async () => {
+    arrived.resolve();
     await inFlight.promise;
     steps.push('responded');
     return json({});
@@ -255,6 +257,7 @@ test('stops in order: unready, no new work, drained, requests in flight finished
   });
   await service.whenReady;
   const slow = fetch(`${service.url}/slow`);
+  await arrived.promise;
   const stopped = service.stop();
   const ready = await fetch(`${service.adminUrl}/ready`);
   expect(await ready.json()).toEqual({ ready: false, problems: ['stopping'] });

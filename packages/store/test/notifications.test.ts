@@ -68,6 +68,14 @@ async function drained(heard: Heard): Promise<readonly (string | null)[]> {
   return heard.payloads.filter((payload) => payload !== 'last');
 }
 
+/** Waits until the server has no session of the application. */
+async function untilNoSession(applicationName: string): Promise<void> {
+  const observer = await connect(database.databaseUrl);
+  const sessions = () => observer.run(`select from pg_stat_activity where application_name like $1`, [applicationName]);
+  await expect.poll(sessions, patience).toEqual([]);
+  await observer.close();
+}
+
 describe('a store', () => {
   test('notifies after the commit, and not before', async () => {
     const store = openStore();
@@ -145,10 +153,7 @@ describe('a store', () => {
     await store.transaction(async (transaction) => transaction.notifyAfterCommit());
     await store.close();
     await wakes(heard, 2);
-    const observer = await connect(database.databaseUrl);
-    const connections = () => observer.run(`select from pg_stat_activity where application_name like 'test-close%'`);
-    await expect.poll(connections, patience).toEqual([]);
-    await observer.close();
+    await untilNoSession('test-close%');
   });
 });
 
@@ -188,10 +193,7 @@ describe('a notifier', () => {
     notifier.notify('');
     await notifier.close();
     await wakes(heard, 2);
-    const observer = await connect(database.databaseUrl);
-    const connections = () => observer.run(`select from pg_stat_activity where application_name = 'test-notify'`);
-    await expect.poll(connections, patience).toEqual([]);
-    await observer.close();
+    await untilNoSession('test-notify');
   });
 
   test('reports that it cannot connect, and closes', async () => {
@@ -212,6 +214,7 @@ describe('a notifier', () => {
     await wakes(heard, 2);
     await terminateBackends(database.databaseUrl);
     await wakes(heard, 3);
+    await untilNoSession('test-notify');
     notifier.notify('');
     await expect.poll(() => heard.payloads, patience).toEqual([null, '', null, '']);
   });
@@ -239,9 +242,7 @@ describe('a listener', () => {
     await expect.poll(() => late.errors, patience).toHaveLength(1);
     await late.listener.close();
 
-    const observer = await connect(database.databaseUrl);
-    await sleep(300);
-    expect(await observer.run(`select pid from pg_stat_activity where application_name = 'test-listen'`)).toEqual([]);
-    await observer.close();
+    await sleep(300); // until it would have reconnected
+    await untilNoSession('test-listen');
   });
 });

@@ -6,6 +6,7 @@ import { createMigratedDatabase } from './support/database.ts';
 
 let database: TestDatabase;
 let store: Store;
+let patient: Store;
 let silent: Store;
 const slow: SlowStatement[] = [];
 
@@ -13,6 +14,10 @@ beforeAll(async () => {
   database = await createMigratedDatabase();
   const options = { databaseUrl: database.databaseUrl, applicationName: 'test' };
   store = createStore({ ...options, slowStatement: { thresholdMs: 100, onSlow: (statement) => slow.push(statement) } });
+  patient = createStore({
+    ...options,
+    slowStatement: { thresholdMs: 60_000, onSlow: (statement) => slow.push(statement) },
+  });
   silent = createStore({ ...options, slowStatement: { thresholdMs: 0, onSlow: (statement) => slow.push(statement) } });
   // Slow at its COMMIT.
   const superuser = await connect(database.databaseUrl);
@@ -29,7 +34,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await Promise.all([store.close(), silent.close()]);
+  await Promise.all([store.close(), patient.close(), silent.close()]);
   await database.drop();
 });
 
@@ -43,7 +48,7 @@ test('reports a slow statement by its name, milliseconds and rows, without its v
 });
 
 test('does not report a statement below the threshold, or any at a threshold of 0', async () => {
-  await store.query(sleep, [0, '']);
+  await patient.query(sleep, [0.05, '']);
   await silent.query(sleep, [0.05, '']);
   await silent.transaction((transaction) => transaction.query(sleep, [0.05, '']));
   expect(slow).toEqual([]);
@@ -54,7 +59,8 @@ test('reports the statements of a transaction, and its COMMIT', async () => {
     await transaction.query(sleep, [0.05, '']);
     await transaction.query({ name: 'insert', text: 'insert into deferred values (1)' }, []);
   });
-  expect(slow).toEqual([
+  // On a busy machine, BEGIN and the insert can be slow too.
+  expect(slow.filter(({ name }) => name === 'sleep' || name === 'commit')).toEqual([
     { name: 'sleep', durationMs, rows: 3 },
     { name: 'commit', durationMs, rows: expect.any(Number) },
   ]);

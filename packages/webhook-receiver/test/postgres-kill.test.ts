@@ -42,7 +42,7 @@ test('makes the changes of a handler once if the process is killed at 20 random 
   for (const id of interrupted) {
     const status = async (): Promise<number> => (await send(url, deliveryOf({ id }))).status;
     // The server ends the transaction of a killed process when it notices the closed connection.
-    await expect.poll(status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(status).toBe(200);
   }
   child.disconnect();
   const pool = new Pool({ connectionString: database.databaseUrl });

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { eventually } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type PostgresStore, postgresStore, type PostgresTransactions } from '../src/postgres.ts';
@@ -83,11 +83,10 @@ test('is busy within the lock timeout while another transaction processes the de
   });
   await started.promise;
   const startMs = performance.now();
+  // It resolves before the first call can end.
   const second = await store.once(id, effect).finally(() => gate.resolve());
-  const elapsedMs = performance.now() - startMs;
   expect(second).toBe('busy');
-  expect(elapsedMs).toBeGreaterThan(150);
-  expect(elapsedMs).toBeLessThan(4_000);
+  expect(performance.now() - startMs).toBeGreaterThan(150);
   expect(await first).toBe('processed');
   expect(await effects()).toBe(1);
 });
@@ -201,7 +200,8 @@ test('survives a connection that is lost between two statements of a handler', a
   const failed = store.once(id, async (transaction) => {
     await effect(transaction);
     await terminateBackends(database.databaseUrl);
-    await sleep(100);
+    // The pool drops its other connections, which the next calls would take.
+    await eventually(() => expect(pool.totalCount).toBe(1));
   });
   await expect(failed).rejects.toThrow(/terminat|is not queryable/);
   expect(await effects()).toBe(0);

@@ -25,7 +25,11 @@ test('the memory store remembers the newest ids', async () => {
 
 test('finishes a handler that takes 6 s after the sender has disconnected, so that the retry is a duplicate', async () => {
   const subject = await Subject.start(nodeAdapter);
-  subject.work = () => sleep(6_000);
+  const repeated = Promise.withResolvers<void>();
+  subject.work = async () => {
+    await sleep(6_000);
+    await repeated.promise;
+  };
   const { url } = subject.running;
   const { headers, body } = deliveryOf({ id: 'slow' });
   const first = fetch(url, {
@@ -36,9 +40,8 @@ test('finishes a handler that takes 6 s after the sender has disconnected, so th
   });
   await expect(first).rejects.toThrow(/timeout/);
   expect(await subject.send(deliveryOf({ id: 'slow' }))).toMatchObject({ status: 409, json: { code: 'BUSY' } });
-  await expect
-    .poll(async () => (await subject.send(deliveryOf({ id: 'slow' }))).json, { timeout: 20_000 })
-    .toEqual({ result: 'duplicate' });
+  repeated.resolve();
+  await expect.poll(async () => (await subject.send(deliveryOf({ id: 'slow' }))).json).toEqual({ result: 'duplicate' });
   await subject.stop();
   expect(subject.handled).toHaveLength(1);
 });

@@ -89,14 +89,12 @@ it('does not use the hosts file', async () => {
 it('cancels a lookup when its signal is aborted, and no other lookup', async () => {
   const server = await nameServer((name) => (name === 'silent.example' ? undefined : { [typeA]: [[1, 2, 3, 4]] }));
   const resolve = dnsResolver([server]);
-  const startMs = performance.now();
   const deadline = new AbortController();
   const silent = resolve('silent.example', deadline.signal);
   const otherDeadline = new AbortController();
   const other = resolve('silent.example', otherDeadline.signal);
   setTimeout(() => deadline.abort(), 50);
   await expect(silent).rejects.toMatchObject({ code: 'ECANCELLED' });
-  expect(performance.now() - startMs).toBeLessThan(900);
   expect(await Promise.race([other, resolve('a.example', never)])).toEqual(['1.2.3.4']);
   otherDeadline.abort();
   await expect(other).rejects.toMatchObject({ code: 'ECANCELLED' });

@@ -155,11 +155,11 @@ describe('without a trusted TLS connection', () => {
   it('times out at the deadline of the TLS handshake', async () => {
     const { port, connections } = await rawReceiver(() => {});
     expect(
-      await localSender({ timeoutMs: 100 }).verify({ url: `https://receiver.test:${port}/`, secret }),
+      await localSender({ timeoutMs: 2000 }).verify({ url: `https://receiver.test:${port}/`, secret }),
     ).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_TIMEOUT',
-      message: `The callback URL did not send a complete response within 0.1 s. receiver.test:${port} accepted the connection but did not complete the TLS handshake.`,
+      message: `The callback URL did not send a complete response within 2 s. receiver.test:${port} accepted the connection but did not complete the TLS handshake.`,
     });
     await expect.poll(() => connections[0]?.destroyed).toBe(true);
   });

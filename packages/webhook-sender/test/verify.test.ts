@@ -107,10 +107,11 @@ describe('the handshake', () => {
     ],
   ])('times out at the deadline for %s', async (_case, text, why) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
-    expect(await sender({ timeoutMs: 100 }).verify({ url: receiver.url, secret })).toStrictEqual({
+    // The headers arrive before the deadline, also on a busy machine.
+    expect(await sender({ timeoutMs: 2000 }).verify({ url: receiver.url, secret })).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_TIMEOUT',
-      message: `The callback URL did not send a complete response within 0.1 s. 127.0.0.1:${receiver.port} ${why}`,
+      message: `The callback URL did not send a complete response within 2 s. 127.0.0.1:${receiver.port} ${why}`,
     });
   });
 

@@ -88,7 +88,7 @@ test('creates a subscription after a handshake and delivers a signed event to it
   });
 
   await expect
-    .poll(async () => t.partner.request(operations.DeliveryDocument, { id: verified.id ?? '' }), { timeout: 60_000 })
+    .poll(async () => t.partner.request(operations.DeliveryDocument, { id: verified.id ?? '' }))
     .toMatchObject({
       webhookDelivery: {
         id: verified.id,
