@@ -43,9 +43,7 @@ test('a worker killed between taking and settling a delivery loses no event', { 
   expect(repeated[0]?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
 
   await expect
-    .poll(async () => (await t.partner.request(operations.DeliveriesDocument, {})).webhookDeliveries.nodes, {
-      timeout: 60_000,
-    })
+    .poll(async () => (await t.partner.request(operations.DeliveriesDocument, {})).webhookDeliveries.nodes)
     .toMatchObject([
       { sequence: 2, status: 'DELIVERED' },
       { sequence: 1, status: 'DELIVERED', attempts: [{ number: 1, responseStatus: 204 }] },

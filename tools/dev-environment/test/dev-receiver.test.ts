@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { postGraphql } from '@deedwire/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DevCaller } from '../src/dev-file.ts';
 import { workspaceRoot } from '../src/workspace.ts';
 import { newDevHome, type DevHome, type DevProcess } from './dev-process.ts';
@@ -13,11 +13,8 @@ const withReceiver = { commandArguments: ['--receiver'] };
 
 /** Runs the operator command that `pnpm dev` printed. Returns the id of its referral, or of its team member. */
 async function runPrintedCommand(home: DevHome, dev: DevProcess, pattern: RegExp): Promise<string> {
-  const command = await vi.waitFor(() => {
-    const [found] = pattern.exec(dev.output()) ?? [];
-    if (found === undefined) throw new Error(`The output has no command ${String(pattern)}:\n${dev.output()}`);
-    return found;
-  });
+  await expect.poll(dev.output).toMatch(pattern);
+  const [command = ''] = pattern.exec(dev.output()) ?? [];
   const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
   const operator = command.replace(/^npx -y pnpm@[\d.]+ operator/, `"$NODE" --conditions=deedwire-source ${main}`);
   const { stdout } = await promisify(execFile)('sh', ['-c', operator], {
@@ -52,7 +49,7 @@ async function waitForWebhook(dev: DevProcess, type: string, id: string): Promis
     `^receiver +${type} 2026-11-01, attempt 1\\n {16}\\{\\n[\\s\\S]*"(?:referralId|id)": "${id}"`,
     'm',
   );
-  await vi.waitFor(() => expect(dev.output()).toMatch(webhook), { timeout: 60_000 });
+  await expect.poll(dev.output).toMatch(webhook);
 }
 
 /** The types that each interface offers, at the versions that the receiver pins. */
@@ -127,10 +124,7 @@ test('resumes a paused subscription and adds the event types that it lacks', { t
   const port = new URL(before?.callbackUrl ?? '').port;
   const stopResponding = await respondGone(port);
   await runPrintedCommand(home, withoutReceiver, /^npx .* create .*$/m);
-  await vi.waitFor(async () => expect(await readSubscriptions(partner)).toMatchObject([{ status: 'PAUSED' }]), {
-    timeout: 60_000,
-    interval: 200,
-  });
+  await expect.poll(() => readSubscriptions(partner), { interval: 200 }).toMatchObject([{ status: 'PAUSED' }]);
   const update = `mutation ($input: UpdateWebhookSubscriptionInput!) {
     updateWebhookSubscription(input: $input) { userErrors { message } }
   }`;
@@ -157,13 +151,11 @@ test('prints a rejected request', async () => {
   const home = await newDevHome();
   const dev = home.start({}, withReceiver);
   await home.whenReady(dev);
-  const url = await vi.waitFor(() => {
-    const [, found = ''] = /sample receiver +(http\S+)/.exec(dev.output()) ?? [];
-    expect(found).not.toBe('');
-    return found;
-  });
+  const line = /sample receiver +(http\S+)\n/;
+  await expect.poll(dev.output).toMatch(line);
+  const [, url = ''] = line.exec(dev.output()) ?? [];
   expect((await fetch(url, { method: 'POST', body: 'not JSON' })).status).toBe(401);
-  await vi.waitFor(() => expect(dev.output()).toMatch(/^receiver +rejected a request: 401 SIGNATURE_MISSING$/m));
+  await expect.poll(dev.output).toMatch(/^receiver +rejected a request: 401 SIGNATURE_MISSING$/m);
 });
 
 test('prints the help', async () => {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { postGraphql } from '@deedwire/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newDevHome } from './dev-process.ts';
 
 test('writes dev.json with valid credentials and with exactly the fields that scripts rely on', async () => {
@@ -60,7 +60,7 @@ test('prints curl commands that work in a shell unchanged', async () => {
   const home = await newDevHome();
   const dev = home.start();
   await home.whenReady(dev);
-  await vi.waitFor(() => expect(dev.output()).toContain('operator referral convert'));
+  await expect.poll(dev.output).toContain('operator referral convert');
   const commands = dev.output().match(/^curl (?:.*\\\n)+.*$/gm) ?? [];
   expect(commands).toHaveLength(4);
   for (const command of commands) {
@@ -93,10 +93,9 @@ test.skipIf(process.platform !== 'linux')('restarts an app that ends, on the sam
       .find((line) => line.includes('apps/webhook-worker'))
       ?.split(' ') ?? [];
   process.kill(Number(pid), 'SIGKILL');
-  await vi.waitFor(() => expect(dev.output()).toContain('webhook-worker ended (SIGKILL)'), { timeout: 60_000 });
-  await vi.waitFor(async () => expect((await fetch(`${admin['webhook-worker']}/ready`)).status).toBe(200), {
-    timeout: 60_000,
-  });
+  await expect.poll(dev.output).toContain('webhook-worker ended (SIGKILL)');
+  const status = async (): Promise<number> => (await fetch(`${admin['webhook-worker']}/ready`)).status;
+  await expect.poll(status).toBe(200);
 });
 
 describe('explains why it cannot start', () => {

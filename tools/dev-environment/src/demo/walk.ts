@@ -24,8 +24,8 @@ export interface DemoWorld {
 const deliveryTimeoutMs = 15_000;
 // The first retry is due 5 to 6 s after the failed attempt.
 const retryTimeoutMs = 20_000;
-// The worker records attempts in batches, every few milliseconds.
-const settleTimeoutMs = 3_000;
+// The worker records attempts in batches, every few milliseconds on an idle machine.
+const settleTimeoutMs = 15_000;
 
 const createSubscription =
   `mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) {
