@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { formatLogLine } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import { sdl } from '@deedwire/partner-schema';
 import {
   eventually,
@@ -107,9 +108,7 @@ async function plainPortUrl(): Promise<string> {
 
 /** The URL of a port on which no server listens. */
 async function unusedUrl(): Promise<string> {
-  const listening = await listen(createServer());
-  await listening.close();
-  return `http://${host}:${listening.port}/`;
+  return `http://${host}:${await findFreePort()}/`;
 }
 
 /** A receiver made with the kit, whose secret is not the one of the subscription. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import { startApp, type AppName, type RunningApp } from './app-process.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
@@ -83,10 +84,14 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     });
   }
 
+  // Ports that stay free while an app restarts, unlike those that the system assigns for 0.
+  const fixed = async (port = 0): Promise<number> => (port === 0 ? findFreePort() : port);
+  const startFixed = async (name: AppName, port?: number): Promise<RunningApp> =>
+    start(name, await fixed(port), await fixed(adminPorts[name]));
   const starting = [
-    start('lender-api', ports['lender-api'] ?? 0, adminPorts['lender-api'] ?? 0),
-    start('partner-api', ports['partner-api'] ?? 0, adminPorts['partner-api'] ?? 0),
-    start('webhook-worker', 0, adminPorts['webhook-worker'] ?? 0),
+    startFixed('lender-api', ports['lender-api']),
+    startFixed('partner-api', ports['partner-api']),
+    startFixed('webhook-worker'),
   ] as const;
   const [lenderApi, partnerApi, webhookWorker] = await Promise.all(starting).catch(async (error: unknown) => {
     await Promise.all(starting.map((app) => app.then((running) => running.stop()).catch(() => {})));

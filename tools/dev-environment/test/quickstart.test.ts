@@ -2,9 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { listen } from '@deedwire/testing';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../src/workspace.ts';
@@ -82,12 +81,6 @@ function run(block: string, env: Record<string, string> = {}): Command {
   return { child, output: () => output, ended };
 }
 
-async function freePort(): Promise<string> {
-  const listening = await listen(createServer());
-  await listening.close();
-  return String(listening.port);
-}
-
 /** Starts a receiver and waits until its port accepts connections. */
 async function startReceiver(block: string, env: Record<string, string> & { PORT: string }): Promise<Command> {
   const receiver = run(block, env);
@@ -123,7 +116,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
     const home = await newDevHome();
     const dev = home.start();
     await home.whenReady(dev);
-    const port = await freePort();
+    const port = String(await findFreePort());
     const env = { DEEDWIRE_HOME: home.path, PORT: port };
     /** The block with the home and the port of this test, and without `npx`, which needs a network. */
     const adapt = (text: string): string =>
@@ -164,7 +157,7 @@ describe('the receiver in Python', () => {
 
   test.skipIf(withoutPython)('accepts what Deedwire signs and rejects everything else', async () => {
     const secret = generateWebhookSecret();
-    const port = await freePort();
+    const port = String(await findFreePort());
     const receiver = await startReceiver(block.split('\n').slice(1).join('\n'), { WEBHOOK_SECRET: secret, PORT: port });
     const event = JSON.stringify({ type: 'referral.created', note: 'é' });
 

@@ -1,13 +1,27 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Finds a free TCP port on 127.0.0.1. Another process can take the port before the caller uses it. */
+// Below the ports that Linux (from 32768) and macOS (from 49152) assign.
+const lowest = 16_384;
+const highest = 32_767;
+
+/**
+ * Finds a free TCP port on 127.0.0.1 that the system assigns to no connection and to no server without a fixed port. So it
+ * stays free while a server that listens on it restarts. A process that asks for this port can take it before the caller.
+ */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No free TCP port was found on 127.0.0.1.');
-  return address.port;
+  for (let attempt = 1; ; attempt += 1) {
+    const port = randomInt(lowest, highest + 1);
+    const server = createServer();
+    try {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+    } catch (error) {
+      if (attempt === 100) throw new Error('No free TCP port was found on 127.0.0.1.', { cause: error });
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

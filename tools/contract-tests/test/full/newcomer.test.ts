@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase, findFreePort, type TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen, type Listening } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, test, vi, type TestContext } from 'vitest';
@@ -128,12 +128,6 @@ async function versioned({ framework, packages }: Row): Promise<string[]> {
       return `${name}@${manifest.dependencies[name] ?? manifest.devDependencies[name]}`;
     }),
   );
-}
-
-async function freePort(): Promise<string> {
-  const listening = await listen(createServer());
-  await listening.close();
-  return String(listening.port);
 }
 
 interface Run {
@@ -292,7 +286,7 @@ test.concurrent.for(pasted)(
     if (row.start === 'node local.mjs')
       await cp(join(workspaceRoot, 'examples/receiver-lambda/local.mjs'), join(folder, 'local.mjs'));
 
-    const port = await freePort();
+    const port = String(await findFreePort());
     const url = `http://127.0.0.1:${port}/webhooks`;
     const webhookSecret = generateWebhookSecret();
     const output = run({
