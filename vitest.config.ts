@@ -46,7 +46,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

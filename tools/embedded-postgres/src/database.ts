@@ -1,4 +1,4 @@
-import { Client, escapeIdentifier } from 'pg';
+import { Client, DatabaseError, escapeIdentifier } from 'pg';
 
 /** Opens a connection for `work` and closes it afterwards. */
 export async function withClient<T>(databaseUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
@@ -31,9 +31,19 @@ export async function createDatabase(serverUrl: string, name: string, template =
   return urlOf(serverUrl, name);
 }
 
-/** Drops a database and ends its sessions. */
+/**
+ * Drops a database. PostgreSQL waits up to 5 s for its sessions to end, and then they are terminated. Without the wait, a client
+ * that has closed its pool could still get the error of a terminated session, which no one handles.
+ */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
-  await withClient(serverUrl, (client) =>
-    client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`),
-  );
+  const statement = `DROP DATABASE IF EXISTS ${escapeIdentifier(name)}`;
+  await withClient(serverUrl, async (client) => {
+    try {
+      await client.query(statement);
+    } catch (error) {
+      const isInUse = error instanceof DatabaseError && error.code === '55006';
+      if (!isInUse) throw error;
+      await client.query(`${statement} WITH (FORCE)`);
+    }
+  });
 }

@@ -1,5 +1,6 @@
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { withClient } from '../src/database.ts';
+import { urlOf, withClient } from '../src/database.ts';
 import { createTestDatabase, terminateBackends } from '../src/index.ts';
 
 const groupRole = `DO $$ BEGIN CREATE ROLE operator NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`;
@@ -59,4 +60,38 @@ test('terminateBackends ends the other sessions of the database', async () => {
     await expect(client.query('SELECT 1')).rejects.toThrow(/terminat|not queryable/);
   });
   await database.drop();
+});
+
+/** Opens a session and begins to drop its database. */
+async function dropInUse(): Promise<{
+  databaseUrl: string;
+  session: Client;
+  errors: unknown[];
+  dropped: Promise<void>;
+}> {
+  const database = await createTestDatabase({ template: 'test_postgres_roles', prepare });
+  const session = new Client({ connectionString: database.databaseUrl });
+  const errors: unknown[] = [];
+  session.on('error', (error) => errors.push(error));
+  await session.connect();
+  return { databaseUrl: database.databaseUrl, session, errors, dropped: database.drop() };
+}
+
+test('drop does not terminate a session that ends soon', async () => {
+  const { databaseUrl, session, errors, dropped } = await dropInUse();
+  const name = new URL(databaseUrl).pathname.slice(1);
+  await withClient(urlOf(databaseUrl, 'postgres'), async (observer) => {
+    const drops = () =>
+      observer.query(`SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1`, [`DROP%"${name}"%`]);
+    await expect.poll(drops).toMatchObject({ rowCount: 1 });
+  });
+  await session.end();
+  await dropped;
+  expect(errors).toEqual([]);
+});
+
+test('drop terminates a session that stays', async () => {
+  const { errors, dropped } = await dropInUse();
+  await dropped;
+  await expect.poll(() => errors).toContainEqual(expect.objectContaining({ code: '57P01' }));
 });
