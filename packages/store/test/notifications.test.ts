@@ -69,7 +69,7 @@ async function drained(heard: Heard): Promise<readonly (string | null)[]> {
 }
 
 /** Waits until the server has no session of the application. */
-async function untilNoSession(applicationName: string): Promise<void> {
+async function expectNoSession(applicationName: string): Promise<void> {
   const observer = await connect(database.databaseUrl);
   const sessions = () => observer.run(`select from pg_stat_activity where application_name like $1`, [applicationName]);
   await expect.poll(sessions, patience).toEqual([]);
@@ -152,8 +152,8 @@ describe('a store', () => {
     const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-close' });
     await store.transaction(async (transaction) => transaction.notifyAfterCommit());
     await store.close();
-    await wakes(heard, 2);
-    await untilNoSession('test-close%');
+    await expect.poll(() => heard.payloads, patience).toEqual([null, '']);
+    await expectNoSession('test-close%');
   });
 });
 
@@ -192,8 +192,8 @@ describe('a notifier', () => {
     const notifier = notifierWith();
     notifier.notify('');
     await notifier.close();
-    await wakes(heard, 2);
-    await untilNoSession('test-notify');
+    await expect.poll(() => heard.payloads, patience).toEqual([null, '']);
+    await expectNoSession('test-notify');
   });
 
   test('reports that it cannot connect, and closes', async () => {
@@ -214,7 +214,7 @@ describe('a notifier', () => {
     await wakes(heard, 2);
     await terminateBackends(database.databaseUrl);
     await wakes(heard, 3);
-    await untilNoSession('test-notify');
+    await expectNoSession('test-notify');
     notifier.notify('');
     await expect.poll(() => heard.payloads, patience).toEqual([null, '', null, '']);
   });
@@ -243,6 +243,6 @@ describe('a listener', () => {
     await late.listener.close();
 
     await sleep(300); // until it would have reconnected
-    await untilNoSession('test-listen');
+    await expectNoSession('test-listen');
   });
 });

@@ -84,10 +84,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     });
   }
 
-  // Ports that stay free while an app restarts, unlike those that the system assigns for 0.
-  const fixed = async (port = 0): Promise<number> => (port === 0 ? findFreePort() : port);
   const startFixed = async (name: AppName, port?: number): Promise<RunningApp> =>
-    start(name, await fixed(port), await fixed(adminPorts[name]));
+    start(name, await fixedPort(port), await fixedPort(adminPorts[name]));
   const starting = [
     startFixed('lender-api', ports['lender-api']),
     startFixed('partner-api', ports['partner-api']),
@@ -115,6 +113,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       await Promise.all([...Object.values(apps), ...added].map((app) => app.stop()));
     },
   };
+}
+
+/** Instead of 0, a port that stays free while the app restarts. */
+async function fixedPort(port = 0): Promise<number> {
+  return port === 0 ? findFreePort() : port;
 }
 
 function portOf(url: string | null): number {

@@ -9,7 +9,7 @@ describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', 
     await home.whenReady(dev);
     expect(home.processes().length).toBeGreaterThan(5);
     dev.signalGroup(signal);
-    await expect.poll(home.processes).toEqual([]);
+    await expect.poll(() => home.processes()).toEqual([]);
   });
 
   test('after SIGKILL to its own process only', async () => {
@@ -17,7 +17,7 @@ describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', 
     const dev = home.start();
     await home.whenReady(dev);
     dev.child.kill('SIGKILL');
-    await expect.poll(home.processes).toEqual([]);
+    await expect.poll(() => home.processes()).toEqual([]);
   });
 
   test('after SIGKILL to its parent process only', async () => {
@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', 
     const dev = home.start({}, { launcher: ['sh', '-c', '"$@"; exit', 'sh'] });
     await home.whenReady(dev);
     dev.child.kill('SIGKILL');
-    await expect.poll(home.processes).toEqual([]);
+    await expect.poll(() => home.processes()).toEqual([]);
   });
 
   test('after a signal during its start', async () => {
@@ -33,6 +33,6 @@ describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', 
     const dev = home.start();
     await expect.poll(dev.output, { interval: 10 }).toContain('Starting the apps');
     dev.signalGroup('SIGTERM');
-    await expect.poll(home.processes).toEqual([]);
+    await expect.poll(() => home.processes()).toEqual([]);
   });
 });
