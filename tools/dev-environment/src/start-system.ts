@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { findFreePort } from '@deedwire/embedded-postgres';
 import { startApp, type AppName, type RunningApp } from './app-process.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
@@ -84,12 +83,10 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     });
   }
 
-  const startFixed = async (name: AppName, port?: number): Promise<RunningApp> =>
-    start(name, await fixedPort(port), await fixedPort(adminPorts[name]));
   const starting = [
-    startFixed('lender-api', ports['lender-api']),
-    startFixed('partner-api', ports['partner-api']),
-    startFixed('webhook-worker'),
+    start('lender-api', ports['lender-api'] ?? 0, adminPorts['lender-api'] ?? 0),
+    start('partner-api', ports['partner-api'] ?? 0, adminPorts['partner-api'] ?? 0),
+    start('webhook-worker', 0, adminPorts['webhook-worker'] ?? 0),
   ] as const;
   const [lenderApi, partnerApi, webhookWorker] = await Promise.all(starting).catch(async (error: unknown) => {
     await Promise.all(starting.map((app) => app.then((running) => running.stop()).catch(() => {})));
@@ -113,11 +110,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       await Promise.all([...Object.values(apps), ...added].map((app) => app.stop()));
     },
   };
-}
-
-/** Instead of 0, a port that stays free while the app restarts. */
-async function fixedPort(port = 0): Promise<number> {
-  return port === 0 ? findFreePort() : port;
 }
 
 function portOf(url: string | null): number {

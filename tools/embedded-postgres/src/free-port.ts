@@ -5,6 +5,8 @@ import { createServer } from 'node:net';
 // Below the ports that Linux (from 32768) and macOS (from 49152) assign.
 const lowest = 16_384;
 const highest = 32_767;
+/** The ports that this process has found, which their callers may not use yet. */
+const found = new Set<number>();
 
 /**
  * Finds a free TCP port on 127.0.0.1 that the system assigns to no connection and to no server without a fixed port. So it
@@ -13,11 +15,13 @@ const highest = 32_767;
 export async function findFreePort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     const port = randomInt(lowest, highest + 1);
+    if (found.has(port)) continue;
+    found.add(port);
     const server = createServer();
     try {
       await once(server.listen(port, '127.0.0.1'), 'listening');
     } catch (error) {
-      if (attempt === 100) throw new Error('No free TCP port was found on 127.0.0.1.', { cause: error });
+      if (attempt >= 100) throw new Error('No free TCP port was found on 127.0.0.1.', { cause: error });
       continue;
     }
     server.close();
