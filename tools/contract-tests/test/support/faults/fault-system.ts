@@ -1,11 +1,10 @@
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import type { PostgresServer } from '@deedwire/embedded-postgres';
+import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import { connect, createClient, type Client, type Connection } from '@deedwire/testing';
 import { createPartnerAccounts } from '../partner-accounts.ts';
 import { subscribe } from '../subscribe.ts';
 import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
-import { choosePort } from './choose-port.ts';
 import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createInterruptions, type Interruptions } from './interruptions.ts';
 import { startLoad, type Load } from './load.ts';
@@ -53,7 +52,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const t = await startTestSystem({
     ...server,
     appEnv: { 'webhook-worker': workerEnv },
-    ports: { 'partner-api': await choosePort() },
+    ports: { 'partner-api': await findFreePort() },
   });
   const accounts = await createPartnerAccounts(t, count);
   const credentials = new Map(accounts.map(({ accountId, credential }) => [accountId, credential]));
@@ -93,7 +92,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     apis,
     clientOf,
     addWorker: (env = {}) => t.system.add('webhook-worker', env),
-    startApi: async (env = {}) => t.system.add('partner-api', { PORT: String(await choosePort()), ...env }),
+    startApi: async (env = {}) => t.system.add('partner-api', { PORT: String(await findFreePort()), ...env }),
     async replaceApi(api) {
       api.kill('SIGKILL');
       await api.ended;
