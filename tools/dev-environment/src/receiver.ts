@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from '@deedwire/testing';
 import { verifyWebhook, type VerifiedWebhook } from '@deedwire/webhook-signing';
 
 export interface ReceivedRequest {
@@ -16,8 +16,6 @@ export interface ReceivedRequest {
 
 export interface ReceiverOptions {
   secret: string;
-  /** Defaults to 0, a free port. */
-  port?: number;
   /** The HTTP status of the response to the nth event, counted from 1. Defaults to 204 for every event. */
   statusOf?: (eventNumber: number) => number;
   /** Called after each response. */
@@ -32,7 +30,7 @@ export interface Receiver {
 
 /** A receiver that verifies every request with the secret, answers the handshake and acknowledges events. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { secret, port = 0, statusOf = () => 204, onRequest } = options;
+  const { secret, statusOf = () => 204, onRequest } = options;
   let events = 0;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -55,16 +53,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const server = createServer((request, response) => {
     receive(request, response).catch(() => response.destroy());
   });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
-  return {
-    url: `http://127.0.0.1:${address.port}/webhooks`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const listening = await listen(server);
+  return { url: `http://127.0.0.1:${listening.port}/webhooks`, close: () => listening.close() };
 }
 
 function verify(headers: IncomingHttpHeaders, body: Uint8Array, secret: string): VerifiedWebhook | Error {

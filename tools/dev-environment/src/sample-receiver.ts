@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { listen } from '@deedwire/testing';
 import { webhookEventTypes, type WebhookEvent } from '@deedwire/webhook-events';
 import {
   createWebhookReceiver,
@@ -37,16 +37,12 @@ export async function startSampleReceiver({ secret, port, print }: SampleReceive
       return response;
     },
   });
-  const server = createServer(handle);
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
+  const listening = await listen(createServer(handle), port);
   return {
-    url: `http://127.0.0.1:${address.port}/webhooks`,
+    url: `http://127.0.0.1:${listening.port}/webhooks`,
     async close() {
       await receiver.close();
-      server.close();
-      server.closeAllConnections();
+      await listening.close();
     },
   };
 }

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
-import { postGraphql } from '@deedwire/testing';
-import { describe, expect, test } from 'vitest';
+import { listen, postGraphql } from '@deedwire/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { newDevHome } from './dev-process.ts';
 
 test('writes dev.json with valid credentials and with exactly the fields that scripts rely on', async () => {
@@ -110,17 +109,14 @@ describe('explains why it cannot start', () => {
   });
 
   test('a port is in use, with the name of its variable', async () => {
-    const holder = createServer().listen(0, '127.0.0.1');
-    await once(holder, 'listening');
-    const address = holder.address();
-    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const holder = await listen(createServer());
+    onTestFinished(() => holder.close());
     const home = await newDevHome();
-    const dev = home.start({ PARTNER_API_PORT: String(port) });
+    const dev = home.start({ PARTNER_API_PORT: String(holder.port) });
     expect(await dev.ended).toBe(1);
     expect(dev.output()).toBe(
-      `PARTNER_API_PORT: port ${port} is in use. Set PARTNER_API_PORT to another port, or to 0 to select a free one.\n`,
+      `PARTNER_API_PORT: port ${holder.port} is in use. Set PARTNER_API_PORT to another port, or to 0 to select a free one.\n`,
     );
-    holder.close();
   });
 
   test('the configuration has several errors', async () => {

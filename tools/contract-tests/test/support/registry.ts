@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '@deedwire/testing';
 import { runServer } from 'verdaccio';
 
 /** A package registry for the scope `@deedwire`, on a free port. It is empty at first. */
@@ -40,10 +41,8 @@ export async function startRegistry(): Promise<TestRegistry> {
     if (request.method === 'PUT' && request.url === stalled?.path) stalled?.onRequest();
     else serve?.call(server, request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The registry has no TCP port.');
-  const host = `127.0.0.1:${address.port}`;
+  const listening = await listen(server);
+  const host = `127.0.0.1:${listening.port}`;
   const consumerConfig = `@deedwire:registry=http://${host}/\n`;
   const publisherConfig = join(folder, 'npmrc');
   await writeFile(publisherConfig, `${consumerConfig}//${host}/:_authToken=${await signUp(host)}\n`);
@@ -69,8 +68,7 @@ export async function startRegistry(): Promise<TestRegistry> {
       return (await response.json())['dist-tags'];
     },
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listening.close();
       await rm(folder, { recursive: true });
     },
   };
