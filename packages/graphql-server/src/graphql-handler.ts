@@ -107,7 +107,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { client, keyId } = await authenticator.authenticate(request, exchange);
     exchange.clientId = client.clientId;
     exchange.costLimit = client.costLimit;
-    buckets.status(client.clientId, client.costLimit); // charges apply this limit
     exchange.keyId = keyId;
     context.authenticated();
     const named = headerValues(request.rawHeaders, 'x-service-schema-version');
@@ -119,7 +118,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const parameters = parseParameters(await readBody(request, limits));
     const { requestId, address } = exchange;
     const operationContext = createContext({ client, requestId, address });
-    const account = accountOf(buckets, client.clientId);
+    const account = accountOf(buckets, client);
     return resultResponse(await engine.run(parameters, operationContext, account), exchange);
   }
 
@@ -153,13 +152,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
 }
 
-function accountOf(buckets: CostBuckets, clientId: string): CostAccount {
+function accountOf(buckets: CostBuckets, { clientId, costLimit }: AuthenticatedClient): CostAccount {
   return {
     async charge(points) {
-      const admission = await buckets.charge(clientId, points);
+      const admission = await buckets.charge(clientId, costLimit, points);
       if (!admission.admitted) throw rateLimitedError(points, admission);
     },
-    refund: (points) => buckets.refund(clientId, points),
+    refund: (points) => buckets.refund(clientId, costLimit, points),
   };
 }
 

@@ -39,7 +39,7 @@ async function attack(): Promise<void> {
   while (isRunning) {
     // Mostly small operations, and some of the most expensive ones.
     const points = Math.random() < 0.9 ? 1 + Math.floor(Math.random() * 20) : 1 + Math.floor(Math.random() * 1_000);
-    const { admitted } = await buckets.charge(clientId, points);
+    const { admitted } = await buckets.charge(clientId, defaultCostLimit, points);
     if (!admitted) {
       record(0, 1);
       await nextTurn();
@@ -48,7 +48,7 @@ async function attack(): Promise<void> {
     record(points);
     if (Math.random() < 0.3) await sleep(Math.random() * 50);
     const refunded = Math.floor(Math.random() * (points + 1));
-    buckets.refund(clientId, refunded);
+    buckets.refund(clientId, defaultCostLimit, refunded);
     record(-refunded);
   }
 }
@@ -65,9 +65,8 @@ async function start(): Promise<void> {
 }
 
 await start();
-buckets.status(clientId, defaultCostLimit);
-await buckets.charge(clientId, 1);
-buckets.refund(clientId, 1);
+await buckets.charge(clientId, defaultCostLimit, 1);
+buckets.refund(clientId, defaultCostLimit, 1);
 process.stdout.write('ready\n');
 await once(process.stdin, 'data');
 const attacks = Array.from({ length: 16 }, () => attack());

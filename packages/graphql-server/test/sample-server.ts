@@ -147,7 +147,6 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
     createContext: ({ client }) => ({ clientId: client.clientId }),
     buckets: createCostBuckets({
       settle: async (_, { needed, spare }) => ({ granted: needed + spare, points: 1_500, processes: 1 }),
-      defaultLimit: stored.costLimit,
     }),
     logger,
     metrics,

@@ -22,23 +22,25 @@ export type Admission =
 /**
  * The points of every API client. A full bucket holds at least the points of the most expensive operation
  * (`operationCostPoints`), so that every operation is admitted after some time.
+ *
+ * Every call applies the limit of the client, as it was read with the key of its request.
  */
 export interface CostBuckets {
-  /** Sets the limit of a client, as it was read with the key of its request, and returns the state of its bucket. */
+  /** Returns the state of a client's bucket. */
   status(clientId: string, limit: CostLimit): ThrottleStatus;
   /**
    * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer.
    *
    * @param points a positive integer
    */
-  charge(clientId: string, points: number): Promise<Admission>;
+  charge(clientId: string, limit: CostLimit, points: number): Promise<Admission>;
   /**
    * Returns the points of a charge that the operation did not use. Does not fill the bucket above its maximum. The
    * result is the state afterwards.
    *
    * @param points a whole number from 0 to the points of the charge
    */
-  refund(clientId: string, points: number): ThrottleStatus;
+  refund(clientId: string, limit: CostLimit, points: number): ThrottleStatus;
   /** Returns unused points of idle clients, and forgets these clients. Call it about once a second. */
   sweep(): void;
 }

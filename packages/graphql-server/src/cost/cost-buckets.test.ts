@@ -43,7 +43,6 @@ function setUp(options: Partial<CostBucketsOptions> = {}): SetUp {
       settlements.push(settlement);
       return respond.with(settlement);
     },
-    defaultLimit: limit,
     monotonicMs: () => nowMs,
     onCharge: ({ points, admitted, basis }) => charges.push(`${points} ${admitted ? 'admitted' : 'rejected'} ${basis}`),
     ...options,
@@ -59,12 +58,12 @@ const unavailable = () => Promise.reject(new Error('The database is not availabl
 describe('charge', () => {
   test('waits for the first points, and spends the following ones without the database', async () => {
     const { buckets, settlements, charges, shared } = setUp();
-    expect(await buckets.charge('a', 100)).toEqual({
+    expect(await buckets.charge('a', limit, 100)).toEqual({
       admitted: true,
       throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 1_900, restoreRate: 200 },
     });
     expect(settlements).toMatchObject([{ change: 0, needed: 100, least: 100, spare: 100 }]);
-    for (let count = 0; count < 10; count += 1) await buckets.charge('a', 5);
+    for (let count = 0; count < 10; count += 1) await buckets.charge('a', limit, 5);
     expect(settlements).toHaveLength(1);
     expect(charges).toEqual(['100 admitted settled', ...Array.from({ length: 10 }, () => '5 admitted held')]);
     expect(shared.points).toBe(1_800);
@@ -77,7 +76,7 @@ describe('charge', () => {
       await sleep(20);
       return database(settlement);
     };
-    expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 60)).toMatchObject({ admitted: true });
     expect(charges).toEqual(['60 admitted settled']);
   });
 
@@ -89,10 +88,10 @@ describe('charge', () => {
       await response.promise;
       return database(settlement);
     };
-    const larger = [buckets.charge('a', 400), buckets.charge('a', 500)];
-    expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
-    larger.push(buckets.charge('a', 600));
-    expect(await buckets.charge('a', 30)).toMatchObject({ admitted: true });
+    const larger = [buckets.charge('a', limit, 400), buckets.charge('a', limit, 500)];
+    expect(await buckets.charge('a', limit, 60)).toMatchObject({ admitted: true });
+    larger.push(buckets.charge('a', limit, 600));
+    expect(await buckets.charge('a', limit, 30)).toMatchObject({ admitted: true });
     expect(charges).toEqual(['60 admitted alone', '30 admitted alone']);
     response.resolve();
     for (const charge of larger) expect(await charge).toMatchObject({ admitted: true });
@@ -103,23 +102,23 @@ describe('charge', () => {
 
   test('takes more points in the background when less than half of them are left', async () => {
     const { buckets, settlements, charges } = setUp();
-    await buckets.charge('a', 100);
-    await buckets.charge('a', 60);
+    await buckets.charge('a', limit, 100);
+    await buckets.charge('a', limit, 60);
     await settled();
     expect(settlements).toMatchObject([{ needed: 100 }, { change: 0, needed: 0, least: 0, spare: 60 }]);
-    await buckets.charge('a', 90);
+    await buckets.charge('a', limit, 90);
     expect(charges).toEqual(['100 admitted settled', '60 admitted held', '90 admitted held']);
   });
 
   test('rejects what the bucket does not hold, says when it will, and takes nothing', async () => {
     const { buckets, shared } = setUp();
     shared.points = 300;
-    expect(await buckets.charge('a', 900)).toEqual({
+    expect(await buckets.charge('a', limit, 900)).toEqual({
       admitted: false,
       throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 300, restoreRate: 200 },
       retryAfterMs: 3_000,
     });
-    expect(await buckets.charge('a', 300)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 300)).toMatchObject({ admitted: true });
     expect(shared.points).toBe(0);
   });
 
@@ -127,19 +126,19 @@ describe('charge', () => {
     const { buckets, settlements, shared, pass } = setUp();
     shared.points = 0;
     for (let count = 0; count < 100; count += 1) {
-      expect(await buckets.charge('a', 10)).toMatchObject({ admitted: false });
+      expect(await buckets.charge('a', limit, 10)).toMatchObject({ admitted: false });
       await settled();
     }
     expect(settlements.length).toBeLessThanOrEqual(2);
     pass(51);
     shared.points = 10;
-    expect(await buckets.charge('a', 10)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 10)).toMatchObject({ admitted: true });
   });
 
   test('charges that wait at the same time share a settlement, in their order', async () => {
     const { buckets, settlements, shared } = setUp();
     shared.points = 1_000;
-    const charges = await Promise.all([500, 400, 300, 100].map((points) => buckets.charge('a', points)));
+    const charges = await Promise.all([500, 400, 300, 100].map((points) => buckets.charge('a', limit, points)));
     expect(charges.map(({ admitted }) => admitted)).toEqual([true, true, false, true]);
     // The first settlement was for the first charge, with 100 points to spare; the other charges came during it.
     expect(settlements.slice(0, 2)).toMatchObject([
@@ -150,8 +149,8 @@ describe('charge', () => {
 
   test('the buckets of clients are separate', async () => {
     const { buckets, charges } = setUp();
-    await buckets.charge('a', 10);
-    await buckets.charge('b', 10);
+    await buckets.charge('a', limit, 10);
+    await buckets.charge('b', limit, 10);
     expect(charges).toEqual(['10 admitted settled', '10 admitted settled']);
   });
 });
@@ -159,32 +158,32 @@ describe('charge', () => {
 describe('refund', () => {
   test('returns the points that the operation did not use, and no more than fit', async () => {
     const { buckets, shared } = setUp();
-    await buckets.charge('a', 900);
-    expect(buckets.refund('a', 890).currentlyAvailable).toBe(1_990);
+    await buckets.charge('a', limit, 900);
+    expect(buckets.refund('a', limit, 890).currentlyAvailable).toBe(1_990);
     await settled();
     expect(shared.points).toBe(1_890); // the process holds 100
-    expect(buckets.refund('a', 500).currentlyAvailable).toBe(2_000);
+    expect(buckets.refund('a', limit, 500).currentlyAvailable).toBe(2_000);
     await settled();
     expect(shared.points).toBe(2_000);
   });
 
   test('never holds more than the points of half a second', async () => {
     const { buckets, settlements } = setUp();
-    await buckets.charge('a', 1_000);
-    buckets.refund('a', 1_000);
+    await buckets.charge('a', limit, 1_000);
+    buckets.refund('a', limit, 1_000);
     await settled();
     expect(settlements.at(-1)).toMatchObject({ change: 1_000, needed: 0, spare: 0 });
   });
 
   test('points whose return may have been committed are not returned again', async () => {
     const { buckets, settlements, respond } = setUp();
-    await buckets.charge('a', 1_000);
+    await buckets.charge('a', limit, 1_000);
     const database = respond.with;
     respond.with = unavailable;
-    buckets.refund('a', 1_000);
+    buckets.refund('a', limit, 1_000);
     await settled();
     respond.with = database;
-    await buckets.charge('a', 1_000);
+    await buckets.charge('a', limit, 1_000);
     await settled();
     expect(settlements.map(({ change }) => change).filter((change) => change > 0)).toHaveLength(1);
   });
@@ -195,12 +194,12 @@ describe('while the database does not respond', () => {
     const { buckets, charges, respond } = setUp({ waitMs: 1, firstWaitMs: 1 });
     const response = Promise.withResolvers<never>();
     respond.with = () => response.promise;
-    expect(await buckets.charge('a', 60)).toMatchObject({ admitted: true });
-    const larger = buckets.charge('a', 41);
-    expect(await buckets.charge('a', 40)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 60)).toMatchObject({ admitted: true });
+    const larger = buckets.charge('a', limit, 41);
+    expect(await buckets.charge('a', limit, 40)).toMatchObject({ admitted: true });
     response.reject(new Error('The database does not respond.'));
     expect(await larger).toMatchObject({ admitted: false, retryAfterMs: 705 });
-    expect(await buckets.charge('a', 1)).toMatchObject({ admitted: false });
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: false });
     expect(charges).toEqual(['60 admitted alone', '40 admitted alone', '41 rejected alone', '1 rejected alone']);
   });
 
@@ -208,36 +207,36 @@ describe('while the database does not respond', () => {
     const { buckets, shared, respond, pass } = setUp();
     shared.processes = 4;
     shared.points = 0;
-    expect(await buckets.charge('b', 1)).toMatchObject({ admitted: false });
+    expect(await buckets.charge('b', limit, 1)).toMatchObject({ admitted: false });
     respond.with = unavailable;
-    expect(await buckets.charge('a', 1_000)).toMatchObject({ admitted: false, retryAfterMs: 20_000 });
+    expect(await buckets.charge('a', limit, 1_000)).toMatchObject({ admitted: false, retryAfterMs: 20_000 });
     // The points of the first two seconds are available at once.
     let admitted = 0;
     for (let second = 0; second < 100; second += 1) {
       pass(1_000);
-      while ((await buckets.charge('a', 1)).admitted) admitted += 1;
+      while ((await buckets.charge('a', limit, 1)).admitted) admitted += 1;
     }
     expect(admitted).toBe(50 * 100);
     pass(20_000);
-    expect(await buckets.charge('a', 1_000)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 1_000)).toMatchObject({ admitted: true });
   });
 
   test('retries in the background every 250 ms, and pays what it has spent', async () => {
     const { buckets, settlements, shared, respond, pass } = setUp();
     const database = respond.with;
-    await buckets.charge('a', 400);
+    await buckets.charge('a', limit, 400);
     respond.with = unavailable;
-    await buckets.charge('a', 100);
-    await buckets.charge('a', 100);
+    await buckets.charge('a', limit, 100);
+    await buckets.charge('a', limit, 100);
     await settled();
     const before = settlements.length;
     pass(249);
-    await buckets.charge('a', 1);
+    await buckets.charge('a', limit, 1);
     await settled();
     expect(settlements).toHaveLength(before);
     respond.with = database;
     pass(1);
-    expect(await buckets.charge('a', 1)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: true });
     await settled();
     expect(settlements[before]?.change).toBe(-100);
     expect(shared.points).toBe(1_299); // without the 601 points that were spent, and the 100 that the process holds
@@ -249,13 +248,13 @@ describe('while the database does not respond', () => {
     const database = respond.with;
     shared.processes = 10;
     shared.points = 0;
-    await buckets.charge('a', 1);
+    await buckets.charge('a', limit, 1);
     respond.with = unavailable;
     pass(100);
-    await buckets.charge('a', 1);
+    await buckets.charge('a', limit, 1);
     pass(100_000);
     respond.with = database;
-    expect(await buckets.charge('a', 998)).toMatchObject({ admitted: true });
+    expect(await buckets.charge('a', limit, 998)).toMatchObject({ admitted: true });
     await settled();
     // It was empty, 999 points were spent, and the process holds 2.
     expect(shared.points).toBe(-1_001);
@@ -265,7 +264,7 @@ describe('while the database does not respond', () => {
     const { buckets, respond } = setUp();
     respond.with = unavailable;
     let admitted = 0;
-    for (let count = 0; count < 1_000; count += 1) if ((await buckets.charge('a', 1)).admitted) admitted += 1;
+    for (let count = 0; count < 1_000; count += 1) if ((await buckets.charge('a', limit, 1)).admitted) admitted += 1;
     expect(admitted).toBe(100);
   });
 
@@ -281,7 +280,7 @@ describe('while the database does not respond', () => {
     let admitted = 0;
     for (let count = 0; count < 20; count += 1) {
       let isDecided = false;
-      const charge = buckets.charge('a', 50).finally(() => (isDecided = true));
+      const charge = buckets.charge('a', limit, 50).finally(() => (isDecided = true));
       while (!isDecided) {
         await sleep(5);
         await nextTurn(); // after the wait of the charge has ended
@@ -296,7 +295,7 @@ describe('while the database does not respond', () => {
 describe('sweep', () => {
   test('returns the points of a client that is idle for 10 s, and forgets it', async () => {
     const { buckets, settlements, shared, pass } = setUp();
-    await buckets.charge('a', 100);
+    await buckets.charge('a', limit, 100);
     pass(9_999);
     buckets.sweep();
     await settled();
@@ -312,32 +311,36 @@ describe('sweep', () => {
 
   test('holds the points of a bounded number of clients, and returns those of the others', async () => {
     const { buckets, shared } = setUp({ maxClients: 1 });
-    await buckets.charge('a', 10);
+    await buckets.charge('a', limit, 10);
     expect(shared.points).toBe(1_890);
-    await buckets.charge('b', 10);
+    await buckets.charge('b', limit, 10);
     await settled();
     expect(shared.points).toBe(1_880); // the double shares one bucket
   });
 });
 
-test('applies another limit at the next request', async () => {
+test('applies the limit of each request', async () => {
   const { buckets, shared } = setUp();
-  await buckets.charge('a', 10);
-  expect(buckets.status('a', { maximum: 1_000, restoreRate: 50 })).toEqual({
+  const lower = { maximum: 1_000, restoreRate: 50 };
+  await buckets.charge('a', limit, 10);
+  expect(await buckets.charge('a', lower, 50)).toMatchObject({
+    throttleStatus: { maximumAvailable: 1_000, restoreRate: 50 },
+  });
+  expect(buckets.refund('a', lower, 50)).toEqual({
     maximumAvailable: 1_000,
     currentlyAvailable: 1_000,
     restoreRate: 50,
   });
-  expect(await buckets.charge('a', 50)).toMatchObject({ throttleStatus: { maximumAvailable: 1_000 } });
+  expect(await buckets.charge('b', lower, 50)).toMatchObject({ throttleStatus: { maximumAvailable: 1_000 } });
   await settled();
-  expect(shared.points).toBeGreaterThanOrEqual(1_890);
+  expect(shared.points).toBeGreaterThanOrEqual(1_840);
 });
 
 test('tells how long ago the last settlement began, so that a step of the clock of the database creates no points', async () => {
   const { buckets, settlements, pass } = setUp();
   pass(3_000);
-  await buckets.charge('a', 100);
+  await buckets.charge('a', limit, 100);
   pass(500);
-  await buckets.charge('a', 300);
+  await buckets.charge('a', limit, 300);
   expect(settlements.map(({ elapsedSeconds }) => elapsedSeconds)).toEqual([Infinity, 0.5]);
 });

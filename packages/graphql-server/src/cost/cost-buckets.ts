@@ -24,8 +24,6 @@ export interface CostBucketsOptions {
    * charges wait until it has ended.
    */
   settle: (clientId: string, settlement: CostSettlement) => Promise<CostSettlementRow | null>;
-  /** The limit of a client that `status` was not called for. */
-  defaultLimit: CostLimit;
   /** How long a charge waits for a settlement before it gets points that this process spends in advance. Defaults to 50. */
   waitMs?: number;
   /** The same for the first charge of a client in this process, which knows nothing about its bucket. Defaults to 500. */
@@ -84,7 +82,7 @@ const moveEveryMs = 1_000;
  * rejects none: those that the process can pay in advance are admitted, and the others wait until it has ended.
  */
 export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
-  const { settle, defaultLimit, onCharge, onRefund, onSettled } = options;
+  const { settle, onCharge, onRefund, onSettled } = options;
   const { waitMs = 50, firstWaitMs = 500, idleMs = 10_000, maxClients = 10_000 } = options;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   /** The processes that share the buckets. */
@@ -92,11 +90,11 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   /** By `movedAtMs`, the earliest first: the least recently used one comes first, to within a second. */
   const clients = new Map<string, Client>();
 
-  function clientOf(id: string, nowMs: number, limit?: CostLimit): Client {
+  function clientOf(id: string, limit: CostLimit, nowMs: number): Client {
     let client = clients.get(id);
     if (client === undefined) {
       client = {
-        ...newClientPoints(limit ?? defaultLimit),
+        ...newClientPoints(limit),
         id,
         usedAtMs: nowMs,
         movedAtMs: -Infinity,
@@ -106,7 +104,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         rejectUntilMs: -Infinity,
         quietUntilMs: -Infinity,
       };
-    } else if (limit !== undefined && !isSame(client.limit, limit)) {
+    } else if (!isSame(client.limit, limit)) {
       client.limit = limit;
       receive(client, 0); // a lower limit
     }
@@ -258,12 +256,12 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   return {
     status(clientId, limit) {
       const nowMs = monotonicMs();
-      return throttleStatusOf(clientOf(clientId, nowMs, limit), nowMs);
+      return throttleStatusOf(clientOf(clientId, limit, nowMs), nowMs);
     },
 
-    async charge(clientId, points): Promise<Admission> {
+    async charge(clientId, limit, points): Promise<Admission> {
       const startMs = monotonicMs();
-      const client = clientOf(clientId, startMs);
+      const client = clientOf(clientId, limit, startMs);
       let decision = decideAtOnce(client, points, startMs);
       if (decision === null) decision = await settlementFor(client, points);
       else settleAhead(client, startMs);
@@ -275,9 +273,9 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       return { admitted, throttleStatus, retryAfterMs: msUntilAvailable(client, points, nowMs, processes) };
     },
 
-    refund(clientId, points) {
+    refund(clientId, limit, points) {
       const nowMs = monotonicMs();
-      const client = clientOf(clientId, nowMs);
+      const client = clientOf(clientId, limit, nowMs);
       receive(client, points);
       onRefund?.(points);
       const throttleStatus = throttleStatusOf(client, nowMs);

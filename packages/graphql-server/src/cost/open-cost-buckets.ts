@@ -48,7 +48,6 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
 
   const buckets = createCostBuckets({
     settle: (clientId, settlement) => settleCostBucket(database, clientId, settlement),
-    defaultLimit: defaultCostLimit,
     onCharge: countCharge,
     onRefund: countRefund,
     onSettled(result, error) {
