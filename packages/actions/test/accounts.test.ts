@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLender, createOrganization, createPartner, updateLender } from '../src/index.ts';
 import { events, expectRefused } from './support/operator.ts';
-import { createWorld, type World } from './support/world.ts';
+import { world } from './support/world-of-file.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+const rename = (name: string, lenderId = world.lender.gid) => updateLender(world.operator, { lenderId, name });
 
 test('appends an event for a new name, and none for the same name', async () => {
-  const rename = (name: string, lenderId = world.lender.gid) => updateLender(world.operator, { lenderId, name });
   await rename('New');
   await rename('New');
   expect(await events(world)).toEqual([

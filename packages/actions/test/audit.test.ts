@@ -1,5 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   addTeamMember,
   convertReferral,
@@ -20,27 +20,16 @@ import {
   updateTeamMember,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { createWorld, type World } from './support/world.ts';
+import { world } from './support/world-of-file.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-  await world.sql('truncate audit_entry');
-});
-
-afterAll(async () => {
-  await world.close();
-});
+beforeEach(() => world.sql('truncate audit_entry'));
 
 const list = () => listAuditEntries(world.operator, { limit: 100 });
 /** The entries, oldest first: `<actor> <action> <account>`. */
 const changes = async () =>
   (await list()).map(({ actor, action, accountId }) => `${actor} ${action} ${accountId}`).toReversed();
+const ofLender = (action: string) => `ada ${action} ${world.lender.gid}`;
+const ofPartner = (action: string) => `ada ${action} ${world.partner.gid}`;
 const keyIdOf = ({ apiKey }: { apiKey: string }) => parseApiKey(apiKey)?.keyId ?? '';
 
 test('records every change by an operator', async () => {
@@ -71,8 +60,6 @@ test('records every change by an operator', async () => {
 
   expect(lender.gid).not.toBe(world.lender.gid);
   expect(partner.gid).not.toBe(world.partner.gid);
-  const ofLender = (action: string) => `ada ${action} ${world.lender.gid}`;
-  const ofPartner = (action: string) => `ada ${action} ${world.partner.gid}`;
   expect(await changes()).toEqual([
     'ada organization.create null',
     ofLender('lender.create'),

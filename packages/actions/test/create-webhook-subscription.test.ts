@@ -1,6 +1,6 @@
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { webhookEventTypes } from '@deedwire/webhook-events';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   createWebhookSubscription,
   deleteWebhookSubscription,
@@ -8,21 +8,7 @@ import {
   updateWebhookSubscription,
   type CreateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { createWorld, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+import { world } from './support/world-of-file.ts';
 
 const firstUrl = 'https://receiver.example/hook';
 const sampleSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;

@@ -1,5 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   expireCredential,
   findApiKey,
@@ -11,21 +11,8 @@ import {
   type IssuedCredential,
 } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { createWorld, type Account, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+import { world } from './support/world-of-file.ts';
+import type { Account } from './support/world.ts';
 
 const issue = (account: Account = world.partner, clientId: string | null = null) =>
   issueCredential(world.operator, { interfaceName: account.interfaceName, accountId: account.gid, clientId });

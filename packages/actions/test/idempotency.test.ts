@@ -1,5 +1,5 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   createReferral,
   createWebhookSubscription,
@@ -7,21 +7,7 @@ import {
   listReferrals,
   listWebhookSubscriptions,
 } from '../src/index.ts';
-import { createWorld, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+import { world } from './support/world-of-file.ts';
 
 const refer = (input: object = {}, partner = world.partner) =>
   createReferral(world.partnerApi, partner, { clientName: 'Ada', idempotencyKey: 'key', ...input });

@@ -1,20 +1,14 @@
 import { toRecordId } from '@deedwire/domain';
 import { StoreUnavailableError, type Database } from '@deedwire/store';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addTeamMember, createLender, createLenderReader, pageTeamMembers } from '../src/index.ts';
-import { createWorld, type World } from './support/world.ts';
+import { world } from './support/world-of-file.ts';
 
-let world: World;
 let statements: string[];
 let failure: Error | null;
 let database: Database;
 
-beforeAll(async () => {
-  world = await createWorld();
-});
-
 beforeEach(async () => {
-  await world.reset();
   statements = [];
   failure = null;
   database = {
@@ -23,10 +17,6 @@ beforeEach(async () => {
       return failure ? Promise.reject(failure) : world.lenderApi.store.query(statement, values);
     },
   };
-});
-
-afterAll(async () => {
-  await world.close();
 });
 
 const all = { afterId: null, limit: 250 };

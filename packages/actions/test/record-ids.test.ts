@@ -1,15 +1,7 @@
 import { idAt } from '@deedwire/domain';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { convertReferral, createReferral, findReferral } from '../src/index.ts';
-import { createWorld, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-  await world.reset();
-});
-afterAll(() => world.close());
+import { world } from './support/world-of-file.ts';
 
 const nextNumber = async () => String((await world.sql(`select nextval('record_number') as number`))[0]?.['number']);
 const repeatFrom = (number: string) => world.sql(`select setval('record_number', $1, false)`, [number]);

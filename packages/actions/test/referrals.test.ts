@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   convertReferral,
   createReferralForPartner,
@@ -7,25 +7,12 @@ import {
   listReferralsOfPartner,
 } from '../src/index.ts';
 import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
-import { createWorld, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+import { world } from './support/world-of-file.ts';
 
 const convert = (referralId: string) => convertReferral(world.operator, { referralId });
 const decline = (referralId: string, reason: string | null = null) =>
   declineReferral(world.operator, { referralId, reason });
+const list = (partnerId: string) => listReferralsOfPartner(world.operator, { partnerId, status: null });
 const read = (referralId: string) => findReferral(world.partnerApi, world.partner, referralId);
 
 /** The sessions that wait for a lock. */
@@ -147,7 +134,6 @@ test('creates a referral for a partner', async () => {
 
 test('lists the referrals of a partner, and rejects an unknown partner', async () => {
   const referralId = await world.refer();
-  const list = (partnerId: string) => listReferralsOfPartner(world.operator, { partnerId, status: null });
   expect((await list(world.partner.gid)).edges.map(({ node }) => node.id)).toEqual([referralId]);
   expect((await list(world.otherPartner.gid)).edges).toEqual([]);
   await expectRefused(list('gid://service/Partner/999999'), 'NOT_FOUND');

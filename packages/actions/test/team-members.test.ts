@@ -1,21 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addTeamMember, listTeamMembers, removeTeamMember, updateLender, updateTeamMember } from '../src/index.ts';
 import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
-import { createWorld, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+import { world } from './support/world-of-file.ts';
 
 const members = () => listTeamMembers(world.lenderApi, world.lender);
 

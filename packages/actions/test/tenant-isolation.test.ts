@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   addTeamMember,
   deleteWebhookSubscription,
@@ -14,22 +14,8 @@ import {
   readPartner,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { createWorld, type Account, type Context, type World } from './support/world.ts';
-
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-  world.partnerApi.sender.result = () => ({ verified: true });
-});
-
-afterAll(async () => {
-  await world.close();
-});
+import { world } from './support/world-of-file.ts';
+import type { Account, Context } from './support/world.ts';
 
 /** Inserts a delivery to a subscription, as the worker does. */
 async function deliver(subscriptionId: string): Promise<string> {

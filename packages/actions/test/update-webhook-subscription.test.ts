@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   deleteWebhookSubscription,
   findWebhookSubscription,
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { createWorld, type World } from './support/world.ts';
+import { world } from './support/world-of-file.ts';
 
-let world: World;
 let id: string;
 
-beforeAll(async () => {
-  world = await createWorld();
-});
-
 beforeEach(async () => {
-  await world.reset();
   ({ id } = await world.subscribe({ eventTypes: [{ type: 'referral.created' }, { type: 'referral.declined' }] }));
   world.partnerApi.sender.verified = [];
   world.partnerApi.notified = 0;
-});
-
-afterAll(async () => {
-  await world.close();
 });
 
 const otherUrl = 'https://receiver.example/other';

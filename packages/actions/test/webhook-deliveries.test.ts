@@ -1,26 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listAllWebhookDeliveries, readWebhookDelivery } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { createWorld, type World } from './support/world.ts';
+import { world } from './support/world-of-file.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-
-beforeEach(async () => {
-  await world.reset();
-});
-
-afterAll(async () => {
-  await world.close();
-});
+const list = (subscriptionId: string | null) =>
+  listAllWebhookDeliveries(world.operator, { subscriptionId, status: null });
 
 test('rejects an unknown subscription or delivery', async () => {
   const { id } = await world.subscribe();
-  const list = (subscriptionId: string | null) =>
-    listAllWebhookDeliveries(world.operator, { subscriptionId, status: null });
   expect((await list(id)).edges).toEqual([]);
   expect((await list(null)).edges).toEqual([]);
   await expectRefused(list('gid://service/WebhookSubscription/999999'), 'NOT_FOUND');
