@@ -20,15 +20,15 @@ export async function countEntryTakes(
   const statement = {
     name: 'fan-out-count-entry-takes',
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
       counted as (
         update webhook_event_queue q
         set takes = q.takes + 1
-        from w, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
+        from worker, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
         where q.shard = entry.shard and q.position = entry.position
         returning q.position
       )
-      select exists (select from w) as "isAlive", (select count(*) from counted)::int as counted`,
+      select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`,
   };
   const rows = await database.query<{ isAlive: boolean }>(statement, [
     workerId,

@@ -27,7 +27,8 @@ interface Row {
 
 /**
  * Writes a round: all of it, or nothing. The last expression divides by zero unless every entry was in the queue, and takes the
- * root of -1 unless every subscription has a sequence. Each part that writes joins `w`: PostgreSQL does not execute, or lock, what nothing refers to.
+ * root of -1 unless every subscription has a sequence. Each part that writes joins `worker`: PostgreSQL does not execute, or lock,
+ * what nothing refers to.
  *
  * Deliveries need no join with the sequences: a subscript of an array of fixed-length elements takes constant time, while the
  * planner expects ten rows from `unnest` and would choose nested loops.
@@ -40,17 +41,17 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
   const statement = {
     name: 'fan-out-write-round',
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
       done as (
         delete from webhook_event_queue q
-        using w, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
+        using worker, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
         where q.shard = entry.shard and q.position = entry.position
         returning q.position
       ),
       numbered as (
         update webhook_subscription_sequence s
         set last_sequence = s.last_sequence + n.count
-        from w, unnest($4::bigint[], $5::int[]) with ordinality as n (subscription_id, count, index)
+        from worker, unnest($4::bigint[], $5::int[]) with ordinality as n (subscription_id, count, index)
         where s.subscription_id = n.subscription_id
         returning n.index, s.last_sequence - n.count as last_before
       ),
@@ -60,7 +61,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
           ($6::bigint[])[d.subscription] as account_id, ($7::interface_name[])[d.subscription] as interface,
           d.event_id, ($8::text[])[d.type] as event_type, ($9::text[])[d.version] as event_version, d.occurred_at,
           d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes
-        from w, sequences,
+        from worker, sequences,
           unnest(
             $10::int[], $11::int[], $12::bigint[], $13::smallint[], $14::smallint[], $15::timestamptz[], $16::text[], $17::int[]
           ) with ordinality
@@ -98,7 +99,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
       payload as (
         insert into webhook_payload (event_id, event_version, interface, body)
         select p.event_id, ($9::text[])[p.version], p.interface, substring($22::bytea from p.start for p.size)
-        from w, unnest($18::bigint[], $19::smallint[], $20::interface_name[], $21::int[], $23::int[])
+        from worker, unnest($18::bigint[], $19::smallint[], $20::interface_name[], $21::int[], $23::int[])
           as p (event_id, version, interface, start, size)
         on conflict do nothing
         returning event_id
@@ -106,15 +107,15 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
       residual as (
         insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
         select r.account_id, r.interface, r.event_id, r.subscription_id
-        from w, unnest($24::bigint[], $25::interface_name[], $26::bigint[], $27::bigint[])
+        from worker, unnest($24::bigint[], $25::interface_name[], $26::bigint[], $27::bigint[])
           as r (account_id, interface, event_id, subscription_id)
       )
-      select exists (select from w) as "isAlive",
+      select exists (select from worker) as "isAlive",
         (select string_agg(id::text, ',' order by number) from delivery) as "deliveryIds",
         (select array_to_string(last_before, ',') from sequences) as "sequencesBefore",
         (select count(*) from payload)::int as payloads,
         (extract(epoch from date_trunc('milliseconds', now())) * 1000)::bigint as "writtenAtMs",
-        case when exists (select from w) then
+        case when exists (select from worker) then
           1 / ((select count(*) from done) = cardinality($2::smallint[]))::int
             + sqrt(-((select count from sequences) <> cardinality($4::bigint[]))::int)
         end`,

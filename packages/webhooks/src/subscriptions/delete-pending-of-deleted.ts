@@ -20,10 +20,10 @@ export async function deletePendingOfDeleted(
   const statement = {
     name: 'delete-pending-of-deleted',
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
         deleted as (
           delete from webhook_pending_delivery p
-          using w, webhook_subscription s
+          using worker, webhook_subscription s
           where s.id = $2 and s.deleted_at is not null and p.subscription_id = $2
             and p.delivery_id = any (array(
               select delivery_id
@@ -34,7 +34,7 @@ export async function deletePendingOfDeleted(
             ))
           returning p.delivery_id
         )
-      select exists (select from w) as "isAlive", (select count(*) from deleted)::int as count`,
+      select exists (select from worker) as "isAlive", (select count(*) from deleted)::int as count`,
   };
   const values = [workerId, subscriptionId, limit];
   const rows = await database.query<{ isAlive: boolean; count: number }>(statement, values);

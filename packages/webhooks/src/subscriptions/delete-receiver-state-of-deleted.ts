@@ -17,13 +17,13 @@ export async function deleteReceiverStateOfDeleted(
   const statement = {
     name: 'delete-receiver-state-of-deleted',
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
         deleted as (
           delete from webhook_receiver_state r
-          using w, webhook_subscription s
+          using worker, webhook_subscription s
           where s.id = $2 and s.deleted_at is not null and r.subscription_id = $2
         )
-      select exists (select from w) as "isAlive"`,
+      select exists (select from worker) as "isAlive"`,
   };
   rowOfLiveWorker(await database.query<{ isAlive: boolean }>(statement, [workerId, subscriptionId]), workerId);
 }

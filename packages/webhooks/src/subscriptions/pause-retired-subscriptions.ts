@@ -29,10 +29,10 @@ export async function pauseRetiredSubscriptions(
   const statement = {
     name: 'pause-retired-subscriptions',
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
         retired as (
           select s.id
-          from w
+          from worker
           cross join webhook_subscription s
           where s.id = any (array(
               select distinct t.subscription_id
@@ -58,7 +58,7 @@ export async function pauseRetiredSubscriptions(
           select account_id, interface, id
           from paused
         )
-      select exists (select from w) as "isAlive",
+      select exists (select from worker) as "isAlive",
         (
           select coalesce(json_agg(json_build_object('id', id::text, 'accountId', account_id::text) order by id), '[]')
           from paused

@@ -19,23 +19,23 @@ export async function acquireShards(database: Database, workerId: WorkerId, limi
     name: 'acquire-shards',
     // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
       free as (
         select s.shard, s.recovering
-        from w, webhook_shard s
+        from worker, webhook_shard s
         where s.worker_id is null
         order by s.shard
         limit $2
         for update of s skip locked
       ),
       acquired as (
-        update webhook_shard s set worker_id = w.id, recovering = false
-        from w, free
+        update webhook_shard s set worker_id = worker.id, recovering = false
+        from worker, free
         where s.shard = free.shard
         returning s.shard, free.recovering
       )
       select
-        exists (select from w) as "isAlive",
+        exists (select from worker) as "isAlive",
         coalesce(
           (select json_agg(json_build_object('shard', shard, 'isRecovering', recovering) order by shard) from acquired),
           '[]'

@@ -33,10 +33,10 @@ export async function releaseShards(
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
     // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
     text: `
-      with w as (select id from webhook_worker where id = $1 and alive for key share),
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
       in_flight as (
         select p.subscription_id, p.delivery_id
-        from w, generate_series(1, $4::int) i
+        from worker, generate_series(1, $4::int) i
         join webhook_pending_delivery p
           on p.subscription_id = ($5::bigint[])[i] and p.delivery_id = ($6::bigint[])[i]
         for update of p skip locked
@@ -44,15 +44,15 @@ export async function releaseShards(
       postponed as (
         update webhook_pending_delivery p
         set due_at = greatest(p.due_at, clock_timestamp() + $3 * interval '1 second')
-        from w, in_flight f
+        from worker, in_flight f
         where p.subscription_id = f.subscription_id and p.delivery_id = f.delivery_id
       ),
       released as (
         update webhook_shard s set worker_id = null, recovering = s.shard = any ($7::smallint[])
-        from w
-        where s.worker_id = w.id and s.shard = any ($2::smallint[])
+        from worker
+        where s.worker_id = worker.id and s.shard = any ($2::smallint[])
       )
-      select exists (select from w) as "isAlive"`,
+      select exists (select from worker) as "isAlive"`,
   };
   const values = [
     workerId,
