@@ -1,0 +1,34 @@
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { measurePages, type PageCost } from './delivery-page-costs.ts';
+import { fillHistory, type History, type HistorySize } from './history.ts';
+import { createMigratedDatabase } from './seed.ts';
+
+/** Registers the tests of the pages of deliveries with a history of this size. `report` is called with what each measured. */
+export function testDeliveryPages(size: HistorySize, report: (measured: readonly PageCost[]) => void = () => {}): void {
+  let database: TestDatabase;
+  let superuser: Connection;
+  let history: History;
+
+  beforeAll(async () => {
+    database = await createMigratedDatabase();
+    superuser = await connect(database.databaseUrl);
+    history = await fillHistory(superuser, size);
+  });
+
+  afterAll(async () => {
+    await superuser.close();
+    await database.drop();
+  });
+
+  test.each(['before', 'after'])(
+    'reads at most 500 pages and locks at most 64 relations with each statement, %s statistics exist',
+    async (when) => {
+      if (when === 'after') await superuser.run('vacuum (analyze)');
+      const measured = await measurePages(database, history);
+      report(measured);
+      expect(measured.filter(({ buffers, locks }) => buffers > 500 || locks > 64)).toEqual([]);
+    },
+  );
+}
