@@ -89,6 +89,8 @@ async function untilState(state: string, of = id): Promise<void> {
 
 function gated(subject: InboxSubject) {
   const gate = Promise.withResolvers<void>();
+  // Before the subject stops, which waits for the handler.
+  closers.push(async () => gate.resolve());
   subject.work = () => gate.promise;
   return gate;
 }
