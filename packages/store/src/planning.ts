@@ -1,3 +1,5 @@
+import { beginWith, type SessionSettings } from './session-settings.ts';
+
 /**
  * How PostgreSQL plans a statement. By default it is planned once, for any values.
  *
@@ -8,12 +10,16 @@
  */
 export type Planning = 'for-values' | 'in-index-order';
 
-/** Opens a transaction that reads in the order of indexes. `off` means: only if there is no other way. */
-export const beginInIndexOrder = `
-  begin read only;
-  set local idle_in_transaction_session_timeout = '10s';
-  set local plan_cache_mode = force_custom_plan;
-  set local enable_seqscan = off;
-  set local enable_bitmapscan = off;
-  set local enable_sort = off;
-  set local enable_incremental_sort = off`;
+/** Settings to read in the order of indexes. `off` means: only if there is no other way. */
+const inIndexOrder: SessionSettings = {
+  plan_cache_mode: 'force_custom_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+};
+
+/** Begins a transaction that reads in the order of indexes, with these settings, in one round trip. */
+export function beginInIndexOrder(settings: SessionSettings = {}): string {
+  return beginWith({ ...settings, ...inIndexOrder }, 'begin read only');
+}

@@ -15,6 +15,6 @@ export function startupOptions(settings: SessionSettings): string {
 }
 
 /** Begins a transaction with these settings, in one round trip. */
-export function beginWith(settings: SessionSettings): string {
-  return ['begin', ...Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`)].join('; ');
+export function beginWith(settings: SessionSettings, begin: 'begin' | 'begin read only' = 'begin'): string {
+  return [begin, ...Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`)].join('; ');
 }

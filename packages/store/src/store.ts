@@ -89,7 +89,9 @@ export function createStore(options: StoreOptions): Store {
   };
   const isPooled = options.directUrl !== undefined;
   // A transaction pooler rejects settings at connection, so behind one each transaction sets them.
-  const begin = beginWith(isPooled ? settings : {});
+  const settingsOfTransactions = isPooled ? settings : {};
+  const begin = beginWith(settingsOfTransactions);
+  const beginInOrder = beginInIndexOrder(settingsOfTransactions);
   const pool = new Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
@@ -118,7 +120,7 @@ export function createStore(options: StoreOptions): Store {
   return {
     query: (statement, values) =>
       statement.planning === 'in-index-order'
-        ? inTransaction(beginInIndexOrder, (transaction) => transaction.query(statement, values))
+        ? inTransaction(beginInOrder, (transaction) => transaction.query(statement, values))
         : retryRecordIdCollisions(() => run(alone, statement, values, options.slowStatement)),
 
     transaction: (work) => retryRecordIdCollisions(() => inTransaction(begin, work)),

@@ -1,6 +1,14 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { backgroundTimeouts, createStore, type Database, onlyRow, type Store } from '../src/index.ts';
+import {
+  backgroundTimeouts,
+  createStore,
+  type Database,
+  onlyRow,
+  type Planning,
+  type Statement,
+  type Store,
+} from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
 let database: TestDatabase;
@@ -18,16 +26,13 @@ const openStore = (directUrl?: string): Store => {
   return store;
 };
 
-const settings = async (target: Database): Promise<unknown> =>
-  onlyRow(
-    await target.query(
-      {
-        name: 'settings',
-        text: `select current_setting('enable_seqscan') as seqscan, current_setting('lock_timeout') as lock`,
-      },
-      [],
-    ),
-  );
+const statement: Statement = {
+  name: 'settings',
+  text: `select current_setting('enable_seqscan') as seqscan, current_setting('lock_timeout') as lock`,
+};
+
+const settings = async (target: Database, planning?: Planning): Promise<unknown> =>
+  onlyRow(await target.query({ ...statement, ...(planning && { planning }) }, []));
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
@@ -41,12 +46,20 @@ afterAll(async () => {
 test('applies to single statements and to transactions', async () => {
   const store = openStore();
   expect(await settings(store)).toEqual({ seqscan: 'off', lock: '1234ms' });
-  expect(await store.transaction(settings)).toEqual({ seqscan: 'off', lock: '1234ms' });
+  expect(await store.transaction((transaction) => settings(transaction))).toEqual({ seqscan: 'off', lock: '1234ms' });
 });
 
 test('behind a pooler, applies to transactions and sends no start-up options, which a pooler rejects', async () => {
   const store = openStore(`${database.databaseUrl}?direct`);
   expect(await settings(store)).toEqual({ seqscan: 'on', lock: '0' });
-  expect(await store.transaction(settings)).toEqual({ seqscan: 'off', lock: '1234ms' });
+  expect(await store.transaction((transaction) => settings(transaction))).toEqual({ seqscan: 'off', lock: '1234ms' });
   expect(await settings(store)).toEqual({ seqscan: 'on', lock: '0' });
+});
+
+test.each([
+  ['on a direct connection', undefined],
+  ['behind a pooler', '?direct'],
+])('applies to statements in the order of an index, %s', async (_, direct) => {
+  const store = openStore(direct === undefined ? undefined : `${database.databaseUrl}${direct}`);
+  expect(await settings(store, 'in-index-order')).toEqual({ seqscan: 'off', lock: '1234ms' });
 });

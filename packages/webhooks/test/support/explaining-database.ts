@@ -23,7 +23,7 @@ export function explainingDatabase(connection: Connection): { database: Database
       // PostgreSQL chooses between both kinds of plan for a prepared statement.
       for (const mode of planning === undefined ? ['custom', 'generic'] : ['custom']) {
         await connection.run(`prepare measured as ${text}`);
-        await connection.run(planning === 'in-index-order' ? beginInIndexOrder : 'begin');
+        await connection.run(planning === 'in-index-order' ? beginInIndexOrder() : 'begin');
         await connection.run(`set local plan_cache_mode = force_${mode}_plan`);
         const [explained] = await connection.run(`explain (analyze, buffers, format json) ${execute}`);
         const [locked] = await connection.run(`
