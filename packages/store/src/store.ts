@@ -112,18 +112,17 @@ export function createStore(options: StoreOptions): Store {
     onError: (error) => options.onNotifyError?.(error),
   });
 
-  const timeoutMs = responseTimeoutMs(timeouts);
-  const alone: Send = (query) => sendAlone(pool, timeoutMs, query);
-  const inTransaction = <Result>(start: string, work: (transaction: Transaction) => Promise<Result>) =>
-    runTransaction(pool, timeoutMs, notifier, start, work, options.slowStatement);
+  const { slowStatement } = options;
+  const connections: Connections = { pool, timeoutMs: responseTimeoutMs(timeouts), notifier, slowStatement };
+  const alone: Send = (query) => sendAlone(connections, query);
 
   return {
     query: (statement, values) =>
       statement.planning === 'in-index-order'
-        ? inTransaction(beginInOrder, (transaction) => transaction.query(statement, values))
-        : retryRecordIdCollisions(() => run(alone, statement, values, options.slowStatement)),
+        ? runTransaction(connections, beginInOrder, (transaction) => transaction.query(statement, values))
+        : retryRecordIdCollisions(() => run(alone, statement, values, slowStatement)),
 
-    transaction: (work) => retryRecordIdCollisions(() => inTransaction(begin, work)),
+    transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
 
     async close() {
       await notifier.close();
@@ -135,10 +134,17 @@ export function createStore(options: StoreOptions): Store {
 /** Sends a query to the server. */
 type Send = <Row extends QueryResultRow>(query: QueryConfig) => Promise<QueryResult<Row>>;
 
+interface Connections {
+  pool: Pool;
+  /** How long a query waits for its response. */
+  timeoutMs: number;
+  notifier: Notifier;
+  slowStatement: SlowStatementOptions | undefined;
+}
+
 /** Sends a query on its own connection. */
 async function sendAlone<Row extends QueryResultRow>(
-  pool: Pool,
-  timeoutMs: number,
+  { pool, timeoutMs }: Connections,
   query: QueryConfig,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
@@ -154,12 +160,9 @@ async function sendAlone<Row extends QueryResultRow>(
 }
 
 async function runTransaction<Result>(
-  pool: Pool,
-  timeoutMs: number,
-  notifier: Notifier,
+  { pool, timeoutMs, notifier, slowStatement }: Connections,
   begin: string,
   work: (transaction: Transaction) => Promise<Result>,
-  slowStatement: SlowStatementOptions | undefined,
 ): Promise<Result> {
   const client = await pool.connect().catch((error: unknown) => {
     throw toStoreError(error);
