@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from './config.ts';
 
 /** Neither DATABASE_URL nor a running `pnpm dev` provides a database. */
-export class NoDatabaseError extends Error {
+class NoDatabaseError extends Error {
   override readonly name = 'NoDatabaseError';
 }
 

@@ -30,4 +30,4 @@ export {
 export { secretAssociatedData } from './secret-associated-data.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { describeLength } from './text.ts';
-export { isRetired, startOfDay, sunsetTime, type VersionLifecycle } from './version-lifecycle.ts';
+export { isRetired, type VersionLifecycle } from './version-lifecycle.ts';

@@ -1,8 +1,8 @@
 export { appConfig, appVariables } from './app-config.ts';
-export { addressBlock, type AddressedRequest, clientAddress } from './client-address.ts';
+export { addressBlock } from './client-address.ts';
 export { type ClientServerConfig, clientServerConfig } from './client-server-config.ts';
-export { ConfigError, readConfig } from './config.ts';
-export { urlVariable, wholeNumberVariable } from './config-variables.ts';
+export { readConfig } from './config.ts';
+export { wholeNumberVariable } from './config-variables.ts';
 export { databaseLog, type DatabaseLog } from './database-log.ts';
 export { headerValues } from './http/header-values.ts';
 export { type HttpLimits, httpLimits } from './http/http-limits.ts';

@@ -7,7 +7,6 @@ export { type EngineEvent } from './events.ts';
 export { armFailpoint } from './failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
 export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './ids.ts';
-export { type Shard, shardCount, shardOf } from './shard.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 export { type EventTypePin } from './subscriptions/subscription-row.ts';
 export { type WorkerId } from './workers/worker-id.ts';

@@ -47,6 +47,6 @@ export function describeAddition(history: History, subject: string): string {
 }
 
 /** @param release null for the next release */
-export function releaseName(release: string | null): string {
+function releaseName(release: string | null): string {
   return release ?? 'the next release';
 }

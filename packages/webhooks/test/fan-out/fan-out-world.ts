@@ -21,7 +21,7 @@ export function closeAfterTest(cleanUp: () => Promise<void>): void {
 }
 
 /** Knows the sample type and a few that fail. */
-export const renderer: Renderer = {
+const renderer: Renderer = {
   knowsType: (type) => type !== 'unknown.type',
   knows: (type, version) => type !== 'unknown.type' && version !== 'unknown',
   render(event, version) {

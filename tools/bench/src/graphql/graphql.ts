@@ -128,7 +128,7 @@ function overShapes(
 }
 
 /** Formats the report as Markdown tables. */
-export function markdown({
+function markdown({
   quick,
   machine,
   rounds,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 
 /** The system behaves differently than specified. */
-export class DeviationError extends Error {
+class DeviationError extends Error {
   override readonly name = 'DeviationError';
 }
 

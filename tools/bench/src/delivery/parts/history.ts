@@ -135,7 +135,7 @@ function statementTimes(logged: readonly LoggedStatement[], deliveries: number):
 }
 
 /** @param sizes the smallest first */
-export function historyResult(sizes: readonly { storedDeliveries: number; rounds: readonly Round[] }[]): HistoryResult {
+function historyResult(sizes: readonly { storedDeliveries: number; rounds: readonly Round[] }[]): HistoryResult {
   const results = sizes.map(({ storedDeliveries, rounds }) => ({
     storedDeliveries,
     deliveriesPerSecond: median(rounds.map((round) => round.deliveriesPerSecond)),
