@@ -14,7 +14,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { conditionOf, fragmentsOf, responseNameOf } from '../operation/document-nodes.ts';
+import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 import type { CostTable } from './cost-table.ts';
 import { costOfName, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
 
@@ -107,26 +107,19 @@ export function planCost(
   /** Groups the fields of selection sets by type and response name, as execution does. */
   function collect(typeName: string, selectionSets: readonly SelectionSetNode[]): Map<string, Collected> {
     const groups = new Map<string, Collected>();
-    const spread = new Set<string>();
-    function add(parentType: string, { selections }: SelectionSetNode): void {
-      for (const selection of selections) {
-        if (!isIncluded(selection.directives, variables, defaults)) continue;
-        if (selection.kind === Kind.FIELD) {
-          const responseName = responseNameOf(selection);
-          const key = `${parentType}.${responseName}`;
-          const group = groups.get(key);
-          if (group) group.nodes.push(selection);
-          else groups.set(key, { parentType, responseName, nodes: [selection] });
-        } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-          add(selection.typeCondition?.name.value ?? parentType, selection.selectionSet);
-        } else if (!spread.has(selection.name.value)) {
-          spread.add(selection.name.value);
-          const fragment = fragments.get(selection.name.value);
-          if (fragment) add(fragment.typeCondition.name.value, fragment.selectionSet);
-        }
-      }
-    }
-    for (const selectionSet of selectionSets) add(typeName, selectionSet);
+    visitFields(
+      selectionSets,
+      fragments,
+      (node, condition) => {
+        const parentType = condition ?? typeName;
+        const responseName = responseNameOf(node);
+        const key = `${parentType}.${responseName}`;
+        const group = groups.get(key);
+        if (group) group.nodes.push(node);
+        else groups.set(key, { parentType, responseName, nodes: [node] });
+      },
+      ({ directives }) => isIncluded(directives, variables, defaults),
+    );
     return groups;
   }
 

@@ -16,7 +16,7 @@ import {
   TypeMetaFieldDef,
   type ValueNode,
 } from 'graphql';
-import { fragmentsOf, responseNameOf } from '../operation/document-nodes.ts';
+import { fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 
 /**
  * Returns an upper bound of the bytes that `__schema` and `__type` add to the response of an operation, with their names.
@@ -136,25 +136,12 @@ function createMerger(document: DocumentNode): (selectionSets: readonly Selectio
     const known = lists.get(key);
     if (known) return known;
     const byResponseName = new Map<string, FieldNode[]>();
-    const spread = new Set<string>();
-
-    function collect({ selections }: SelectionSetNode): void {
-      for (const selection of selections) {
-        if (selection.kind === Kind.FIELD) {
-          const responseName = responseNameOf(selection);
-          const fields = byResponseName.get(responseName);
-          if (fields) fields.push(selection);
-          else byResponseName.set(responseName, [selection]);
-        } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-          collect(selection.selectionSet);
-        } else if (!spread.has(selection.name.value)) {
-          spread.add(selection.name.value);
-          const fragment = fragments.get(selection.name.value);
-          if (fragment) collect(fragment.selectionSet);
-        }
-      }
-    }
-    for (const selectionSet of selectionSets) collect(selectionSet);
+    visitFields(selectionSets, fragments, (field) => {
+      const responseName = responseNameOf(field);
+      const fields = byResponseName.get(responseName);
+      if (fields) fields.push(field);
+      else byResponseName.set(responseName, [field]);
+    });
 
     const merged = [...byResponseName].flatMap(([responseName, nodes]) => {
       const [node] = nodes;

@@ -10,7 +10,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { conditionOf, fragmentsOf, responseNameOf } from '../operation/document-nodes.ts';
+import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 
 /** An operation, and which of its fields are selected once the variables of `@skip` and `@include` are known. */
 export interface CollectedOperation {
@@ -60,7 +60,7 @@ export function collectedOperation(
 ): CollectedOperation | null {
   const rootType = schema.getRootType(definition.operation);
   if (!rootType) return null;
-  const fragments = Object.fromEntries(fragmentsOf(document));
+  const fragments = fragmentsOf(document);
 
   function isSelected({ directives = [] }: SelectionNode): boolean {
     return directives.every((directive) => {
@@ -84,31 +84,25 @@ export function collectedOperation(
     schema,
     definition,
     rootType,
-    fragments,
+    fragments: Object.fromEntries(fragments),
     collect(type, parents) {
       const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
-      const spread = new Set<string>();
-      const add = ({ selections }: SelectionSetNode): void => {
-        for (const selection of selections) {
-          if (!isSelected(selection)) continue;
-          if (selection.kind === Kind.FIELD) {
-            const responseName = responseNameOf(selection);
-            const nodes = fields.get(responseName);
-            if (nodes) nodes.push(selection);
-            else fields.set(responseName, [selection]);
-          } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-            if (appliesTo(type, selection.typeCondition?.name.value)) add(selection.selectionSet);
-          } else {
-            const name = selection.name.value;
-            const fragment = fragments[name];
-            if (!fragment || spread.has(name) || !appliesTo(type, fragment.typeCondition.name.value)) continue;
-            spread.add(name);
-            add(fragment.selectionSet);
-          }
-        }
-      };
-      if (parents === null) add(definition.selectionSet);
-      else for (const { selectionSet } of parents) if (selectionSet) add(selectionSet);
+      const selectionSets =
+        parents === null
+          ? [definition.selectionSet]
+          : parents.map(({ selectionSet }) => selectionSet).filter((selectionSet) => selectionSet !== undefined);
+      visitFields(
+        selectionSets,
+        fragments,
+        (field) => {
+          const responseName = responseNameOf(field);
+          const nodes = fields.get(responseName);
+          if (nodes) nodes.push(field);
+          else fields.set(responseName, [field]);
+        },
+        (selection, condition) =>
+          isSelected(selection) && (selection.kind === Kind.FIELD || appliesTo(type, condition)),
+      );
       return fields;
     },
   };

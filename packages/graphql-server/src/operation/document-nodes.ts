@@ -3,7 +3,10 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type InlineFragmentNode,
   Kind,
+  type SelectionNode,
+  type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
 
@@ -23,4 +26,34 @@ export function responseNameOf({ alias, name }: FieldNode): string {
 export function conditionOf({ name, arguments: given = [] }: DirectiveNode): ValueNode | undefined {
   if (name.value !== 'skip' && name.value !== 'include') return undefined;
   return given.find((argument) => argument.name.value === 'if')?.value;
+}
+
+/**
+ * Visits the fields of selection sets and of the fragments in them, in order. Enters each fragment once.
+ *
+ * @param visit `condition` is the innermost type condition around the field. Undefined without one.
+ * @param isIncluded excludes fields, and fragments with all that they contain. `condition` includes that of the fragment itself.
+ */
+export function visitFields(
+  selectionSets: readonly SelectionSetNode[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  visit: (field: FieldNode, condition: string | undefined) => void,
+  isIncluded: (selection: SelectionNode, condition: string | undefined) => boolean = () => true,
+): void {
+  const entered = new Set<FragmentDefinitionNode | InlineFragmentNode>();
+
+  function walk({ selections }: SelectionSetNode, condition: string | undefined): void {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        if (isIncluded(selection, condition)) visit(selection, condition);
+        continue;
+      }
+      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+      const inner = fragment?.typeCondition?.name.value ?? condition;
+      if (!fragment || entered.has(fragment) || !isIncluded(selection, inner)) continue;
+      entered.add(fragment);
+      walk(fragment.selectionSet, inner);
+    }
+  }
+  for (const selectionSet of selectionSets) walk(selectionSet, undefined);
 }

@@ -1,6 +1,6 @@
-import { type DocumentNode, getOperationAST, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import { type DocumentNode, getOperationAST, type OperationDefinitionNode } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
-import { fragmentsOf, responseNameOf } from './document-nodes.ts';
+import { fragmentsOf, responseNameOf, visitFields } from './document-nodes.ts';
 
 /**
  * Selects the operation to run from a valid document.
@@ -26,23 +26,9 @@ export function selectOperation(document: DocumentNode, operationName: string | 
 
 /** The response names of the root fields. Ignores `@skip` and `@include`. Omits `__typename`, which changes nothing. */
 function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
-  const fragments = fragmentsOf(document);
   const names = new Set<string>();
-  const spread = new Set<string>();
-
-  function collect({ selections }: SelectionSetNode): void {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        if (selection.name.value !== '__typename') names.add(responseNameOf(selection));
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        collect(selection.selectionSet);
-      } else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
-        const fragment = fragments.get(selection.name.value);
-        if (fragment) collect(fragment.selectionSet);
-      }
-    }
-  }
-  collect(operation.selectionSet);
+  visitFields([operation.selectionSet], fragmentsOf(document), (field) => {
+    if (field.name.value !== '__typename') names.add(responseNameOf(field));
+  });
   return names;
 }
