@@ -7,6 +7,8 @@ import { manifestRules } from './rules.ts';
 
 // Header names are case-insensitive (RFC 9110, section 5.1).
 const lowerCase = (name: string): string => name.toLowerCase();
+const requestPointer = (name: string): string => childPointer('/requestHeaders', name);
+const responsePointer = (name: string): string => childPointer('/responseHeaders', name);
 
 export function compareRequestHeaders(
   found: Found,
@@ -18,20 +20,16 @@ export function compareRequestHeaders(
     to,
     {
       removed: (name) =>
-        found(
-          manifestRules.requestHeaderRemoved,
-          childPointer('/requestHeaders', name),
-          `The header ${name} was removed.`,
-        ),
+        found(manifestRules.requestHeaderRemoved, requestPointer(name), `The header ${name} was removed.`),
       added(name, header) {
         const { rule, word } = necessity(header);
-        found(rule, childPointer('/requestHeaders', name), `The ${word} header ${name} was added.`);
+        found(rule, requestPointer(name), `The ${word} header ${name} was added.`);
       },
       kept(name, before, now) {
-        compareDescriptions(found, childPointer('/requestHeaders', name), before, now);
+        compareDescriptions(found, requestPointer(name), before, now);
         if (before.required === now.required) return;
         const { rule, word } = necessity(now);
-        found(rule, childPointer('/requestHeaders', name), `The header ${name} is now ${word}.`);
+        found(rule, requestPointer(name), `The header ${name} is now ${word}.`);
       },
     },
     lowerCase,
@@ -54,21 +52,12 @@ export function compareResponseHeaders(
     to,
     {
       removed: (name) =>
-        found(
-          manifestRules.responseHeaderRemoved,
-          childPointer('/responseHeaders', name),
-          `The header ${name} was removed.`,
-        ),
-      added: (name) =>
-        found(
-          manifestRules.responseHeaderAdded,
-          childPointer('/responseHeaders', name),
-          `The header ${name} was added.`,
-        ),
+        found(manifestRules.responseHeaderRemoved, responsePointer(name), `The header ${name} was removed.`),
+      added: (name) => found(manifestRules.responseHeaderAdded, responsePointer(name), `The header ${name} was added.`),
       kept(name, before, now) {
-        compareDescriptions(found, childPointer('/responseHeaders', name), before, now);
-        compareCases(found, childPointer('/responseHeaders', name), before.sent, now.sent);
-        compareValues(found, childPointer('/responseHeaders', name), before.value, now.value);
+        compareDescriptions(found, responsePointer(name), before, now);
+        compareCases(found, responsePointer(name), before.sent, now.sent);
+        compareValues(found, responsePointer(name), before.value, now.value);
       },
     },
     lowerCase,
