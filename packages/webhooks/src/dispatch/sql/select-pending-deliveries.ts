@@ -2,6 +2,7 @@ import type { Database, Statement } from '@deedwire/store';
 import { onlyRow } from '@deedwire/store';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../ids.ts';
 import { pgArray } from '../../pg-array.ts';
+import type { PendingDelivery } from '../pending-delivery.ts';
 
 // One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse rounds
 // large numbers. Expired deliveries no longer have a payload; retention deletes them.
@@ -51,17 +52,7 @@ type PendingTuple = [
 ];
 
 /** A pending delivery without its body. */
-export interface StoredDelivery extends LanePosition {
-  readonly deliveryId: DeliveryId;
-  readonly subscriptionId: SubscriptionId;
-  readonly accountId: AccountId;
-  readonly eventId: EventId;
-  readonly eventType: string;
-  readonly eventVersion: string;
-  readonly occurredAt: Date;
-  readonly requestId: string | null;
-  readonly attempts: number;
-  readonly takes: number;
+export interface StoredDelivery extends Omit<PendingDelivery, 'body'> {
   readonly bodyBytes: number;
 }
 
