@@ -91,37 +91,30 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const clients = new Map<string, Client>();
 
   function clientOf(id: string, limit: CostLimit, nowMs: number): Client {
-    let client = clients.get(id);
-    if (client === undefined) {
-      client = {
-        ...newClientPoints(limit),
-        id,
-        usedAtMs: nowMs,
-        movedAtMs: -Infinity,
-        settledAtMs: null,
-        isSettling: false,
-        waiters: new Set(),
-        rejectUntilMs: -Infinity,
-        quietUntilMs: -Infinity,
-      };
-    } else if (!isSame(client.limit, limit)) {
+    const client = clients.get(id) ?? newClient(id, limit);
+    if (!isSame(client.limit, limit)) {
       client.limit = limit;
       receive(client, 0); // a lower limit
     }
     client.usedAtMs = nowMs;
-    if (nowMs - client.movedAtMs >= moveEveryMs) {
-      client.movedAtMs = nowMs;
-      clients.delete(id); // moves the client to the end
-      clients.set(id, client);
-    }
-    const [oldest] = clients.size > maxClients ? clients.values() : [];
-    if (oldest !== undefined) {
-      clients.delete(oldest.id);
-      oldest.usedAtMs = -Infinity; // takes no more points
-      returnHeld(oldest);
-    }
+    if (nowMs - client.movedAtMs >= moveEveryMs) moveToEnd(client, nowMs);
+    if (clients.size > maxClients) forgetFirst();
     restoreAlone(client, nowMs, processes);
     return client;
+  }
+
+  function moveToEnd(client: Client, nowMs: number): void {
+    client.movedAtMs = nowMs;
+    clients.delete(client.id);
+    clients.set(client.id, client);
+  }
+
+  function forgetFirst(): void {
+    const [first] = clients.values();
+    if (first === undefined) return;
+    clients.delete(first.id);
+    first.usedAtMs = -Infinity; // takes no more points
+    returnHeld(first);
   }
 
   /** A client has one settlement at a time, so that charges that wait share the next one. */
@@ -292,6 +285,20 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         else returnHeld(client);
       }
     },
+  };
+}
+
+function newClient(id: string, limit: CostLimit): Client {
+  return {
+    ...newClientPoints(limit),
+    id,
+    usedAtMs: -Infinity,
+    movedAtMs: -Infinity,
+    settledAtMs: null,
+    isSettling: false,
+    waiters: new Set(),
+    rejectUntilMs: -Infinity,
+    quietUntilMs: -Infinity,
   };
 }
 
