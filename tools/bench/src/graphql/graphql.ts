@@ -128,15 +128,7 @@ function overShapes(
 }
 
 /** Formats the report as Markdown tables. */
-function markdown({
-  quick,
-  machine,
-  rounds,
-  roundMs,
-  ratios,
-  p99Ratios,
-  shapes: measured,
-}: GraphqlReport): string {
+function markdown({ quick, machine, rounds, roundMs, ratios, p99Ratios, shapes: measured }: GraphqlReport): string {
   const title = `graphql: ${rounds} interleaved rounds of ${roundMs} ms, medians. "ours" divides our requests per second by those of the row in the same round; "our p99" divides our p99 by that of the row.`;
   const lowest = peerNames.map((peer) => `${peer} ${ratios[peer].toFixed(2)} × (p99 ${p99Ratios[peer].toFixed(2)} ×)`);
   return [
