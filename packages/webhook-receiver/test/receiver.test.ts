@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@deedwire/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
@@ -22,6 +23,28 @@ test('the memory store remembers the newest ids', async () => {
   for (const maximum of [0, 1.5])
     expect(() => memoryStore({ maximum })).toThrow('maximum must be an integer of at least 1.');
 });
+
+test('the memory store remembers an id for 40 days', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const store = memoryStore();
+  const days = 24 * 60 * 60 * 1000;
+  await store.once('kept', async () => {});
+  vi.setSystemTime(Date.now() + 40 * days - 1);
+  expect(await store.once('kept', async () => {})).toBe('duplicate');
+  vi.setSystemTime(Date.now() + 1);
+  expect(await store.once('kept', async () => {})).toBe('processed');
+});
+
+test.each(['node', 'express', 'fastify', 'hono', 'next', 'lambda', 'workers'])(
+  'the %s adapter has fewer than 60 lines',
+  (name) => {
+    const source = readFileSync(new URL(`../src/${name}.ts`, import.meta.url), 'utf8');
+    expect(source.split('\n').length).toBeLessThan(60);
+  },
+);
 
 test('finishes a handler that takes 6 s after the sender has disconnected, so that the retry is a duplicate', async () => {
   const subject = await Subject.start(nodeAdapter);
