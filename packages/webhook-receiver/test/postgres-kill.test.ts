@@ -46,8 +46,6 @@ test('makes the changes of a handler once if the process is killed at 20 random 
   }
   child.disconnect();
   const pool = new Pool({ connectionString: database.databaseUrl });
-  // `end` does not wait until the connections are closed, and dropping the database ends them.
-  pool.on('error', () => {});
   const { rows } = await pool.query('select delivery_id as id, finished from effect');
   await pool.end();
   await database.drop();

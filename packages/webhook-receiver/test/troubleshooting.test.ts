@@ -204,8 +204,6 @@ async function transactionFailures(): Promise<string[]> {
     prepare: async () => {},
   });
   const pool = new Pool({ connectionString: database.databaseUrl });
-  // `end` does not wait until the connections are closed, and dropping the database ends them.
-  pool.on('error', () => {});
   const store = postgresStore<PoolClient>(pool);
   await store.createTable();
   const failures = ['select 1/0', 'commit'].map((statement, index) =>

@@ -25,8 +25,6 @@ beforeEach(async () => {
     },
   });
   pool = new Pool({ connectionString: database.databaseUrl });
-  // `end` does not wait until the connections are closed, and dropping the database ends them.
-  pool.on('error', () => {});
   inbox = postgresInbox<PoolClient>(pool, { on: {} });
 });
 

@@ -21,8 +21,6 @@ export function createKitReceiver<Context = unknown>({
   beforeEffect = async () => {},
 }: KitReceiverOptions<Context>): WebhookReceiver<Context> {
   const pool = new Pool({ connectionString: databaseUrl });
-  // `end` does not wait until the connections are closed, and dropping the database ends them.
-  pool.on('error', () => {});
   const receiver = createWebhookReceiver<PoolClient, Context>({
     secrets,
     store: postgresStore<PoolClient>(pool),
