@@ -6,6 +6,7 @@ import { createWebhookSender, type WebhookSender } from '@deedwire/webhook-sende
 import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
 import { createSend } from '@deedwire/webhook-worker/send';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dueDelivery, sendableTarget } from '../support/sendable.ts';
 
 const eventTypes = [
   {
@@ -17,13 +18,6 @@ const eventTypes = [
     ],
   },
 ];
-const state = {
-  consecutiveFailures: 0,
-  breakerOpenUntilMs: null,
-  breakerProbes: 0,
-  holdUntilMs: null,
-  failingSinceMs: null,
-};
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 let sender: WebhookSender;
@@ -42,23 +36,16 @@ afterEach(async () => {
 /** The headers with which a delivery of the event version arrives. */
 async function sendVersion(eventVersion: string, eventType = 'referral.created') {
   const send = createSend(sender, 'service', createDeprecationHeaders(eventTypes, 'https://docs.example'));
-  const subscription = {
-    subscriptionId: toRecordId<'WebhookSubscription'>('5'),
-    accountId: toRecordId<'Partner'>('7'),
-  };
-  const target = { ...subscription, callbackUrl: receiver.url, urlNumber: 1, secret, nextSecret: null, state };
+  const target = sendableTarget({ callbackUrl: receiver.url, secret, nextSecret: null });
   const delivery = {
-    ...subscription,
+    ...dueDelivery,
     deliveryId: toRecordId<'WebhookDelivery'>('88'),
     eventId: toRecordId<'WebhookEvent'>('3'),
     eventType,
     eventVersion,
     occurredAt: new Date('2026-11-20T12:00:00Z'),
-    requestId: null,
     sequence: '12',
     attempts: 0,
-    takes: 0,
-    dueAtMs: 0,
     body: Buffer.from('{}'),
   };
   expect(await send(target, delivery, 1)).toMatchObject({ responseStatus: 204, error: null });

@@ -6,6 +6,7 @@ import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-h
 import { createSend } from '@deedwire/webhook-worker/send';
 import type { SendableTarget } from '@deedwire/webhooks';
 import { expect } from 'vitest';
+import { dueDelivery, sendableTarget } from '../sendable.ts';
 
 /** The secrets of a subscription, as the worker reads them. */
 export type SigningSecrets = Pick<SendableTarget, 'nextSecret' | 'secret'>;
@@ -44,24 +45,7 @@ const waitTimeoutMs = 120_000;
 
 export function startSignedLoad(sender: WebhookSender, callbackUrl: string, signing: SigningSecrets): SignedLoad {
   const send = createSend(sender, gidNamespace, createDeprecationHeaders(webhookEventTypes, 'https://docs.example'));
-  const subscription = {
-    subscriptionId: toRecordId<'WebhookSubscription'>('5'),
-    accountId: toRecordId<'Partner'>('7'),
-  };
-  const state = {
-    consecutiveFailures: 0,
-    breakerOpenUntilMs: null,
-    breakerProbes: 0,
-    holdUntilMs: null,
-    failingSinceMs: null,
-  };
-  const targetWith = (secrets: SigningSecrets): SendableTarget => ({
-    ...subscription,
-    callbackUrl,
-    urlNumber: 1,
-    state,
-    ...secrets,
-  });
+  const targetWith = (secrets: SigningSecrets): SendableTarget => sendableTarget({ callbackUrl, ...secrets });
   let target = targetWith(signing);
   let isStopped = false;
   let started = 0;
@@ -83,17 +67,14 @@ export function startSignedLoad(sender: WebhookSender, callbackUrl: string, sign
       }),
     );
     const delivery = {
-      ...subscription,
+      ...dueDelivery,
       deliveryId,
       eventId,
       eventType: 'referral.created',
       eventVersion: '2026-11-01',
       occurredAt,
-      requestId: null,
       sequence: String(sequence),
       attempts: attempt - 1,
-      takes: 0,
-      dueAtMs: 0,
       body,
     };
     const { secret, nextSecret } = target;
