@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { instructionLine, unfinished, useContributor } from '../support/contributor.ts';
+import { partnerWithTitle } from '../support/partner-with-title.ts';
 
 const date = '2099-01-01';
 const timeout = 900_000;
@@ -55,24 +56,7 @@ test('a version of an event type and one of an interface lead to a green tree', 
     ),
   ).rejects.toThrow('Partner.title');
 
-  edit(
-    app,
-    [
-      "import { addPartner } from '../schema/partner.ts';\n",
-      "import { type Partner, readPartner } from '@deedwire/actions';\n",
-    ],
-    [
-      '  addPartner(builder);\n',
-      `
-  const PartnerType = builder.objectRef<Partner>('Partner').implement({
-    fields: (t) => ({ id: t.exposeID('id'), title: t.exposeString('name') }),
-  });
-  builder.queryField('partner', (t) =>
-    t.field({ type: PartnerType, resolve: (_, _args, { actions, caller }) => readPartner(actions, caller) }),
-  );
-`,
-    ],
-  );
+  edit(app, ...partnerWithTitle);
   await contribute('format');
   await expectGreenTree();
 });

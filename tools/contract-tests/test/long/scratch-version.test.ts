@@ -7,6 +7,7 @@ import { startSystem } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { credentialHeaders, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { partnerWithTitle } from '../support/partner-with-title.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // Follows CONTRIBUTING.md in a copy of this workspace. The first test adds a version of the partner interface and one of an
@@ -147,21 +148,7 @@ test(
       'apps/partner-api/src/versions/2026-11-01.ts',
       `apps/partner-api/src/versions/${scratch}.ts`,
       ['schema20261101', 'schema20990101'],
-      [
-        "import { addPartner } from '../schema/partner.ts';\n",
-        "import { type Partner, readPartner } from '@deedwire/actions';\n",
-      ],
-      [
-        '  addPartner(builder);\n',
-        `
-  const PartnerType = builder.objectRef<Partner>('Partner').implement({
-    fields: (t) => ({ id: t.exposeID('id'), title: t.exposeString('name') }),
-  });
-  builder.queryField('partner', (t) =>
-    t.field({ type: PartnerType, resolve: (_, _args, { actions, caller }) => readPartner(actions, caller) }),
-  );
-`,
-      ],
+      ...partnerWithTitle,
     );
     edit(
       'apps/partner-api/src/partner-interface.ts',
