@@ -91,6 +91,20 @@ test('is busy within the lock timeout while another transaction processes the de
   expect(await effects()).toBe(1);
 });
 
+test('waits at most 200 ms for another transaction', async () => {
+  const other = library(pool);
+  const timeouts: unknown[] = [];
+  const observed = postgresStore<{ client: PoolClient }>({
+    ...other,
+    async query(transaction, text, values) {
+      if (text.startsWith('insert into')) timeouts.push(...(await other.query(transaction, 'show lock_timeout', [])));
+      return other.query(transaction, text, values);
+    },
+  });
+  expect(await observed.once(id, ({ client }) => effect(client))).toBe('processed');
+  expect(timeouts).toEqual([{ lock_timeout: '200ms' }]);
+});
+
 test('keeps the lock timeout that the handler would have without it', async () => {
   await store.once(id, async (transaction) => {
     const { rows } = await transaction.query('show lock_timeout');
