@@ -2,18 +2,18 @@ import { describeDatabaseProblems, type Store } from '@deedwire/store';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
 import type { Send } from './dispatch/attempts.ts';
 import type { Clock } from './dispatch/clock.ts';
-import { createDispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
+import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import { storageOfWorker } from './dispatch/storage-of-worker.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
-import { createFanOut } from './fan-out/fan-out.ts';
+import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
 import { openShards } from './open-shards.ts';
 import { createRetention } from './retention/retention.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/subscription-row.ts';
 import { workersChanged } from './workers/workers-changed.ts';
-import { createWorkers } from './workers/workers.ts';
+import { Workers } from './workers/workers.ts';
 
 /** How long a worker owns its shards without a sign of life. */
 const defaultLeaseMs = 15_000;
@@ -77,7 +77,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   let isStalled = false;
 
   const storage = createDispatchStorage({ store, workerId, openSecret: options.openSecret, onEvent });
-  const dispatcher = createDispatcher({
+  const dispatcher: Dispatcher = new Dispatcher({
     storage: storageOfWorker(storage, () => workers.fencedOut()),
     send: options.send,
     clock,
@@ -91,7 +91,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     },
   });
 
-  const fanOut = createFanOut({
+  const fanOut: FanOut = new FanOut({
     store: options.fanOutStore,
     clock,
     workerId,
@@ -109,7 +109,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     limits: { pollMs: options.pollMs === 0 ? neverMs : options.pollMs },
   });
 
-  const workers = createWorkers({
+  const workers: Workers = new Workers({
     store,
     renewalStore: options.renewalStore,
     clock,

@@ -1,5 +1,5 @@
 import { type Child, startChild } from './child.ts';
-import type { Comparison, ComparisonBench, Settings } from './comparison-bench.ts';
+import type { Comparison, ComparisonBench, Settings } from './comparison.ts';
 import type { Measurement } from './measure.ts';
 import { median } from './median.ts';
 

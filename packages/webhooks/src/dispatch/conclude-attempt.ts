@@ -4,8 +4,7 @@ import { type AttemptClassification, classifyAttempt } from './classify-attempt.
 import type { OnDispatchEvent } from './events.ts';
 import { cleanLaneState, holdLane, type LaneState, shiftLaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
-import type { Lane } from './lane.ts';
-import type { QueuedDelivery } from './queued-delivery.ts';
+import type { Lane, QueuedDelivery } from './lane.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { PauseReason } from './storage.ts';
 import type { UnsettledResult } from './unsettled-result.ts';

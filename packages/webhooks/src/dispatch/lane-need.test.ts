@@ -6,8 +6,7 @@ import { afterFailure } from './breaker.ts';
 import { type LaneNeed, laneNeed } from './lane-need.ts';
 import { cleanLaneState, holdLane } from './lane-state.ts';
 import { isSendable } from './lane-target.ts';
-import { Lane } from './lane.ts';
-import { QueuedDelivery } from './queued-delivery.ts';
+import { Lane, QueuedDelivery } from './lane.ts';
 
 const world = new World();
 const id = world.addLane(1, () => ({ afterMs: 1, status: 200 }));

@@ -4,8 +4,7 @@ import { accountId, laneId, subscriptionId } from '../../test/dispatch/ids.ts';
 import { World } from '../../test/dispatch/world.ts';
 import { Account } from './account.ts';
 import { LaneQueue } from './lane-queue.ts';
-import { Lane } from './lane.ts';
-import { QueuedDelivery } from './queued-delivery.ts';
+import { Lane, QueuedDelivery } from './lane.ts';
 
 test('yields deliveries by due time, then by sequence, and counts their bytes', () => {
   const world = new World();

@@ -1,8 +1,12 @@
-import type { QueuedDelivery } from './queued-delivery.ts';
+/** What the queue needs to know about a delivery. */
+export interface Ordered<Self> {
+  readonly delivery: { readonly body: { readonly length: number } };
+  isBefore(other: Self): boolean;
+}
 
 /** The deliveries of one lane that wait in memory, in the order of their due times, then of their sequence. */
-export class LaneQueue {
-  readonly #deliveries: QueuedDelivery[] = [];
+export class LaneQueue<Queued extends Ordered<Queued>> {
+  readonly #deliveries: Queued[] = [];
   /** The size of all bodies. */
   bodyBytes = 0;
 
@@ -10,35 +14,35 @@ export class LaneQueue {
     return this.#deliveries.length;
   }
 
-  get first(): QueuedDelivery | undefined {
+  get first(): Queued | undefined {
     return this.#deliveries[0];
   }
 
-  get last(): QueuedDelivery | undefined {
+  get last(): Queued | undefined {
     return this.#deliveries[this.#deliveries.length - 1];
   }
 
-  add(queued: QueuedDelivery): void {
+  add(queued: Queued): void {
     this.bodyBytes += queued.delivery.body.length;
     const last = this.last;
     if (last === undefined || last.isBefore(queued)) this.#deliveries.push(queued);
     else this.#deliveries.splice(this.#indexFor(queued), 0, queued);
   }
 
-  removeFirst(): QueuedDelivery | undefined {
+  removeFirst(): Queued | undefined {
     return this.#removed(this.#deliveries.shift());
   }
 
-  removeLast(): QueuedDelivery | undefined {
+  removeLast(): Queued | undefined {
     return this.#removed(this.#deliveries.pop());
   }
 
-  #removed(queued: QueuedDelivery | undefined): QueuedDelivery | undefined {
+  #removed(queued: Queued | undefined): Queued | undefined {
     if (queued !== undefined) this.bodyBytes -= queued.delivery.body.length;
     return queued;
   }
 
-  #indexFor(queued: QueuedDelivery): number {
+  #indexFor(queued: Queued): number {
     let low = 0;
     let high = this.#deliveries.length;
     while (low < high) {

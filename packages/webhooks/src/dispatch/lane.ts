@@ -5,7 +5,7 @@ import type { HeapNode } from './heap.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { allowedFromMs, cleanLaneState, type LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
-import type { QueuedDelivery } from './queued-delivery.ts';
+import type { PendingDelivery } from './pending-delivery.ts';
 import { SlotLane } from './slots.ts';
 
 /** How many requests one receiver gets at the same time. */
@@ -34,7 +34,7 @@ export class Lane extends SlotLane {
   override readonly account: Account;
   readonly wake: WakeNode = { lane: this, heapKey: 0, heapIndex: -1 };
 
-  readonly queue = new LaneQueue();
+  readonly queue = new LaneQueue<QueuedDelivery>();
   /** All deliveries of the lane that this process has: in the queue, waiting to run alone, or taken. */
   readonly known = new Map<DeliveryId, QueuedDelivery>();
   /** When the first delivery that is in storage only is due, or earlier. Infinity if the queue is complete. */
@@ -121,5 +121,31 @@ export class Lane extends SlotLane {
   forgetReceiver(): void {
     this.window = 1;
     this.#goodResponses = goodResponsesToBeQuick;
+  }
+}
+
+/** A delivery in the memory of this process. */
+export class QueuedDelivery {
+  readonly lane: Lane;
+  readonly delivery: PendingDelivery;
+  /** By the steady clock. */
+  readonly dueAtMs: number;
+  readonly sequence: number;
+  /** It is in flight, being settled or set aside, so that it must neither be sent again nor be forgotten. */
+  isTaken = false;
+  /** Its next attempt is counted in storage, which happens only after an expired lease. */
+  isCounted = false;
+  /** The slot-time that its request was charged when it started. */
+  chargedMs = 0;
+
+  constructor(lane: Lane, delivery: PendingDelivery, dueAtMs: number) {
+    this.lane = lane;
+    this.delivery = delivery;
+    this.dueAtMs = dueAtMs;
+    this.sequence = Number(delivery.sequence);
+  }
+
+  isBefore(other: QueuedDelivery): boolean {
+    return this.dueAtMs < other.dueAtMs || (this.dueAtMs === other.dueAtMs && this.sequence < other.sequence);
   }
 }

@@ -1,4 +1,4 @@
-import type { QueuedDelivery } from './queued-delivery.ts';
+import type { QueuedDelivery } from './lane.ts';
 
 /** After a turn, other deliveries run for four times as long as the turn kept them waiting. */
 const othersShare = 4;

@@ -1,6 +1,5 @@
 import type { Account } from './account.ts';
-import type { Lane } from './lane.ts';
-import type { QueuedDelivery } from './queued-delivery.ts';
+import type { Lane, QueuedDelivery } from './lane.ts';
 import type { RefillOptions } from './storage.ts';
 
 /**

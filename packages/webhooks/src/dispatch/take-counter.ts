@@ -1,7 +1,6 @@
 import { BatchedCalls } from './batched-calls.ts';
 import type { Clock } from './clock.ts';
-import type { Lane } from './lane.ts';
-import type { QueuedDelivery } from './queued-delivery.ts';
+import type { Lane, QueuedDelivery } from './lane.ts';
 import type { DispatchStorage } from './storage.ts';
 
 const collectMs = 3;

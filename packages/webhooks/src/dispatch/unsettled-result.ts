@@ -1,5 +1,5 @@
 import type { LaneState } from './lane-state.ts';
-import type { QueuedDelivery } from './queued-delivery.ts';
+import type { QueuedDelivery } from './lane.ts';
 import type { Settlement } from './storage.ts';
 
 /** A settlement and the delivery in memory that it belongs to. */

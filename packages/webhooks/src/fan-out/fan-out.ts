@@ -1,14 +1,23 @@
 import type { Store } from '@deedwire/store';
+import { Backoff } from '../dispatch/backoff.ts';
 import type { Clock } from '../dispatch/clock.ts';
 import type { LaneId } from '../dispatch/lane-registry.ts';
 import type { PendingDelivery } from '../dispatch/pending-delivery.ts';
 import type { AccountId } from '../ids.ts';
-import type { Shard } from '../shard.ts';
+import { type Shard, shardOf } from '../shard.ts';
+import { readPins } from '../subscriptions/read-pins.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
-import type { OnFanOutEvent } from './events.ts';
-import type { FanOutLimits } from './limits.ts';
-import { QueueFanOut } from './queue-fan-out.ts';
+import { ChangeApplier } from './change-applier.ts';
+import { Discovery } from './discovery.ts';
+import type { RoundKind, OnFanOutEvent } from './events.ts';
+import { KnownEntries } from './known-entries.ts';
+import { defaultFanOutLimits, type FanOutLimits } from './limits.ts';
+import { mayGoOn } from './may-go-on.ts';
+import { PinsCache } from './pins-cache.ts';
+import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
+import { RoundRunner } from './round-runner.ts';
+import { type Turn, Turns } from './turns.ts';
 
 export interface FanOutOptions {
   store: Store;
@@ -27,21 +36,261 @@ export interface FanOutOptions {
   limits?: Partial<FanOutLimits>;
 }
 
-/** Turns the queued events of the shards of this worker into deliveries. */
-export interface FanOut {
-  addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void;
-  /** Those of these shards that were added as recovering, and of which entries that were queued then still wait. */
-  recoveringIn(shards: readonly Shard[]): Shard[];
-  /** Resolves when nothing of the shard is in progress. */
-  removeShard(shard: Shard): Promise<void>;
-  /** The worker was declared dead. Nothing in progress is offered. */
-  removeAllShards(): void;
-  /** There may be new entries in these shards, or in all if null. */
-  wake(shards: readonly Shard[] | null): void;
-  /** Starts nothing more. Resolves when nothing is in progress. */
-  stop(): Promise<void>;
+/** How often accounts that were passed over are examined. */
+const tickMs = 5;
+
+/** How many accounts have changes applied at the same time. */
+const changesMax = 4;
+
+/** The pins of how many accounts one statement reads when blocked entries are examined. */
+const examinedTogether = 200;
+
+interface Progress {
+  readonly accounts: readonly QueuedAccount[];
+  readonly ended: Promise<void>;
 }
 
-export function createFanOut(options: FanOutOptions): FanOut {
-  return new QueueFanOut(options);
+/** Connects the parts, and starts rounds and changes when accounts have entries. */
+export class FanOut {
+  readonly #options: FanOutOptions;
+  readonly #limits: FanOutLimits;
+  readonly #known: KnownEntries;
+  readonly #turns: Turns;
+  readonly #pins: PinsCache;
+  readonly #discovery: Discovery;
+  readonly #rounds: RoundRunner;
+  readonly #changes: ChangeApplier;
+  readonly #running = { express: 0, bulk: 0, alone: 0, change: 0 };
+  readonly #progress = new Set<Progress>();
+  readonly #cancelTimers = new Set<() => void>();
+  #isTicking = false;
+  #polls = 0;
+  #isStopped = false;
+
+  constructor(options: FanOutOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultFanOutLimits, ...options.limits };
+    const { store, clock, workerId, render: renderer, offer, onUncertain, onEvent, onSubscriptionChanged } = options;
+    const limits = this.#limits;
+    const known = new KnownEntries(limits.knownEntries);
+    const pause = (accounts: readonly QueuedAccount[]): void => this.#pause(accounts);
+    const onFenced = (): void => {
+      this.removeAllShards();
+      onEvent({ kind: 'fan-out-fenced', alarm: true });
+    };
+    this.#known = known;
+    this.#turns = new Turns((account) => options.isBehind(account.id));
+    this.#pins = new PinsCache({
+      read: (accounts) => readPins(store, accounts),
+      generationsMax: Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
+    });
+    this.#rounds = new RoundRunner({
+      store,
+      workerId,
+      renderer,
+      pins: this.#pins,
+      known,
+      limits,
+      offer,
+      onUncertain,
+      pause,
+      onResiduals: ({ residuals }) => this.#discovery.wake(residuals.map(({ accountId }) => shardOf(accountId))),
+      onFenced,
+      onEvent,
+    });
+    this.#changes = new ChangeApplier({
+      known,
+      onSubscriptionChanged,
+      examine: (account) => this.#examine([account]),
+      pause,
+      onFenced,
+      onEvent,
+    });
+    this.#discovery = new Discovery({
+      database: store,
+      clock,
+      known,
+      limits,
+      onEvent,
+      onDiscovered: (accounts) => {
+        for (const account of accounts) {
+          if (account.isUnused) account.uncertainLanes.clear();
+          this.#turns.place(account);
+          this.#known.forgetUnused(account);
+        }
+        this.#pump();
+      },
+      onChange: (account) => this.#pins.drop(account.id),
+      onReadAgain: (account) => {
+        if (account.uncertainLanes.size > 0) onUncertain([...account.uncertainLanes.values()]);
+      },
+    });
+    this.#poll();
+  }
+
+  addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {
+    for (const { shard, isRecovering } of shards) this.#discovery.add(shard, isRecovering);
+  }
+
+  /** Those of these shards that were added as recovering, and of which entries that were queued then still wait. */
+  recoveringIn(shards: readonly Shard[]): Shard[] {
+    return shards.filter((shard) => this.#discovery.isRecovering(shard));
+  }
+
+  /** Resolves when nothing of the shard is in progress. */
+  async removeShard(shard: Shard): Promise<void> {
+    this.#forgetShard(shard);
+    const ended: Promise<void>[] = [];
+    for (const progress of this.#progress) {
+      if (progress.accounts.some((account) => account.shard === shard)) ended.push(progress.ended);
+    }
+    await Promise.all(ended);
+  }
+
+  /** The worker was declared dead. Nothing in progress is offered. */
+  removeAllShards(): void {
+    for (const shard of this.#discovery.shards) this.#forgetShard(shard);
+  }
+
+  /** There may be new entries in these shards, or in all if null. */
+  wake(shards: readonly Shard[] | null): void {
+    if (!this.#isStopped) this.#discovery.wake(shards);
+  }
+
+  /** Starts nothing more. Resolves when nothing is in progress. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const cancel of this.#cancelTimers) cancel();
+    await this.#discovery.stop();
+    await Promise.all(Array.from(this.#progress, ({ ended }) => ended));
+  }
+
+  #pump(): void {
+    if (this.#isStopped) return;
+    while (this.#running.change < changesMax) {
+      const account = this.#turns.takeChange();
+      if (account === undefined) break;
+      const changes = this.#changes.take(account);
+      this.#track('change', [account], this.#changes.apply(account, changes));
+    }
+    const { expressDeliveries, bulkDeliveries, bulkRounds } = this.#limits;
+    const weightOf = (account: QueuedAccount): number => this.#weightOf(account);
+    if (this.#running.express === 0 && this.#turns.hasExpress) {
+      this.#start('express', this.#turns.takeExpress(weightOf, expressDeliveries), expressDeliveries);
+    }
+    if (this.#running.alone === 0 && this.#turns.hasAlone) {
+      this.#start('alone', this.#turns.takeAlone(), bulkDeliveries);
+    }
+    while (this.#running.bulk < bulkRounds && this.#turns.hasBulk) {
+      this.#start('bulk', this.#turns.takeBulk(weightOf, bulkDeliveries), bulkDeliveries);
+    }
+    if (this.#turns.hasPassedOver && !this.#isTicking) this.#tick();
+  }
+
+  /** About how many deliveries an event of the account makes. */
+  #weightOf(account: QueuedAccount): number {
+    return Math.max(1, this.#pins.peek(account.id)?.subscriptions.length ?? 1);
+  }
+
+  #start(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): void {
+    if (turns.length === 0) return;
+    const accounts = turns.map(({ account }) => account);
+    this.#track(kind, accounts, this.#rounds.run(kind, turns, deliveriesMax));
+  }
+
+  #track(kind: RoundKind | 'change', accounts: readonly QueuedAccount[], work: Promise<void>): void {
+    this.#running[kind] += 1;
+    const ended = work.finally(() => {
+      this.#progress.delete(progress);
+      this.#running[kind] -= 1;
+      for (const account of accounts) {
+        account.ended();
+        this.#turns.place(account);
+        this.#known.forgetUnused(account);
+      }
+      this.#pump();
+      this.#discovery.pump();
+    });
+    const progress: Progress = { accounts, ended };
+    this.#progress.add(progress);
+  }
+
+  /** Moves the blocked entries that can be fanned out to the others. */
+  async #examine(accounts: readonly QueuedAccount[]): Promise<void> {
+    const { render, onEvent } = this.#options;
+    const blocked = accounts.filter((account) => account.blocked.size > 0);
+    if (blocked.length === 0) return;
+    try {
+      const pins = await this.#pins.get(blocked.map(({ id }) => id));
+      for (const account of blocked) {
+        const ofAccount = pins.get(account.id);
+        const count = this.#known.unblock(account, (reason) => mayGoOn(reason, ofAccount, render));
+        if (count > 0) onEvent({ kind: 'entries-unblocked', account: account.id, count });
+        this.#turns.place(account);
+      }
+    } catch (error) {
+      onEvent({ kind: 'fan-out-unavailable', call: 'change', error });
+    }
+  }
+
+  #forgetShard(shard: Shard): void {
+    this.#discovery.remove(shard);
+    this.#pins.dropShard(shard);
+    for (const account of this.#known.removeShard(shard)) this.#turns.remove(account);
+  }
+
+  #pause(accounts: readonly QueuedAccount[]): void {
+    const failures = Math.max(...accounts.map((account) => account.failures));
+    const backoff = new Backoff();
+    let delayMs = backoff.next();
+    for (let failure = 1; failure < Math.min(failures, 8); failure += 1) delayMs = backoff.next();
+    for (const account of accounts) {
+      account.isPaused = true;
+      this.#turns.remove(account);
+    }
+    this.#setTimer(() => {
+      for (const account of accounts) {
+        account.isPaused = false;
+        this.#turns.place(account);
+      }
+      this.#pump();
+      this.#discovery.pump();
+    }, delayMs);
+  }
+
+  #tick(): void {
+    this.#isTicking = true;
+    this.#setTimer(() => {
+      this.#isTicking = false;
+      this.#turns.tick();
+      this.#pump();
+    }, tickMs);
+  }
+
+  #poll(): void {
+    this.#setTimer(() => {
+      this.#polls += 1;
+      this.#pins.age();
+      if (this.#polls % Math.max(1, Math.round(this.#limits.blockedMs / this.#limits.pollMs)) === 0)
+        void this.#examineAll();
+      this.#discovery.poll();
+      this.#poll();
+    }, this.#limits.pollMs);
+  }
+
+  async #examineAll(): Promise<void> {
+    const blocked = [...this.#known.accounts].filter((account) => account.blocked.size > 0);
+    for (let start = 0; start < blocked.length && !this.#isStopped; start += examinedTogether) {
+      await this.#examine(blocked.slice(start, start + examinedTogether));
+    }
+    this.#pump();
+  }
+
+  #setTimer(callback: () => void, delayMs: number): void {
+    const cancel = this.#options.clock.setTimer(() => {
+      this.#cancelTimers.delete(cancel);
+      if (!this.#isStopped) callback();
+    }, delayMs);
+    this.#cancelTimers.add(cancel);
+  }
 }

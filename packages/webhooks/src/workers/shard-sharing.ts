@@ -1,21 +1,35 @@
+import type { Store } from '@deedwire/store';
 import type { Shard } from '../shard.ts';
+import type { OnWorkersEvent } from './events.ts';
 import { FencedOutError } from './fenced-out-error.ts';
 import { planShards } from './plan-shards.ts';
 import { type AcquiredShard, acquireShards } from './sql/acquire-shards.ts';
 import { declareDead } from './sql/declare-dead.ts';
 import { freeShardsOfDead } from './sql/free-shards-of-dead.ts';
 import { markLeaving } from './sql/mark-leaving.ts';
-import { releaseShards } from './sql/release-shards.ts';
+import { type InFlightDelivery, releaseShards } from './sql/release-shards.ts';
 import { type Membership, selectMembership } from './sql/select-membership.ts';
 import type { WorkerId } from './worker-id.ts';
-import type { WorkersOptions } from './workers.ts';
+
+export interface ShardSharingOptions {
+  store: Store;
+  /** The callbacks never overlap. When one rejects, it is called again. */
+  onAcquired: (shards: readonly AcquiredShard[]) => Promise<void>;
+  /** Those of these shards whose owner died, and of which not all was taken since. Called before `onReleasing`. */
+  recoveringIn: (shards: readonly Shard[]) => readonly Shard[];
+  /** Starts no further work on these shards. Resolves when fan-out has stopped there. */
+  onReleasing: (shards: readonly Shard[]) => Promise<void>;
+  /** The deliveries of these shards whose results are not recorded. Called after `onReleasing`. */
+  inFlight: (shards: readonly Shard[]) => readonly InFlightDelivery[];
+  onEvent: OnWorkersEvent;
+}
 
 // Between two looks at the same expired lease.
 const expiryDelayMs = 10;
 
 /** The shards of one registration. When `pass` rejects, the next call continues where it failed. */
 export class ShardSharing {
-  readonly #options: WorkersOptions;
+  readonly #options: ShardSharingOptions;
   readonly #id: WorkerId;
   readonly #shards = new Set<Shard>();
   /** Those of `#shards` that `onAcquired` has not accepted yet. */
@@ -27,7 +41,7 @@ export class ShardSharing {
   #isMarkedLeaving = false;
   #hasEnded = false;
 
-  constructor(options: WorkersOptions, id: WorkerId) {
+  constructor(options: ShardSharingOptions, id: WorkerId) {
     this.#options = options;
     this.#id = id;
   }

@@ -1,14 +1,16 @@
-import type { Store } from '@deedwire/store';
+import { StoreUnavailableError, type Store } from '@deedwire/store';
+import { Backoff } from '../dispatch/backoff.ts';
 import type { Clock } from '../dispatch/clock.ts';
 import type { Shard } from '../shard.ts';
-import type { OnWorkersEvent } from './events.ts';
-import type { AcquiredShard } from './sql/acquire-shards.ts';
-import type { InFlightDelivery } from './sql/release-shards.ts';
+import { FencedOutError } from './fenced-out-error.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { ShardSharing, type ShardSharingOptions } from './shard-sharing.ts';
+import { deleteDeadWorkers } from './sql/delete-dead-workers.ts';
+import { deleteWorker } from './sql/delete-worker.ts';
+import { insertWorker } from './sql/insert-worker.ts';
 import type { WorkerId } from './worker-id.ts';
-import { WorkerMember } from './worker-member.ts';
 
-export interface WorkersOptions {
-  store: Store;
+export interface WorkersOptions extends ShardSharingOptions {
   /**
    * A separate store with two connections, so that no other statement delays a renewal. Two, because a half-open connection
    * responds to nothing for 10 s.
@@ -22,36 +24,163 @@ export interface WorkersOptions {
   renewMs?: number;
   /** While it returns true, the lease is not renewed, so that another worker takes over. */
   isStalled: () => boolean;
-  /** The callbacks never overlap. When one rejects, it is called again. */
-  onAcquired: (shards: readonly AcquiredShard[]) => Promise<void>;
-  /** Those of these shards whose owner died, and of which not all was taken since. Called before `onReleasing`. */
-  recoveringIn: (shards: readonly Shard[]) => readonly Shard[];
-  /** Starts no further work on these shards. Resolves when fan-out has stopped there. */
-  onReleasing: (shards: readonly Shard[]) => Promise<void>;
-  /** The deliveries of these shards whose results are not recorded. Called after `onReleasing`. */
-  inFlight: (shards: readonly Shard[]) => readonly InFlightDelivery[];
   /** This worker was declared dead. It owns nothing, and all that it knows is outdated. It registers again afterwards. */
   onLost: () => Promise<void>;
-  onEvent: OnWorkersEvent;
 }
 
-/** The membership of this process in the group of workers that share the shards. */
-export interface Workers {
-  /** Registers, repeating while the database is unavailable. Then takes shards in the background. */
-  start(): Promise<void>;
-  /** Changes when the worker was declared dead. Throws before `start` has resolved. */
+/** One registration of this process. */
+interface Registration {
   readonly id: WorkerId;
-  readonly shards: ReadonlySet<Shard>;
-  /** Workers or shards have changed. Without it, that is noticed within `renewMs`. */
-  wake(): void;
-  /** A statement found no fence: looks whether this worker was declared dead. */
-  fencedOut(): void;
-  /** Releases all shards and takes no more. The results of what is in flight can still be recorded until `stop`. */
-  leave(): Promise<void>;
-  /** Leaves, if it has not, and removes the worker. What could not be released is taken over when the lease expires. */
-  stop(): Promise<void>;
+  readonly lease: LeaseKeeper;
+  readonly sharing: ShardSharing;
+  isDead: boolean;
+  /** `onLost` was called. */
+  isForgotten: boolean;
 }
 
-export function createWorkers(options: WorkersOptions): Workers {
-  return new WorkerMember(options);
+/**
+ * Runs one pass of sharing out at a time, whenever it is woken and at least once in `renewMs`. The lease is renewed
+ * independently.
+ */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #renewMs: number;
+  readonly #backoff = new Backoff();
+  #registration: Registration | null = null;
+  #isLeaving = false;
+  #isStopped = false;
+  #isWoken = false;
+  #starting: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
+  #cancelTimer: (() => void) | null = null;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    this.#renewMs = options.renewMs ?? options.leaseMs / 3;
+  }
+
+  /** Changes when the worker was declared dead. Throws before `start` has resolved. */
+  get id(): WorkerId {
+    if (this.#registration === null) throw new Error('The worker is not registered yet.');
+    return this.#registration.id;
+  }
+
+  get shards(): ReadonlySet<Shard> {
+    return this.#registration?.sharing.shards ?? new Set();
+  }
+
+  /** Registers, repeating while the database is unavailable. Then takes shards in the background. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  /** Workers or shards have changed. Without it, that is noticed within `renewMs`. */
+  wake(): void {
+    this.#isWoken = true;
+    if (this.#registration !== null && !this.#isStopped) this.#running ??= this.#run();
+  }
+
+  /** A statement found no fence: looks whether this worker was declared dead. */
+  fencedOut(): void {
+    this.wake();
+  }
+
+  /** Releases all shards and takes no more. The results of what is in flight can still be recorded until `stop`. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#starting?.catch(() => {});
+    this.wake();
+    await this.#running;
+  }
+
+  /** Leaves, if it has not, and removes the worker. What could not be released is taken over when the lease expires. */
+  async stop(): Promise<void> {
+    await this.leave();
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    await this.#running;
+    if (this.#registration === null) return;
+    await this.#registration.lease.stop();
+    try {
+      await deleteWorker(this.#options.store, this.#registration.id);
+    } catch (error) {
+      this.#options.onEvent({ kind: 'sharing-failed', error });
+    }
+  }
+
+  async #start(): Promise<void> {
+    const backoff = new Backoff();
+    while (!this.#isLeaving) {
+      try {
+        await this.#register();
+        this.wake();
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        this.#options.onEvent({ kind: 'sharing-failed', error });
+        await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, backoff.next()));
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    let nextPassInMs = 0;
+    this.#cancelTimer?.();
+    while (this.#isWoken && !this.#isStopped) {
+      this.#isWoken = false;
+      nextPassInMs = await this.#pass();
+    }
+    this.#running = null;
+    if (!this.#isStopped) this.#cancelTimer = this.#options.clock.setTimer(() => this.wake(), nextPassInMs);
+  }
+
+  /** @returns after how many milliseconds the next pass is due */
+  async #pass(): Promise<number> {
+    try {
+      if (this.#registration?.isDead === true) await this.#startAgain(this.#registration);
+      const expiryMs = await this.#registration?.sharing.pass(this.#isLeaving);
+      this.#backoff.reset();
+      return Math.min(this.#renewMs, expiryMs ?? this.#renewMs);
+    } catch (error) {
+      if (error instanceof FencedOutError && this.#registration !== null) this.#declaredDead(this.#registration);
+      else this.#options.onEvent({ kind: 'sharing-failed', error });
+      return Math.min(this.#renewMs, this.#backoff.next());
+    }
+  }
+
+  async #register(): Promise<void> {
+    const { store, renewalStore, clock, name, leaseMs, isStalled, onEvent } = this.#options;
+    await deleteDeadWorkers(store);
+    const id = await store.transaction((transaction) => insertWorker(transaction, name, leaseMs));
+    const lease = new LeaseKeeper({
+      store: renewalStore,
+      clock,
+      workerId: id,
+      leaseMs,
+      renewMs: this.#renewMs,
+      isStalled,
+      onDead: () => this.#declaredDead(registration),
+      onFailed: (error) => onEvent({ kind: 'renewal-failed', error }),
+    });
+    const sharing = new ShardSharing(this.#options, id);
+    const registration: Registration = { id, lease, sharing, isDead: false, isForgotten: false };
+    this.#registration = registration;
+    onEvent({ kind: 'worker-registered', workerId: id });
+  }
+
+  #declaredDead(registration: Registration): void {
+    if (registration.isDead) return;
+    registration.isDead = true;
+    registration.sharing.end();
+    this.#options.onEvent({ kind: 'worker-lost', workerId: registration.id });
+    this.wake();
+  }
+
+  async #startAgain(dead: Registration): Promise<void> {
+    await dead.lease.stop();
+    if (!dead.isForgotten) await this.#options.onLost();
+    dead.isForgotten = true;
+    await this.#register();
+  }
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from '@deedwire/testing';
 import type { AttemptResult } from '@deedwire/webhook-sender';
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
+import { Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
 import type { DispatchEvent } from '../../src/dispatch/events.ts';
 import type { LaneId } from '../../src/dispatch/lane-registry.ts';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
@@ -73,7 +73,7 @@ export class World {
 
   #createDispatcher(): Dispatcher {
     const { owner } = this.storage;
-    return createDispatcher({
+    return new Dispatcher({
       storage: this.storage.ownedBy(owner),
       send: (target, delivery, attempt) => this.#send(owner, target, delivery, attempt),
       clock: this.clock,

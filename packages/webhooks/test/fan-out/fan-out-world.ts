@@ -4,7 +4,7 @@ import { afterEach } from 'vitest';
 import type { LaneId } from '../../src/dispatch/lane-registry.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { FanOutEvent } from '../../src/fan-out/events.ts';
-import { createFanOut, type FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
+import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
 import { shardCount } from '../../src/shard.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
@@ -64,7 +64,7 @@ export class FanOutWorld {
   }
 
   start(options: Partial<FanOutOptions> = {}, isRecovering = false): FanOut {
-    const fanOut = createFanOut({
+    const fanOut = new FanOut({
       store: this.workerStore,
       clock: {
         setTimer(callback, delayMs) {

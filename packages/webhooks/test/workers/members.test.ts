@@ -9,7 +9,7 @@ import type { AcquiredShard } from '../../src/workers/sql/acquire-shards.ts';
 import type { InFlightDelivery } from '../../src/workers/sql/release-shards.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { workersChanged } from '../../src/workers/workers-changed.ts';
-import { createWorkers, type Workers } from '../../src/workers/workers.ts';
+import { Workers } from '../../src/workers/workers.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 
@@ -48,7 +48,7 @@ class Member {
       },
     };
     this.renewalStore = createStore({ databaseUrl, applicationName: 'test-renewal', maxConnections: 2 });
-    this.workers = createWorkers({
+    this.workers = new Workers({
       store: this.store,
       renewalStore: this.renewalStore,
       clock: { setTimer },

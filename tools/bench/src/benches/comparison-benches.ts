@@ -1,4 +1,4 @@
-import type { ComparisonBench } from '../comparison-bench.ts';
+import type { ComparisonBench } from '../comparison.ts';
 import { sender } from './sender.ts';
 import { signing } from './signing.ts';
 

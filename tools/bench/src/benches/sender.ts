@@ -1,7 +1,7 @@
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Client, type Dispatcher, Pool } from 'undici';
 import { startChild } from '../child.ts';
-import type { ComparisonBench, Contestant, Settings } from '../comparison-bench.ts';
+import type { ComparisonBench, Contestant, Settings } from '../comparison.ts';
 import { event } from '../event.ts';
 import { repeatParallel } from '../repeat.ts';
 import { deliveryHeaders, secret, signedHeaders, targetHeaders } from '../signed-headers.ts';

@@ -1,5 +1,5 @@
 import { signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import type { ComparisonBench, Contestant } from '../comparison-bench.ts';
+import type { ComparisonBench, Contestant } from '../comparison.ts';
 import { event } from '../event.ts';
 import { repeat } from '../repeat.ts';
 import { secret } from '../signed-headers.ts';
