@@ -11,7 +11,6 @@ import {
 } from '../tools/checks/src/index.ts';
 import { checkReleased } from '../tools/release/src/index.ts';
 
-// oxlint-disable-next-line node/no-process-env -- the variables that CI and GitHub set
 const { CI, GITHUB_HEAD_REF } = process.env;
 const isContinuousIntegration = CI !== undefined && CI !== '' && CI !== 'false';
 /** Whether this is the pull request in which Changesets raises the versions. */

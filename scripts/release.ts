@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   await release({
     registry: openRegistry(options.registry ?? null),
     dryRun: options['dry-run'] === true,
-    // oxlint-disable-next-line node/no-process-env -- GitHub sets it for jobs that can request an identity token
+    // GitHub sets it for jobs that can request an identity token.
     provenance: process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined,
     say: (line) => void process.stdout.write(`${line}\n`),
   });

@@ -52,7 +52,6 @@ function brokenSuites(module: TestModule): number {
 
 // Node keeps the compiled modules there for the processes of this run, hundreds of which load the same ones.
 const compiled = mkdtempSync(join(tmpdir(), 'deedwire-compiled-'));
-// oxlint-disable-next-line node/no-process-env -- these processes inherit it
 process.env['NODE_COMPILE_CACHE'] ??= compiled;
 
 let counts: Counts;

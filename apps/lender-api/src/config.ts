@@ -3,6 +3,5 @@ import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readLenderApiConfig(): InterfaceConfig {
-  // oxlint-disable-next-line node/no-process-env -- the only place in this app that reads it
   return readConfig(interfaceConfig({ port: 4001, adminPort: 4101 }), process.env);
 }

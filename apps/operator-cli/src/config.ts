@@ -17,6 +17,5 @@ export type Config = z.output<typeof schema>;
 
 /** @throws {ConfigError} if a variable is missing or invalid. */
 export function readOperatorConfig(): Config {
-  // oxlint-disable-next-line node/no-process-env -- the only reader of it in this app
   return readConfig(schema, process.env);
 }

@@ -3,6 +3,5 @@ import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readPartnerApiConfig(): InterfaceConfig {
-  // oxlint-disable-next-line node/no-process-env -- the only place in this app that reads it
   return readConfig(interfaceConfig({ port: 4002, adminPort: 4102 }), process.env);
 }

@@ -20,6 +20,5 @@ export type WorkerConfig = z.output<typeof schema>;
 
 /** The only reader of the environment. */
 export function readWorkerConfig(): WorkerConfig {
-  // oxlint-disable-next-line node/no-process-env -- the only place in this app that reads it
   return readConfig(schema, process.env);
 }

@@ -24,9 +24,7 @@ beforeEach(() => {
     },
   };
   clock = createDatabaseClock({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- supports only the one statement that is used
     store: store as unknown as Database,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `error` is used
     logger: { error: (alarm: object) => alarms.push(alarm) } as unknown as Logger,
     machine: { now: () => start + machine.ms + machine.wrongByMs, monotonicMs: () => 5_000 + machine.ms },
   });

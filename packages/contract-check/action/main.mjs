@@ -4,7 +4,6 @@ import { appendFileSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-// oxlint-disable-next-line node/no-process-env -- the interface between GitHub and an action
 const environment = process.env;
 const bin = 'node_modules/@deedwire/contract-check/dist/bin.js';
 

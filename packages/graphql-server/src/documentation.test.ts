@@ -5,7 +5,6 @@ import { errorTable } from './errors/error-table.ts';
 
 const { error } = documentationAt(new URL('../../../docs', import.meta.url).href);
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
 const errors = (Object.keys(errorTable) as (keyof typeof errorTable)[]).map(error);
 
 test.each(errors)('%s links to a heading that exists', (url) => {

@@ -31,7 +31,6 @@ test.each<[string, (work: (target: Database) => Promise<unknown>) => Promise<unk
   const queryMany = async (): Promise<void> => {
     for (let round = 0; round < 30; round += 1) {
       for (let query = 0; query < 20; query += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after another
         await run((target) => target.query(rows, []));
       }
       collect({ type: 'minor' });

@@ -66,7 +66,6 @@ async function explain(mode: string, work: (database: Database) => Promise<unkno
       await connection.run(`prepare explained as ${statement.text}`);
       const [row] = await connection.run(`explain (analyze, format json) execute explained (${literals.join(', ')})`);
       await connection.run('rollback; deallocate explained');
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- documented by PostgreSQL
       const [{ Plan }] = (row as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'];
       nodes = flatten(Plan);
       return [];

@@ -53,7 +53,6 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   const reader = stream.getReader();
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one chunk after another
       const { done, value } = await reader.read();
       if (done) return;
       yield value;

@@ -132,7 +132,6 @@ export function postgresInbox(
   async function processAll(): Promise<void> {
     const running = new Set<Promise<void>>();
     while (!closing.signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one claim at a time
       for (const claim of await take(concurrency - running.size)) {
         const attempt = handle(claim).finally(() => {
           running.delete(attempt);
@@ -140,9 +139,7 @@ export function postgresInbox(
         });
         running.add(attempt);
       }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await cleanUp();
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await work.wait(pollMs);
     }
     await Promise.all(running);

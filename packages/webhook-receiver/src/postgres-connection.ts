@@ -137,7 +137,6 @@ export async function createTableWith<Transaction>(
     await connection.query(opened, `create table if not exists ${name} (${columns})`, []);
     for (const [column, rows] of Object.entries(indexes)) {
       const index = `create index if not exists ${indexName(table, column)} on ${name} (${column}) ${rows}`;
-      // oxlint-disable-next-line no-await-in-loop -- one statement after another
       await connection.query(opened, index, []);
     }
   });

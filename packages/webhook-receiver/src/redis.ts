@@ -74,7 +74,6 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       let forgotten = 0;
       for (let start = 0; start < ids.length; start += forgetBatch) {
         const batch = ids.slice(start, start + forgetBatch);
-        // oxlint-disable-next-line no-await-in-loop -- one batch at a time
         forgotten += Number(await run(forgetScript, [indexKey, ...batch.map(keyOf)], ...batch));
       }
       return forgotten;

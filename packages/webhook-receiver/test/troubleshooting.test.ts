@@ -85,7 +85,6 @@ async function responseLine(response: Promise<Response>): Promise<string> {
 }
 
 const withSecrets = (...secrets: unknown[]): Promise<string[]> =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a caller without types can pass
   refusal(deliveryOf(), { secrets: () => secrets as string[] });
 
 /** What is emitted for each code. Complete by its type and by the list of `webhook-signing`. */

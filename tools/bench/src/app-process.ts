@@ -48,7 +48,6 @@ export async function startAppProcess({ app, built, env, logFile }: AppProcessOp
   const main = built ? ['dist/main.js'] : ['--conditions=deedwire-source', 'src/main.ts'];
   const child = spawn(process.execPath, [...flags, ...main], {
     cwd: folder,
-    // oxlint-disable-next-line node/no-process-env -- the app inherits it
     env: { ...process.env, ADMIN_PORT: '0', ...env },
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   });
@@ -72,13 +71,10 @@ export async function startAppProcess({ app, built, env, logFile }: AppProcessOp
 async function readyAddresses(app: string, logFile: string, hasEnded: () => boolean) {
   const deadline = performance.now() + startTimeoutMs;
   while (performance.now() < deadline && !hasEnded()) {
-    // oxlint-disable-next-line no-await-in-loop -- until the app is ready
     const log = await readFile(logFile, 'utf8');
     const [, adminUrl] = /"adminUrl":"([^"]+)"/.exec(log) ?? [];
     const [, url = null] = /"url":"([^"]+)"/.exec(log) ?? [];
-    // oxlint-disable-next-line no-await-in-loop
     if (adminUrl !== undefined && (await fetch(`${adminUrl}/ready`)).ok) return { url, adminUrl };
-    // oxlint-disable-next-line no-await-in-loop
     await sleep(25);
   }
   throw new Error(`${app} did not start. Its log:\n${(await readFile(logFile, 'utf8')).slice(-4000)}`);

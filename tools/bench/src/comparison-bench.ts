@@ -30,7 +30,6 @@ async function compare(bench: ComparisonBench, quick: boolean, progress: (line: 
     for (const comparison of bench.comparisons) {
       const { title, operation, baseline } = comparison;
       progress(title);
-      // oxlint-disable-next-line no-await-in-loop -- one comparison at a time
       const results = await runRounds(bench, comparison, shared?.settings ?? {}, plan);
       comparisons.push({ title, operation, baseline, results });
     }

@@ -55,7 +55,6 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
     },
     async set(settings) {
       for (const [name, value] of Object.entries(settings)) {
-        // oxlint-disable-next-line no-await-in-loop -- one connection
         await client.query(`alter system set ${escapeIdentifier(name)} = '${value}'`);
       }
       await client.query('select pg_reload_conf()');

@@ -20,7 +20,6 @@ export async function repeatParallel(
   let calls = 0;
   const slot = async (_: unknown, number: number) => {
     do {
-      // oxlint-disable-next-line no-await-in-loop -- one call in flight per slot
       await work(number);
       calls += 1;
     } while (performance.now() < endMs);

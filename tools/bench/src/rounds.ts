@@ -46,14 +46,12 @@ export async function runRounds(
     for (const each of results) if (each.status === 'fulfilled') processes.push(each.value.child);
     for (const each of results) if (each.status === 'rejected') throw each.reason;
     for (const process of processes) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another, as in the rounds
       await process.ask(warmUpMs);
     }
     const measured: Record<string, Measurement[]> = Object.fromEntries(names.map((name) => [name, []]));
     for (let round = 0; round < rounds; round += 1) {
       for (let turn = 0; turn < names.length; turn += 1) {
         const index = (round + turn) % names.length;
-        // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
         const measurement = await processes[index]?.ask(roundMs);
         if (measurement !== undefined) measured[names[index] ?? '']?.push(measurement);
       }

@@ -8,7 +8,7 @@ export async function withCleanup<Result>(work: (defer: Defer) => Promise<Result
     return await work((close) => closers.push(close));
   } finally {
     for (const close of closers.toReversed()) {
-      // oxlint-disable-next-line no-await-in-loop -- a later start may need an earlier one until it is closed
+      // A later start may need an earlier one until it is closed.
       await close();
     }
   }

@@ -38,7 +38,6 @@ function text(chunks: readonly Buffer[]): string {
 }
 
 function toolEnvironment(): NodeJS.ProcessEnv {
-  // oxlint-disable-next-line node/no-process-env -- the environment that the tools inherit
   const inherited = process.env;
   return {
     ...inherited,

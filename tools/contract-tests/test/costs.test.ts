@@ -30,7 +30,6 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
     { schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true },
   ])('runs getIntrospectionQuery(%j) of graphql 16 and 17', async (options) => {
     for (const query of [getIntrospectionQuery16(options), getIntrospectionQuery(options)]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       const { status, body, bytes } = await api.post({ query });
       expect([status, body.errors]).toEqual([200, undefined]);
       const cost = body.extensions?.cost.requestedQueryCost ?? 0;

@@ -294,7 +294,6 @@ const csharpOnMono: Language = {
   run: ['mono', 'driver.exe'],
 };
 
-// oxlint-disable-next-line node/no-process-env -- the PATH names the installed programs
 const { PATH = '', CI } = process.env;
 
 function isInstalled(program: string): boolean {

@@ -102,7 +102,6 @@ function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOp
     ? [...preload, join(folder, 'dist/main.js')]
     : ['--conditions=deedwire-source', ...preload, join(folder, 'src/main.ts')];
   return spawn(process.execPath, main, {
-    // oxlint-disable-next-line node/no-process-env -- the app inherits it
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

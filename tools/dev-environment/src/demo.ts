@@ -35,7 +35,6 @@ async function build(started: Undo[]): Promise<DemoWorld> {
   });
 
   const system = await step('Start the three apps, each as a separate process', async () => {
-    // oxlint-disable-next-line node/no-process-env -- the only place where the demo reads it
     const { WEBHOOK_CALLBACK_POLICY } = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const running = await startSystem({
       databaseUrls: await createAppLogins(databaseUrl),

@@ -153,7 +153,6 @@ try {
   if (options.help) {
     process.stdout.write(devHelp);
   } else {
-    // oxlint-disable-next-line node/no-process-env -- the only place where `pnpm dev` reads it
     await dev(readConfig(devConfig, process.env), options);
   }
 } catch (error) {

@@ -15,7 +15,6 @@ test('completes the whole flow', async () => {
 
 test('exits with 1 and names the step that failed', async () => {
   // This policy rejects the private address of the receiver.
-  // oxlint-disable-next-line node/no-process-env -- the demo inherits it
   const child = spawn(process.execPath, command, { env: { ...process.env, WEBHOOK_CALLBACK_POLICY: 'public' } });
   const errors: Buffer[] = [];
   child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));

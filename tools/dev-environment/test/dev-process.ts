@@ -75,7 +75,6 @@ function startDev(env: Record<string, string>, { commandArguments = [], launcher
   const child = spawn(program, programArguments, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // oxlint-disable-next-line node/no-process-env -- `pnpm dev` inherits it
     env: { ...process.env, ...env },
   });
   let output = '';

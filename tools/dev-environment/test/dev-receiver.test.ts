@@ -18,7 +18,6 @@ async function runPrintedCommand(home: DevHome, dev: DevProcess, pattern: RegExp
   const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
   const operator = command.replace(/^npx -y pnpm@[\d.]+ operator/, `"$NODE" --conditions=deedwire-source ${main}`);
   const { stdout } = await promisify(execFile)('sh', ['-c', operator], {
-    // oxlint-disable-next-line node/no-process-env -- the command inherits it
     env: { ...process.env, NODE: process.execPath, DEEDWIRE_HOME: home.path },
   });
   const [id = 'none'] = /gid:\/\/service\/(?:Referral|TeamMember)\/\d+/.exec(stdout) ?? [];

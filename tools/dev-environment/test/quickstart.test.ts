@@ -25,7 +25,6 @@ const [
   listBlock,
 ] = blocks;
 
-// oxlint-disable-next-line node/no-process-env -- the commands of the page inherit it
 const inherited = process.env;
 const { PATH = '', CI } = inherited;
 const hasPython = PATH.split(delimiter).some((folder) => existsSync(join(folder, 'python3')));

@@ -14,7 +14,6 @@ declare module 'vitest' {
 /** Provides one PostgreSQL server for the test run: the one at TEST_DATABASE_URL (as a superuser), or a new one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const namePrefix = `deedwire_test_${randomBytes(3).toString('hex')}_`;
-  // oxlint-disable-next-line node/no-process-env -- the configuration of the test run is read only here
   const existingUrl = process.env['TEST_DATABASE_URL'];
   if (existingUrl) {
     project.provide('postgres', { url: existingUrl, namePrefix });

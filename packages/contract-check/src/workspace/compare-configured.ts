@@ -31,7 +31,6 @@ export async function compareConfigured(
   const packages = new Map<string, ComparedPackage>();
   for (const [index, entry] of contracts.entries()) {
     // One after the other, so that the first invalid entry is reported.
-    // oxlint-disable-next-line no-await-in-loop
     const compared = await compareEntry(root, entry, `/contracts/${index}`, override);
     const other = packages.get(compared.name);
     packages.set(compared.name, other === undefined ? compared : combine(other, compared));

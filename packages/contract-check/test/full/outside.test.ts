@@ -13,7 +13,6 @@ const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'contract-check-outside-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-// oxlint-disable-next-line node/no-process-env -- the commands under test need the environment of the test run
 const environment = { ...process.env };
 
 /** The PATH of a shell outside the workspace: without the folders of the package manager, with the Node of this test. */

@@ -108,7 +108,6 @@ const resolve: GraphQLFieldResolver<unknown, { seed: number; isAsync: boolean }>
 
 function pathOf(path: { key: string | number; prev: unknown } | undefined): (string | number)[] {
   const keys: (string | number)[] = [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of a path refers to itself
   for (let place = path; place; place = place.prev as typeof path) keys.unshift(place.key);
   return keys;
 }

@@ -3,7 +3,7 @@ import { type BuiltPackages, installBuiltPackages } from '../support/built-packa
 import { testConformance } from '../support/conformance-suite.ts';
 import { bun, bundleServer, deno, runtimeAdapter, workerd } from '../support/runtimes.ts';
 
-// oxlint-disable-next-line node/no-process-env -- under CI, a missing runtime is a failure
+// Under CI, a missing runtime is a failure.
 const isCi = process.env['CI'] === 'true';
 const server = { folder: '', code: '' };
 let built: BuiltPackages;

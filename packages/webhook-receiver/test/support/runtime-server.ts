@@ -15,7 +15,6 @@ export interface ServerSettings {
 
 declare global {
   /** Set before this module. */
-  // oxlint-disable-next-line no-var -- a global variable
   var serverSettings: ServerSettings;
 }
 

@@ -166,7 +166,6 @@ async function startProcess(
     const [, port] = listening.exec(printed) ?? [];
     if (port !== undefined) resolve(Number(port));
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipes of `stdio`
   for (const pipe of child.stdio.slice(1) as Readable[]) pipe.on('data', read);
   child.on('error', reject);
   exited.then(

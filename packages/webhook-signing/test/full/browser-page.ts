@@ -72,12 +72,10 @@ async function run(vectors: Vectors): Promise<void> {
   for (const secret of vectors.secrets.valid) expectEqual(secret, isWebhookSecret(secret), true);
   for (const { secret } of vectors.secrets.invalid) expectEqual(secret, isWebhookSecret(secret), false);
   for (const { name, headers, id, timestamp, secret, nextSecret, ...body } of vectors.sign) {
-    // oxlint-disable-next-line no-await-in-loop -- sequential on purpose
     const signed = await signWebhook({ id, timestamp, secret, nextSecret, body: bytes(body) });
     expectEqual(`signs: ${name}`, sorted(signed), sorted(headers));
   }
   for (const vector of vectors.verify) {
-    // oxlint-disable-next-line no-await-in-loop -- sequential on purpose
     expectEqual(`verifies: ${vector.name}`, await verificationResult(vector), vector.accept ?? vector.reject);
   }
   expectEqual('a generated secret', isWebhookSecret(generateWebhookSecret()), true);

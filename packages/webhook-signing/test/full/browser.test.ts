@@ -13,7 +13,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 
-// oxlint-disable-next-line node/no-process-env -- the browser is found on the PATH
 const { PATH = '', CI } = process.env;
 const browser = PATH.split(delimiter)
   .flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)))

@@ -162,7 +162,6 @@ describe('a locked batch', () => {
 });
 
 test('forgets everything once this worker is fenced out', async () => {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ids of workers come from the database only
   const workerId = '1' as WorkerId;
   const seen = createCalls(() => {
     throw new FencedOutError(workerId);

@@ -323,7 +323,6 @@ describe('receivers that hang', () => {
     // Each lane has failed once, so that it sends its second delivery now. At most one starts per 1.25 ms.
     for (let elapsedMs = 0; elapsedMs < 1_000; elapsedMs += 100) {
       world.offer(quick, 1);
-      // oxlint-disable-next-line no-await-in-loop -- time passes
       await world.clock.advance(100);
     }
     const next = world.sent.slice(before);

@@ -15,7 +15,6 @@ let isStalled: boolean;
 let keeper: LeaseKeeper;
 
 const store: Pick<Store, 'query'> = {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rows of the only statement
   query: (() => new Promise<object[]>((respond, fail) => void renewals.push({ respond, fail }))) as Store['query'],
 };
 
@@ -32,7 +31,6 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 beforeEach(() => {
   [renewals, timers, deaths, isStalled] = [[], [], 0, false];
   keeper = new LeaseKeeper({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this method is used
     store: store as Store,
     clock: {
       setTimer: (callback, delayMs) => {
@@ -41,7 +39,6 @@ beforeEach(() => {
         return () => (timers = timers.filter((other) => other !== timer));
       },
     },
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no database has drawn it
     workerId: '1' as WorkerId,
     leaseMs: 15_000,
     renewMs: 5_000,

@@ -4,7 +4,6 @@ import { shardCount } from '../shard.ts';
 import { planShards, type ShardPlan } from './plan-shards.ts';
 import type { WorkerId } from './worker-id.ts';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ids that no database has drawn
 const workerId = (number: number): WorkerId => String(number) as WorkerId;
 
 /** Workers that read the counts and carry out their plans in any interleaving. */

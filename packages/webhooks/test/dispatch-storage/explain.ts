@@ -67,7 +67,6 @@ function toLiteral(value: unknown): string {
 }
 
 function summarize(row: Record<string, unknown>): PlanSummary {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the format of EXPLAIN
   const [{ Plan: root }] = row['QUERY PLAN'] as [{ Plan: PlanNode }];
   const nodes = [...nodesOf(root)];
   return {

@@ -149,7 +149,6 @@ describe('with a lane that has 100,000 pending deliveries', () => {
       `select event_id::text as "eventId", event_version as "eventVersion" from webhook_payload
        where event_id in (select min(event_id) from webhook_payload union select max(event_id) from webhook_payload)`,
     );
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the columns above
     const keys = rows as { eventId: EventId; eventVersion: string }[];
     const payloads = await explain(world.admin, (database) => selectPayloads(database, keys));
     expect(payloads.rowsMax).toBe(2);

@@ -88,7 +88,6 @@ export class StorageWorld {
   async seedLane<Count extends number>(count: Count): Promise<{ lane: SubscriptionId; deliveries: Deliveries<Count> }> {
     const lane = await this.addLane();
     await this.addDeliveries(lane, count);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as many as were added
     return { lane, deliveries: (await this.read(lane)) as Deliveries<Count> };
   }
 

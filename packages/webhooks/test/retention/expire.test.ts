@@ -255,7 +255,6 @@ test('a late success counts after its delivery has expired, and is left out once
   const attempt = { number: 2, startedAt: new Date(), durationMs: 1, responseStatus: 200, error: null };
   const key = { deliveryId: toRecordId<'WebhookDelivery'>(id), subscriptionId: toRecordId<'WebhookSubscription'>('1') };
   const record = (success: LateSuccess): Promise<unknown> =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a row of webhook_worker
     recordLateSuccesses(store, worker?.['id'] as WorkerId, [success]);
 
   await expireAfter(37);

@@ -170,7 +170,6 @@ test('a worker that was declared dead pauses and deletes nothing', async () => {
   await superuser.run('update webhook_worker set alive = false');
   await attempt(workerId);
   await superuser.run('update webhook_worker set alive = true');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no such worker exists
   await attempt(toRecordId('999') as string as WorkerId);
   expect(await superuser.run('select paused_reason from webhook_subscription where id = $1', [id])).toEqual([
     { paused_reason: null },

@@ -32,12 +32,10 @@ export function explainingDatabase(connection: Connection): { database: Database
           join pg_class c on c.oid = l.relation and c.relnamespace = 'public'::regnamespace
           where l.pid = pg_backend_pid()`);
         await connection.run('commit; deallocate measured');
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- documented by PostgreSQL
         const [{ Plan: plan }] = (explained as unknown as Explained)['QUERY PLAN'];
         const buffers = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
         costs.push({ statement: `${name} (${mode})`, buffers, locks: Number(locked?.['locks']) });
       }
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller knows the columns of its statement
       return (await connection.run(text, values)) as Row[];
     },
   };

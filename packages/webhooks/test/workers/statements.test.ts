@@ -221,7 +221,6 @@ test('a release of 2,000 deliveries in flight reads each once', async () => {
     },
     notifyAfterCommit: () => {},
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- records the statement instead of running it
   await releaseShards(recorder as never, id, [0], [], inFlight);
 
   const [{ text, values } = { text: '', values: [] }] = planned;

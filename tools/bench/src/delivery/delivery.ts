@@ -50,7 +50,6 @@ export const delivery: Bench = {
     const sections = [introduction('delivery: PostgreSQL with fsync, one machine.', quick, machine)];
     for (const [name, part] of Object.entries(parts)) {
       if (only !== undefined && only !== name) continue;
-      // oxlint-disable-next-line no-await-in-loop -- one part at a time
       const result = await part.run({ quick, perRound, progress: (line) => progress(`${name}: ${line}`) });
       // The rates are what most readers want, so they are not nested.
       if (name === 'rates') Object.assign(json, result.json);

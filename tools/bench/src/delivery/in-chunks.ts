@@ -5,7 +5,6 @@ export async function inChunks<Value>(
   work: (chunk: Value[]) => Promise<unknown>,
 ): Promise<void> {
   for (let from = 0; from < values.length; from += size) {
-    // oxlint-disable-next-line no-await-in-loop -- one chunk at a time
     await work(values.slice(from, from + size));
   }
 }

@@ -31,9 +31,7 @@ export async function measureLatency(
   let { arrivals } = await receiver.report();
   while (arrivals.length < events) {
     if (performance.now() > deadline) throw new Error(`Only ${arrivals.length} of ${events} events arrived.`);
-    // oxlint-disable-next-line no-await-in-loop -- until all have arrived
     await sleep(pollMs);
-    // oxlint-disable-next-line no-await-in-loop
     ({ arrivals } = await receiver.report());
   }
   const latencies = arrivals.map(({ probe, atMs }) => atMs - (committedMs.get(probe) ?? Number.NaN));

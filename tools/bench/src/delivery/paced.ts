@@ -11,7 +11,6 @@ export async function paced(
   const running: Promise<unknown>[] = [];
   for (let index = 0; index < count && signal?.aborted !== true; index += 1) {
     const waitMs = startMs + (index * 1000) / perSecond - performance.now();
-    // oxlint-disable-next-line no-await-in-loop -- until it is time for the next call
     if (waitMs > 0) await sleep(waitMs);
     running.push(work(index));
   }

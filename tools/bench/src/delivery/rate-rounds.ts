@@ -48,7 +48,6 @@ export async function runRateRounds(
   for (const contestant of contestants) {
     progress(`(${workload.name}) warm-up: ${contestant.name}`);
     for (let round = 0; round < warmUpRounds; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
       await measureRound(contestant, receiver, workload, perRound);
     }
   }
@@ -56,7 +55,6 @@ export async function runRateRounds(
     for (let turn = 0; turn < contestants.length; turn += 1) {
       const contestant = contestants[(round + turn) % contestants.length];
       if (contestant === undefined) continue;
-      // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
       const measurement = await measureRound(contestant, receiver, workload, perRound);
       measured.get(contestant.name)?.push(measurement);
       const rate = Math.round(perSecond(measurement)).toLocaleString('en-US');

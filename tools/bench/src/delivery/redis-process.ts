@@ -42,7 +42,6 @@ process.once('disconnect', () => void end());
 process.on('SIGINT', () => {});
 while (!(await accepts())) {
   if (server.exitCode !== null) throw new Error('redis-server did not start.');
-  // oxlint-disable-next-line no-await-in-loop -- until the server accepts connections
   await sleep(10);
 }
 process.send?.(JSON.stringify({ socket, pid: server.pid }));

@@ -27,7 +27,6 @@ export async function startRedis(progress: (line: string) => void): Promise<Redi
 
 function installRedis(): void {
   // In run level 1, Debian's packages do not start their services.
-  // oxlint-disable-next-line node/no-process-env -- apt-get inherits it
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const options: SpawnSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] };
   spawnSync('apt-get', ['-qq', 'update'], options);

@@ -33,7 +33,6 @@ export async function startContestants(
 ): Promise<Contestant[]> {
   const contestants = [await startOurs(world, interfaceName, built, defer)];
   for (const name of peerNames) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     const { child, ready: url } = await startChild<string, ProcessUsage>(
       './graphql/peer-process.ts',
       name,

@@ -82,13 +82,11 @@ async function measure(
     for (const interfaceName of ['lender', 'partner'] as const) {
       const ofInterface = selected.filter((shape) => shape.interfaceName === interfaceName);
       if (ofInterface.length === 0) continue;
-      // oxlint-disable-next-line no-await-in-loop -- one interface at a time
       await withCleanup(async (deferUntilNext) => {
         progress(`Starting the servers of the ${interfaceName} interface`);
         const contestants = await startContestants(world, interfaceName, true, deferUntilNext);
         for (const shape of ofInterface) {
           const { name, title } = shape;
-          // oxlint-disable-next-line no-await-in-loop -- one shape at a time
           const connections = await measureShape(
             shape,
             contestants,

@@ -51,7 +51,6 @@ async function run(request: LoadRequest): Promise<LoadResult> {
       let nowMs = performance.now();
       do {
         const sentMs = nowMs;
-        // oxlint-disable-next-line no-await-in-loop -- one request in flight per connection
         await send(client, headers, request);
         nowMs = performance.now();
         latencies.push(nowMs - sentMs);

@@ -69,7 +69,6 @@ export async function measureShape(
   };
   for (const contestant of contestants) {
     progress(`warm-up: ${contestant.name}`);
-    // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
     await load.ask(request(contestant, connectionCounts[0], warmUpMs));
   }
   const results: ConnectionsResult[] = [];
@@ -79,11 +78,8 @@ export async function measureShape(
       for (let turn = 0; turn < contestants.length; turn += 1) {
         const contestant = contestants[(round + turn) % contestants.length];
         if (contestant === undefined) continue;
-        // oxlint-disable-next-line no-await-in-loop -- one contestant at a time
         const before = await contestant.usage();
-        // oxlint-disable-next-line no-await-in-loop
         const result = await load.ask(request(contestant, connections, roundMs));
-        // oxlint-disable-next-line no-await-in-loop
         const { cpuMs, residentBytes } = await contestant.usage();
         measured.get(contestant.name)?.push({ ...result, cpuMs: cpuMs - before.cpuMs, residentBytes });
       }

@@ -49,7 +49,7 @@ export async function createWorld(databaseUrl: string): Promise<World> {
   const callers = new Map<string, Caller[]>();
   for (const shape of shapes) {
     const accounts = Array.from({ length: shape.accounts }, () => createCaller(context, organization.id, shape));
-    // oxlint-disable-next-line no-await-in-loop -- the store has few connections
+    // The store has few connections.
     callers.set(shape.name, await Promise.all(accounts));
   }
   await store.close();
@@ -90,7 +90,6 @@ async function createAccount(context: OperatorContext, organizationId: string, {
   const { id } = await createLender(context, { organizationId, name: 'Northwind Building Society' });
   for (let number = 1; number <= members; number += 1) {
     const details = { firstName: `Ada ${number}`, lastName: 'Fairbank', email: `ada.${number}@northwind.example` };
-    // oxlint-disable-next-line no-await-in-loop -- in order
     await addTeamMember(context, { lenderId: id, ...details });
   }
   return id;
@@ -99,7 +98,6 @@ async function createAccount(context: OperatorContext, organizationId: string, {
 async function createPartnerWithReferrals(context: OperatorContext, organizationId: string): Promise<string> {
   const partner = await createPartner(context, { organizationId, name: 'Keystone Estate Agents' });
   for (let number = 1; number <= referrals; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
     const { id } = await createReferralForPartner(context, {
       partnerId: partner.id,
       clientName: `Client ${number}`,
@@ -107,7 +105,6 @@ async function createPartnerWithReferrals(context: OperatorContext, organization
       externalReference: `KEY-${number}`,
       note: 'Prefers calls after five, and asked for a fixed fee.',
     });
-    // oxlint-disable-next-line no-await-in-loop
     if (number % 2 === 0) await convertReferral(context, { referralId: id });
   }
   return partner.id;

@@ -143,7 +143,6 @@ function run({ command, cwd, env, onTestFinished }: Run): () => string {
     cwd,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // oxlint-disable-next-line node/no-process-env -- the command inherits it
     env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', WRANGLER_SEND_METRICS: 'false', ...env },
   });
   let output = '';

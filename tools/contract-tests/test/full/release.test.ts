@@ -56,7 +56,6 @@ async function releaseKilledAt(name: string): Promise<void> {
   const child = spawn('node', ['scripts/release.ts', '--registry', registry.url], {
     cwd: workspace.folder,
     detached: true,
-    // oxlint-disable-next-line node/no-process-env -- the command inherits it
     env: { ...process.env, npm_config_userconfig: registry.publisherConfig, TMPDIR: await workspace.scratchFolder() },
     stdio: 'ignore',
   });

@@ -3,7 +3,7 @@ import { startFaultSystem, type FaultSystem } from '../support/faults/fault-syst
 import { killAtRandom } from '../support/faults/random-kills.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 
-// oxlint-disable-next-line node/no-process-env -- the length of the run: `KILLS=500 pnpm test:long kills`
+// The length of the run: `KILLS=500 pnpm test:long kills`.
 const kills = Number(process.env['KILLS'] ?? 100);
 
 let system: FaultSystem;

@@ -15,7 +15,6 @@ export function succeed(file: string, args: readonly string[], { cwd, env = {} }
     execFile(
       file,
       args,
-      // oxlint-disable-next-line node/no-process-env -- the command inherits it
       { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 16 * 1024 * 1024 },
       (cause, stdout, stderr) => {
         if (cause === null) resolve(stdout);

@@ -4,7 +4,6 @@ import { succeed } from './command.ts';
 
 /** Returns the path of Node 20. Ignores a `node` that a package installed. Null if the PATH has no Node 20. */
 export async function findNode20(): Promise<string | null> {
-  // oxlint-disable-next-line node/no-process-env -- the PATH names the installed programs
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const node = await realpath(join(folder, 'node')).catch(() => null);
     if (node === null || node.split(sep).includes('node_modules')) continue;

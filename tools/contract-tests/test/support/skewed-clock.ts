@@ -1,6 +1,5 @@
 /** Shifts the clock of the process by CLOCK_SKEW_MS milliseconds. Load it with `node --import`. */
 const RealDate = Date;
-// oxlint-disable-next-line node/no-process-env -- the environment sets the clock of this process
 const skewMs = Number(process.env['CLOCK_SKEW_MS']);
 const now = (): number => RealDate.now() + skewMs;
 

@@ -29,7 +29,6 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
   const git = (...args: string[]): Promise<string> => succeed('git', args, { cwd: folder });
   // npx takes half a second for each call, so it only looks up the program.
   const program = await succeed('npx', ['-y', '-p', packageManager, '-c', 'command -v pnpm'], { cwd: folder });
-  // oxlint-disable-next-line node/no-process-env -- the commands inherit it
   const PATH = [dirname(program), process.env['PATH']].join(delimiter);
   const pnpm = (...args: string[]): Promise<string> => succeed('pnpm', args, { cwd: folder, env: { ...env, PATH } });
   const commitAll = async (message: string): Promise<void> => {

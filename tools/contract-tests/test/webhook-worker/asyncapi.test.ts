@@ -1,5 +1,3 @@
-// The rule does not know tests that are extended with fixtures.
-/* oxlint-disable vitest/no-standalone-expect */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';

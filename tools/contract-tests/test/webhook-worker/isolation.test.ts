@@ -1,5 +1,3 @@
-// The rule does not know tests that are extended with fixtures.
-/* oxlint-disable vitest/no-standalone-expect */
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { test } from './fixtures.ts';

@@ -1,5 +1,3 @@
-// The rule does not know tests that are extended with fixtures.
-/* oxlint-disable vitest/no-standalone-expect */
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';

@@ -81,7 +81,6 @@ test('only a subscription that pins a retired version is paused, and another pin
   const [worker] = await harness.sql(
     `insert into webhook_worker (name, leased_until) values ('test', now() + interval '1 hour') returning id`,
   );
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the database has drawn it
   const workerId = String(worker?.['id']) as WorkerId;
   const retired = [{ type: 'referral.converted', version: '2026-11-01' }];
   await store.transaction((transaction) => pauseRetiredSubscriptions(transaction, workerId, retired, 10));

@@ -14,7 +14,6 @@ export async function runOperator(
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--conditions=deedwire-source', main, ...commandArguments, '--json'],
-    // oxlint-disable-next-line node/no-process-env -- the command inherits it
     { env: { ...process.env, DATABASE_URL: databaseUrl } },
   );
   note(`← ${stdout.trim()}`);

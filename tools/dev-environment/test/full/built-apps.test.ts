@@ -10,7 +10,6 @@ import { startSystem } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 
 const run = promisify(execFile);
-// oxlint-disable-next-line node/no-process-env -- the commands inherit it
 const inherited = process.env;
 
 async function build(): Promise<void> {

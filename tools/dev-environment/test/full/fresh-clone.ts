@@ -61,7 +61,6 @@ export async function finished(child: ChildProcess): Promise<{ exitCode: number 
 
 /** The environment without the variables of pnpm, Node and the test runner, which a new user's shell does not have. */
 function userEnvironment(): NodeJS.ProcessEnv {
-  // oxlint-disable-next-line node/no-process-env -- the new user's environment is derived from it
   const own = process.env;
   const kept = ['HOME', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'npm_config_registry'];
   const names = [...kept, ...Object.keys(own).filter((name) => /proxy$/i.test(name))];

@@ -76,7 +76,7 @@ test(
 );
 
 // `.ci/run` has already run this command on a clone.
-// oxlint-disable-next-line node/no-process-env -- set by `.ci/run`
+// Set by `.ci/run`.
 const hasRun = process.env['README_TEST_COMMAND_HAS_RUN'] === 'true';
 
 test.skipIf(hasRun)(

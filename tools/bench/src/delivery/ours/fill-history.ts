@@ -16,7 +16,6 @@ export async function fillHistory(
   try {
     for (let from = 0; from < deliveries; from += chunk) {
       const to = Math.min(from + chunk, deliveries);
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       await client.query(insertHistory, [from, to - 1, deliveries]);
       progress(to);
     }

@@ -55,7 +55,6 @@ async function until(condition: () => Promise<boolean>, problem: string): Promis
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`After ${timeoutMs / 1000} s: ${problem}`);
-    // oxlint-disable-next-line no-await-in-loop -- until the condition is true
     await sleep(pollMs);
   }
 }
@@ -84,14 +83,12 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
         const organization = await insertOrganization(transaction, 'Bench');
         const accounts: AccountId[] = [];
         for (const urls of callbackUrls) {
-          // oxlint-disable-next-line no-await-in-loop -- one transaction
           const account = await insertAccount(transaction, {
             interfaceName: 'partner',
             organizationId: organization.id,
             name: `Account ${accounts.length + 1}`,
           });
           for (const callbackUrl of urls) {
-            // oxlint-disable-next-line no-await-in-loop -- one transaction
             await addSubscription(transaction, {
               accountId: account.id,
               callbackUrl,
@@ -109,7 +106,6 @@ export async function createOurSystem(databaseUrl: string): Promise<OurSystem> {
       const committed = store.transaction(async (transaction) => {
         for (let index = 0; index < events; index += 1) {
           const account = accounts[index % accounts.length];
-          // oxlint-disable-next-line no-await-in-loop -- one transaction
           if (account !== undefined) await addEvent(transaction, account, `CRM-2026/${index}`);
         }
         inserted.resolve();

@@ -57,12 +57,9 @@ export const history: Part<HistoryResult> = {
       const sizes: Size[] = [];
       for (const storedDeliveries of quick ? [1000, 20_000] : [10_000, 5_000_000]) {
         const database = `history_${storedDeliveries}`;
-        // oxlint-disable-next-line no-await-in-loop -- one database at a time
         const system = await createOurSystem(await postgres.createDatabase(database));
         defer(() => system.close());
-        // oxlint-disable-next-line no-await-in-loop
         const accounts = await system.addAccounts(receiver.origins.map((origin) => [`${origin}/hooks`]));
-        // oxlint-disable-next-line no-await-in-loop
         await fillHistory(system.databaseUrl, storedDeliveries, (stored) =>
           progress(
             `Stored ${stored.toLocaleString('en-US')} of ${storedDeliveries.toLocaleString('en-US')} deliveries`,
@@ -74,7 +71,6 @@ export const history: Part<HistoryResult> = {
       const measured = new Map(sizes.map((size) => [size, [] as Round[]]));
       for (let round = 0; round < rounds; round += 1) {
         for (const size of round % 2 === 0 ? sizes : sizes.toReversed()) {
-          // oxlint-disable-next-line no-await-in-loop -- one database at a time
           const result = await measureSize(postgres, size, perRound);
           measured.get(size)?.push(result);
           progress(

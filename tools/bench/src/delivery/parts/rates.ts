@@ -48,13 +48,11 @@ export const rates: Part<RatesResult> = {
       contestants.push(await startOurs(postgres, receiver, defer));
       for (const name of peerNames) {
         progress(`Starting ${name}`);
-        // oxlint-disable-next-line no-await-in-loop -- in order
         const store = await startStore(name, postgres, progress, defer);
         if (typeof store === 'string') {
           unavailable[name] = store;
           continue;
         }
-        // oxlint-disable-next-line no-await-in-loop
         const { contestant, close } = await startPeerContestant(name, store, receiver.origins);
         defer(close);
         contestants.push(contestant);
@@ -62,7 +60,6 @@ export const rates: Part<RatesResult> = {
       const plan = { rounds, perRound };
       const results: RatesResult['workloads'] = [];
       for (const workload of workloads) {
-        // oxlint-disable-next-line no-await-in-loop -- one workload at a time
         const measured = await runRateRounds(contestants, receiver, workload, plan, progress);
         results.push({
           name: workload.name,
@@ -90,7 +87,6 @@ async function startOurs(postgres: BenchPostgres, receiver: Receiver, defer: Def
   defer(() => system.close());
   const accounts = new Map<string, AccountId[]>();
   for (const workload of workloads) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
     accounts.set(workload.name, await system.addAccounts(accountUrls(workload, receiver.origins)));
   }
   const workers = [await system.startWorker()];

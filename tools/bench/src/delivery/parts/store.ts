@@ -33,7 +33,6 @@ export const store: Part<StoreResult> = {
       await drainOnce({ system, receiver: null }, accounts, perRound, 1);
       const rates: number[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one round at a time
         const rate = await drainOnce({ system, receiver: null }, accounts, perRound, 1);
         rates.push(rate);
         progress(`Round ${round + 1} of ${rounds}: ${Math.round(rate).toLocaleString('en-US')}/s`);

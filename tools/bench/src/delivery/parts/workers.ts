@@ -22,15 +22,11 @@ export const workers: Part<WorkersResult> = {
       const results: WorkersResult['results'] = [];
       for (let count = 1; count <= workersMax; count += 1) {
         progress(`Starting worker ${count}`);
-        // oxlint-disable-next-line no-await-in-loop -- one worker after another
         await system.startWorker();
-        // oxlint-disable-next-line no-await-in-loop
         await system.untilShared(count);
-        // oxlint-disable-next-line no-await-in-loop
         await drainOnce(stack, ids, perRound / 4, 1);
         const rates: number[] = [];
         for (let round = 0; round < rounds; round += 1) {
-          // oxlint-disable-next-line no-await-in-loop
           const rate = await drainOnce(stack, ids, perRound, 1);
           rates.push(rate);
           progress(`${count} started: ${Math.round(rate).toLocaleString('en-US')}/s`);

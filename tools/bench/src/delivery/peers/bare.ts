@@ -12,7 +12,6 @@ export const startBare: StartPeer = async (_storeUrl, post) => {
       const next = waiting.values();
       waiting = [];
       const send = async () => {
-        // oxlint-disable-next-line no-await-in-loop -- one request in flight per sender
         for (const delivery of next) await post(delivery);
       };
       await Promise.all(Array.from({ length: concurrency }, send));

@@ -89,7 +89,6 @@ export function startSignedLoad(sender: WebhookSender, callbackUrl: string, sign
       const request = started;
       unanswered.add(request);
       const earlier = request % repeatEvery === 0 ? sent.at(-repeatAfter) : undefined;
-      // oxlint-disable-next-line no-await-in-loop -- one request after another
       sent.push(await (earlier?.attempt === 1 ? deliver(earlier.sequence, 2) : deliver(request, 1)));
       unanswered.delete(request);
     }
