@@ -15,7 +15,7 @@ import { cases, check } from './support/conformance.ts';
 import { converted, deliveryOf, secret } from './support/delivery.ts';
 import { InboxSubject } from './support/inbox.ts';
 import { library } from './support/library.ts';
-import type { CreateReceiver } from './support/subject.ts';
+import type { CreateReceiver } from './support/setup.ts';
 
 const accepted = { status: 202, json: { result: 'accepted' } };
 const duplicate = { status: 200, json: { result: 'duplicate' } };
@@ -581,7 +581,6 @@ const differing = [
 /** Turns 202 into the response that the cases expect, once the handler has finished. */
 const create: CreateReceiver = ({ store: _store, on, ...options }) => {
   const inbox = postgresInbox<PoolClient>(pool, {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these handlers use no transaction
     on: on as unknown as Handlers<PoolClient>,
     pollMs: 20,
   });

@@ -13,8 +13,7 @@ import { nextHandler, nextPagesHandler } from '../../src/next.ts';
 import { nodeHandler } from '../../src/node.ts';
 import type { WebhookReceiver } from '../../src/receiver.ts';
 import { fetchApps } from './fetch-apps.ts';
-import { type Hooks, type Mount, optionsOf, type Setup } from './setup.ts';
-import type { CreateReceiver } from './subject.ts';
+import { type CreateReceiver, type Hooks, type Mount, optionsOf, type Setup } from './setup.ts';
 
 interface Listening {
   url: string;

@@ -7,8 +7,8 @@ import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import type { Adapter } from './adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './delivery.ts';
-import type { Mount, Setup } from './setup.ts';
-import { type CreateReceiver, Subject } from './subject.ts';
+import type { CreateReceiver, Mount, Setup } from './setup.ts';
+import { Subject } from './subject.ts';
 
 export interface Case {
   readonly name: string;

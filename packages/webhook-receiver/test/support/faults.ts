@@ -2,8 +2,7 @@ import { createWebhookReceiver, type ReceivedRequest } from '../../src/receiver.
 import { ok, refusal, type ReceiverResponse } from '../../src/responses.ts';
 import type { WebhookStore } from '../../src/store.ts';
 import { deliveryOf, secret } from './delivery.ts';
-import type { Options } from './setup.ts';
-import type { CreateReceiver } from './subject.ts';
+import type { CreateReceiver, Options } from './setup.ts';
 
 /** A mistake of a receiver, and the names of the cases that notice it. */
 export interface Fault {

@@ -1,7 +1,15 @@
 // Also bundled for other runtimes, so it imports types only.
-import type { UnhandledEvent, UnsignedHeaders, WebhookReceiverOptions, WebhookStore } from '@deedwire/webhook-receiver';
+import type {
+  UnhandledEvent,
+  UnsignedHeaders,
+  WebhookReceiver,
+  WebhookReceiverOptions,
+  WebhookStore,
+} from '@deedwire/webhook-receiver';
 
 export type Options = WebhookReceiverOptions<undefined, unknown>;
+
+export type CreateReceiver = (options: Options) => WebhookReceiver;
 
 /** What a case asks of a receiver. It is JSON, so that a process of another runtime can get it. */
 export interface Setup {

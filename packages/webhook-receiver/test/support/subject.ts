@@ -1,10 +1,8 @@
 import type { UnhandledEvent } from '../../src/handlers.ts';
-import { createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import { createWebhookReceiver } from '../../src/receiver.ts';
 import type { Adapter, Running } from './adapters.ts';
 import { type Answer, type Delivery, secret, send } from './delivery.ts';
-import type { Call, Hooks, Mount, Options, Setup } from './setup.ts';
-
-export type CreateReceiver = (options: Options) => WebhookReceiver;
+import type { Call, CreateReceiver, Hooks, Mount, Setup } from './setup.ts';
 
 export interface SubjectOptions {
   setup?: Partial<Setup>;
