@@ -41,10 +41,10 @@ export class LeaseKeeper {
 
   #schedule(delayMs: number): void {
     this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.clock.setTimer(() => this.#tick(), delayMs);
+    this.#cancelTimer = this.#options.clock.setTimer(() => this.#onTimer(), delayMs);
   }
 
-  #tick(): void {
+  #onTimer(): void {
     this.#schedule(this.#options.renewMs);
     if (this.#options.isStalled() || this.#running.size >= renewalsMax) return;
     const renewal = this.#renew();

@@ -33,12 +33,12 @@ class Group {
   }
 
   act(id: WorkerId): void {
-    const { take, release } = this.#plans.get(id) ?? { take: 0, release: 0 };
+    const { acquire, release } = this.#plans.get(id) ?? { acquire: 0, release: 0 };
     this.#plans.delete(id);
-    const taken = Math.min(take, this.free);
-    this.counts.set(id, (this.counts.get(id) ?? 0) + taken - release);
-    this.free += release - taken;
-    this.moves += taken + release;
+    const acquired = Math.min(acquire, this.free);
+    this.counts.set(id, (this.counts.get(id) ?? 0) + acquired - release);
+    this.free += release - acquired;
+    this.moves += acquired + release;
   }
 
   get ids(): WorkerId[] {
@@ -122,8 +122,8 @@ test('a worker with its share leaves free shards to those below theirs', () => {
     [workerId(1), 32],
     [workerId(2), 20],
   ]);
-  expect(planShards({ own: workerId(1), workers, free: 12 })).toEqual({ take: 0, release: 0 });
-  expect(planShards({ own: workerId(2), workers, free: 12 })).toEqual({ take: 12, release: 0 });
+  expect(planShards({ own: workerId(1), workers, free: 12 })).toEqual({ acquire: 0, release: 0 });
+  expect(planShards({ own: workerId(2), workers, free: 12 })).toEqual({ acquire: 12, release: 0 });
 });
 
 test('every worker of many owns a shard', () => {

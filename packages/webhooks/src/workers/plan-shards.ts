@@ -9,7 +9,7 @@ export interface ShardCounts {
 }
 
 export interface ShardPlan {
-  take: number;
+  acquire: number;
   release: number;
 }
 
@@ -21,7 +21,7 @@ export interface ShardPlan {
  */
 export function planShards(counts: ShardCounts): ShardPlan {
   const own = counts.workers.get(counts.own);
-  if (own === undefined) return { take: 0, release: 0 };
+  if (own === undefined) return { acquire: 0, release: 0 };
   const least = Math.floor(shardCount / counts.workers.size);
   const most = Math.ceil(shardCount / counts.workers.size);
   const shares = [...counts.workers.values()];
@@ -30,7 +30,7 @@ export function planShards(counts: ShardCounts): ShardPlan {
   const unclaimed = Math.max(0, counts.free - missing);
   const toLeast = Math.min(counts.free, Math.max(0, least - own));
   const beyondLeast = Math.min(unclaimed, Math.max(0, most - Math.max(own, least)));
-  return { take: toLeast + beyondLeast, release: releases(counts, least, Math.max(excess, missing - counts.free)) };
+  return { acquire: toLeast + beyondLeast, release: releases(counts, least, Math.max(excess, missing - counts.free)) };
 }
 
 /** The part of `own` in a number of releases: one shard at a time from the worker that then owns the most. */

@@ -111,13 +111,13 @@ export class ShardSharing {
     );
     const counts = new Map(members.map(({ id }) => [id, shards.filter(({ owner }) => owner === id).length]));
     const free = shards.filter(({ owner }) => owner === null).length;
-    const { take, release } = planShards({ own: this.#id, workers: counts, free });
+    const { acquire, release } = planShards({ own: this.#id, workers: counts, free });
     const working = [...this.#shards].filter((shard) => !this.#stopped.has(shard));
     await this.#release(working.slice(working.length - Math.max(0, release - this.#stopped.size)));
-    if (take > 0) await this.#take(take);
+    if (acquire > 0) await this.#acquire(acquire);
   }
 
-  async #take(limit: number): Promise<void> {
+  async #acquire(limit: number): Promise<void> {
     const acquired = await acquireShards(this.#options.store, this.#id, limit);
     this.#checkNotEnded();
     for (const shard of acquired) {
