@@ -18,7 +18,7 @@ await runMain(async () => {
     metrics,
     readiness: () => worker.readiness(),
     onReady: () => worker.start(),
-    stopTakingWork: () => worker.stopTakingWork(),
+    stopAcceptingWork: () => worker.stopAcceptingWork(),
     drain: () => worker.drain(),
     close: () => worker.close(),
   });

@@ -41,7 +41,7 @@ export interface Worker {
   /** Starts to take work. Call it when nothing is missing. If it throws, nothing has started and it can be called again. */
   start(): Promise<void>;
   /** Stops sending new deliveries. */
-  stopTakingWork(): void;
+  stopAcceptingWork(): void;
   /** Resolves when all deliveries in flight are recorded and the worker's share is released. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -124,7 +124,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
       await engine.start();
       intake = startIntake();
     },
-    stopTakingWork: () => engine.stopTaking(),
+    stopAcceptingWork: () => engine.stopClaiming(),
     async drain() {
       await intake?.stop();
       // The next owner repeats the attempts that cannot be recorded now.

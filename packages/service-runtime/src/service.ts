@@ -46,7 +46,7 @@ export interface ServiceOptions {
    */
   onReady?: () => Promise<void> | void;
   /** Stops taking new work. Requests are still served. */
-  stopTakingWork?: () => void;
+  stopAcceptingWork?: () => void;
   /** Resolves when all work in progress is finished. `startService` waits for requests itself. */
   drain?: () => Promise<void>;
   /** Releases the service's resources. Called last, when nothing is running. */
@@ -77,7 +77,7 @@ export function startService(options: ServiceOptions): Promise<RunningService>;
 export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
-  const { config, logger, metrics, onReady = () => {}, stopTakingWork, drain, close } = options;
+  const { config, logger, metrics, onReady = () => {}, stopAcceptingWork, drain, close } = options;
   collectDefaultMetrics({ register: metrics });
   const serverMetrics = createServerMetrics(metrics);
 
@@ -118,7 +118,7 @@ export async function startService(
     for (const server of [adminServer, clients]) server?.stopKeepingAlive();
     await readiness.stop();
     await sleep(config.SHUTDOWN_DELAY_MS ?? (config.NODE_ENV === 'production' ? 5000 : 0));
-    stopTakingWork?.();
+    stopAcceptingWork?.();
     await drain?.();
     await clients?.close();
     await adminServer.close();

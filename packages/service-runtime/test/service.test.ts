@@ -251,7 +251,7 @@ test('stops in order: unready, no new work, drained, requests in flight finished
   };
   const service = await startServer(respond, {
     config: { ...config, SHUTDOWN_DELAY_MS: 300 },
-    stopTakingWork: () => steps.push('stopTakingWork'),
+    stopAcceptingWork: () => steps.push('stopAcceptingWork'),
     drain: async () => void steps.push('drained'),
     close: async () => void steps.push('closed'),
   });
@@ -262,11 +262,11 @@ test('stops in order: unready, no new work, drained, requests in flight finished
   const ready = await fetch(`${service.adminUrl}/ready`);
   expect(await ready.json()).toEqual({ ready: false, problems: ['stopping'] });
   expect(ready.headers.get('connection')).toBe('close');
-  await expect.poll(() => steps).toEqual(['stopTakingWork', 'drained']);
+  await expect.poll(() => steps).toEqual(['stopAcceptingWork', 'drained']);
   inFlight.resolve();
   expect((await slow).status).toBe(200);
   await stopped;
-  expect(steps).toEqual(['stopTakingWork', 'drained', 'responded', 'closed']);
+  expect(steps).toEqual(['stopAcceptingWork', 'drained', 'responded', 'closed']);
 });
 
 test.each([

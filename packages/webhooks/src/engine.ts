@@ -61,7 +61,7 @@ export interface WebhookEngine {
   /** There may be work. To be called with the payload of a notification, or with null after notifications may have been lost. */
   wake(payload: string | null): void;
   /** Starts no further request. */
-  stopTaking(): void;
+  stopClaiming(): void;
   /** Stops. Resolves when everything in flight is recorded and the shards are released. */
   drain(): Promise<void>;
   /** Pauses the subscriptions that pin a retired version. To be called now and then. */
@@ -159,7 +159,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       if (payload === null) fanOut.wake(null);
       else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
     },
-    stopTaking: () => dispatcher.stopTaking(),
+    stopClaiming: () => dispatcher.stopClaiming(),
     async drain() {
       await Promise.all([workers.leave(), retention.stop()]);
       await fanOut.stop();

@@ -30,8 +30,8 @@ export class Attempts {
   }
 
   start(queued: QueuedDelivery, target: SendableTarget): void {
-    queued.isTaken = true;
-    queued.chargedMs = this.#options.slots.take(queued.lane);
+    queued.isClaimed = true;
+    queued.chargedMs = this.#options.slots.acquire(queued.lane);
     void this.#attempt(queued, target);
   }
 

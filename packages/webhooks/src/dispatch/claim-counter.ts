@@ -6,8 +6,8 @@ import type { DispatchStorage } from './storage.ts';
 const collectMs = 3;
 const batchMax = 1_000;
 
-export interface TakeCounterOptions {
-  storage: Pick<DispatchStorage, 'countTakes'>;
+export interface ClaimCounterOptions {
+  storage: Pick<DispatchStorage, 'countClaims'>;
   clock: Pick<Clock, 'setTimer'>;
   onCounted: (lane: Lane) => void;
   /** Called once after the takes of one call. */
@@ -23,15 +23,15 @@ interface CountRequest {
 }
 
 /** Counts in storage that deliveries are about to be sent, so that one that ends the process is noticed. */
-export class TakeCounter {
+export class ClaimCounter {
   readonly #calls: BatchedCalls<CountRequest, void>;
 
-  constructor({ storage, clock, onCounted, afterCounted, onRefused, onLocked, onUnavailable }: TakeCounterOptions) {
+  constructor({ storage, clock, onCounted, afterCounted, onRefused, onLocked, onUnavailable }: ClaimCounterOptions) {
     this.#calls = new BatchedCalls({
       clock,
       collectMs,
       itemsMax: batchMax,
-      call: (requests) => storage.countTakes(requests.map(({ queued }) => queued.delivery)),
+      call: (requests) => storage.countClaims(requests.map(({ queued }) => queued.delivery)),
       onDone(requests) {
         for (const request of requests) {
           request.queued.isCounted = true;

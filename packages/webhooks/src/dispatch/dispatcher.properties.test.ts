@@ -21,7 +21,7 @@ const receivers: Record<string, Receiver> = {
 };
 
 type Step =
-  | { kind: 'offer' | 'store'; lane: number; count: number; takes: number }
+  | { kind: 'offer' | 'store'; lane: number; count: number; claims: number }
   | { kind: 'receiver'; lane: number; name: string }
   | { kind: 'advance'; ms: number }
   | { kind: 'storage'; isUnavailable: boolean }
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constantFrom('offer', 'store'),
       lane,
       count: fc.integer({ min: 1, max: 30 }),
-      takes: fc.constantFrom(0, 0, 0, 1, 3, 5),
+      claims: fc.constantFrom(0, 0, 0, 1, 3, 5),
     }),
   },
   {
@@ -88,9 +88,9 @@ class Run {
     else {
       const id = this.ids[given.lane];
       if (id === undefined) return;
-      if (given.kind === 'offer') world.offer(id, given.count, { takes: given.takes });
+      if (given.kind === 'offer') world.offer(id, given.count, { claims: given.claims });
       else if (given.kind === 'store') {
-        world.store(id, given.count, { takes: given.takes });
+        world.store(id, given.count, { claims: given.claims });
         dispatcher.openLane(id);
       } else if (given.kind === 'receiver') world.receivers.set(id.subscriptionId, receivers[given.name] ?? hangs);
       else if (given.kind === 'pause') {

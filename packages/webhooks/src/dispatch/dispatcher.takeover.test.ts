@@ -34,8 +34,8 @@ describe('after an expired lease', () => {
     for (let number = 1; number <= 50; number += 1) world.store(world.addLane(number, succeedsAfter(100)), 100);
     world.takeOver();
     await world.clock.advance(20_000);
-    expect(world.storage.countedTakes.flat()).toHaveLength(50);
-    expect(world.storage.countedTakes.length).toBeLessThan(10);
+    expect(world.storage.countedClaims.flat()).toHaveLength(50);
+    expect(world.storage.countedClaims.length).toBeLessThan(10);
   });
 
   test('the normal path counts nothing', async () => {
@@ -45,7 +45,7 @@ describe('after an expired lease', () => {
     world.dispatcher.openLane(lane);
     world.offer(lane, 100);
     await world.clock.advance(10_000);
-    expect(world.storage.countedTakes).toEqual([]);
+    expect(world.storage.countedClaims).toEqual([]);
   });
 });
 
@@ -54,7 +54,7 @@ describe('a delivery that ends its process', () => {
     const world = new World();
     const [deadly] = world.offer(world.addLane(1, hangs), 1);
     await runWithDeadlyDelivery(world, (id) => id === deadly?.deliveryId, 3);
-    expect(world.storage.pending()).toMatchObject([{ deliveryId: deadly?.deliveryId, attempts: 0, takes: 2 }]);
+    expect(world.storage.pending()).toMatchObject([{ deliveryId: deadly?.deliveryId, attempts: 0, claims: 2 }]);
   });
 
   test('fails after five takes with an alarm, and everything else is delivered', async () => {
@@ -74,7 +74,7 @@ describe('a delivery that ends its process', () => {
     const slow: Receiver = succeedsAfter(400);
     const lanes = Array.from({ length: 20 }, (_, index) => world.addLane(index + 1, slow));
     for (const lane of lanes) world.store(lane, 50);
-    const [suspect] = world.store(world.addLane(100, slow), 1, { takes: 3 });
+    const [suspect] = world.store(world.addLane(100, slow), 1, { claims: 3 });
     world.takeOver();
     await world.clock.advance(20_000);
     const run = world.sent.find(({ delivery }) => delivery.deliveryId === suspect?.deliveryId);
@@ -85,7 +85,7 @@ describe('a delivery that ends its process', () => {
     expect(
       others.filter(({ startedAtMs, endedAtMs }) => startedAtMs < untilMs && (endedAtMs ?? Infinity) > fromMs),
     ).toEqual([]);
-    expect(world.storage.countedTakes.flat()).toContain(suspect?.deliveryId);
+    expect(world.storage.countedClaims.flat()).toContain(suspect?.deliveryId);
     await world.clock.advance(60_000);
     expect(world.storage.delivered.size).toBe(20 * 50 + 1);
   });
@@ -95,7 +95,7 @@ describe('deliveries that run alone', () => {
   test('leave four fifths of the time to others', async () => {
     const world = new World();
     for (let number = 1; number <= 30; number += 1)
-      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { takes: 3 });
+      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 3 });
     const healthy = world.addLane(100, succeedsAfter(50));
     world.takeOver();
     for (let event = 0; event < 400; event += 1) {
@@ -111,7 +111,7 @@ describe('deliveries that run alone', () => {
   test('are all sent, although the clock steps back meanwhile', async () => {
     const world = new World();
     for (let number = 1; number <= 5; number += 1)
-      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { takes: 3 });
+      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 3 });
     world.takeOver();
     await world.clock.advance(3_000);
     world.clock.step(-10_000);
@@ -125,7 +125,7 @@ describe('deliveries that run alone', () => {
     const target = world.storage.targetOf(lane.subscriptionId);
     const holdUntilMs = world.clock.nowMs() + 60_000;
     if (target !== null) world.storage.setTarget({ ...target, state: { ...target.state, holdUntilMs } });
-    world.store(lane, 1, { takes: 3 });
+    world.store(lane, 1, { claims: 3 });
     world.takeOver();
     const healthy = world.addLane(2, succeedsAfter(20));
     await world.clock.advance(1_000);

@@ -3,12 +3,12 @@ import type { Shard } from '../shard.ts';
 import { Attempts, type Send } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import type { OnDispatchEvent } from './events.ts';
+import { IsolatedRuns } from './isolated-runs.ts';
 import { hasFreshTarget, laneNeed, targetRefreshMs } from './lane-need.ts';
 import { type LaneId, LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
 import { allowedFromMs } from './lane-state.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
-import { LoneRuns } from './lone-runs.ts';
 import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
 import type { PendingDelivery } from './pending-delivery.ts';
 import { ResultRecorder } from './result-recorder.ts';
@@ -59,14 +59,14 @@ export class Dispatcher {
   readonly #memory: Memory;
   readonly #slots: Slots<Lane>;
   readonly #slowPace: SlowPace;
-  readonly #loneRuns = new LoneRuns();
+  readonly #isolatedRuns = new IsolatedRuns();
   readonly #scheduler: LaneScheduler;
   readonly #recorder: ResultRecorder;
   readonly #attempts: Attempts;
   readonly #drained = Promise.withResolvers<void>();
-  #isTaking = true;
-  #cancelRestTimer: (() => void) | null = null;
-  #cancelDealTimer: (() => void) | null = null;
+  #isClaiming = true;
+  #cancelCooldownTimer: (() => void) | null = null;
+  #cancelDispatchTimer: (() => void) | null = null;
   #cancelPaceTimer: (() => void) | null = null;
 
   constructor({ storage, send, clock, random, onEvent, leaseMs, ...options }: DispatcherOptions) {
@@ -81,10 +81,10 @@ export class Dispatcher {
       registry: this.#registry,
       memory: this.#memory,
       slots: this.#slots,
-      loneRuns: this.#loneRuns,
+      isolatedRuns: this.#isolatedRuns,
       onEvent,
       onGiveUp: (queued) => this.#recorder.giveUp(queued),
-      onScheduled: () => this.#deal(),
+      onScheduled: () => this.#dispatch(),
     });
     this.#recorder = new ResultRecorder({
       storage,
@@ -95,7 +95,7 @@ export class Dispatcher {
       memory: this.#memory,
       scheduler: this.#scheduler,
       onEvent,
-      onConcluded: (queued) => this.#endLoneRun(queued),
+      onConcluded: (queued) => this.#endIsolatedRun(queued),
       afterConcluded: () => this.#continue(),
     });
     this.#attempts = new Attempts({
@@ -126,7 +126,7 @@ export class Dispatcher {
       changed.add(lane);
     }
     for (const lane of changed) this.#scheduler.schedule(lane, nowMs);
-    this.#deal();
+    this.#dispatch();
   }
 
   /**
@@ -141,7 +141,7 @@ export class Dispatcher {
   /** Reads a lane that has pending deliveries in storage. What waits of it in memory is read again. */
   openLane(id: LaneId): void {
     this.#scheduler.open(this.#registry.findOrAdd(id), this.#clock.nowMs());
-    this.#deal();
+    this.#dispatch();
   }
 
   /**
@@ -155,7 +155,7 @@ export class Dispatcher {
       lane.isRecovering = true;
       this.#scheduler.open(lane, nowMs);
     }
-    this.#deal();
+    this.#dispatch();
   }
 
   /** Starts nothing more on a lane, because its subscription is paused or deleted. Requests in flight are settled. */
@@ -179,7 +179,7 @@ export class Dispatcher {
     const lanes = shards.flatMap((shard) => this.#registry.inShard(shard));
     return lanes.flatMap(({ known }) =>
       Array.from(known.values())
-        .filter(({ isTaken }) => isTaken)
+        .filter(({ isClaimed }) => isClaimed)
         .map(({ delivery: { subscriptionId, deliveryId } }) => ({ subscriptionId, deliveryId })),
     );
   }
@@ -196,17 +196,17 @@ export class Dispatcher {
   }
 
   /** Starts nothing more on any lane. */
-  stopTaking(): void {
-    this.#isTaking = false;
+  stopClaiming(): void {
+    this.#isClaiming = false;
     this.#scheduler.stop();
-    this.#cancelRestTimer?.();
-    this.#cancelDealTimer?.();
+    this.#cancelCooldownTimer?.();
+    this.#cancelDispatchTimer?.();
     this.#cancelPaceTimer?.();
   }
 
   /** Stops, and resolves when everything in flight has ended and is settled. */
   drain(): Promise<void> {
-    this.stopTaking();
+    this.stopClaiming();
     this.#continue();
     return this.#drained.promise;
   }
@@ -225,32 +225,32 @@ export class Dispatcher {
     const { lane } = result.queued;
     this.#recorder.add(result);
     if (lane.isOpen) this.#scheduler.schedule(lane, this.#clock.nowMs());
-    this.#deal();
+    this.#dispatch();
   }
 
   /** Starts what may start, or ends the drain. */
   #continue(): void {
-    this.#deal();
-    if (!this.#isTaking && this.#slots.inFlight === 0 && this.#recorder.size === 0) this.#drained.resolve();
+    this.#dispatch();
+    if (!this.#isClaiming && this.#slots.inFlight === 0 && this.#recorder.size === 0) this.#drained.resolve();
   }
 
-  #deal(): void {
-    if (!this.#isTaking || this.#recorder.isStalled || this.#cancelDealTimer !== null) return;
+  #dispatch(): void {
+    if (!this.#isClaiming || this.#recorder.isStalled || this.#cancelDispatchTimer !== null) return;
     const nowMs = this.#clock.nowMs();
-    if (this.#loneRuns.isTurn(nowMs)) {
-      this.#startLoneRun(nowMs);
+    if (this.#isolatedRuns.blocksOthers(nowMs)) {
+      this.#startIsolatedRun(nowMs);
       return;
     }
     // As many results as slots can wait to be recorded. More would have to be sent again if this process died.
     let started = 0;
     while (this.#recorder.size < this.#slots.total) {
       if (started >= startsMax) {
-        this.#dealLater();
+        this.#dispatchLater();
         break;
       }
       const lane = this.#slots.next(nowMs >= this.#slowPace.nextMs);
       if (lane === null) {
-        if (this.#slots.hasSlow) this.#dealAtSlowPace(nowMs);
+        if (this.#slots.hasSlow) this.#dispatchAtSlowPace(nowMs);
         break;
       }
       if (laneNeed(lane, nowMs) === 'slot') {
@@ -261,25 +261,25 @@ export class Dispatcher {
       // The target has become too old since the lane was scheduled.
       else this.#scheduler.schedule(lane, nowMs);
     }
-    this.#scheduler.pumpRefills();
+    this.#scheduler.startRefills();
   }
 
-  #dealLater(): void {
-    this.#cancelDealTimer ??= this.#clock.setTimer(() => {
-      this.#cancelDealTimer = null;
-      this.#deal();
+  #dispatchLater(): void {
+    this.#cancelDispatchTimer ??= this.#clock.setTimer(() => {
+      this.#cancelDispatchTimer = null;
+      this.#dispatch();
     }, 0);
   }
 
-  #dealAtSlowPace(nowMs: number): void {
+  #dispatchAtSlowPace(nowMs: number): void {
     this.#cancelPaceTimer ??= this.#clock.setTimer(() => {
       this.#cancelPaceTimer = null;
-      this.#deal();
+      this.#dispatch();
     }, this.#slowPace.nextMs - nowMs);
   }
 
   #startFirst(lane: Lane, nowMs: number): void {
-    const queued = this.#memory.takeFirst(lane);
+    const queued = this.#memory.removeFirst(lane);
     if (queued === undefined || lane.target === null) return;
     this.#attempts.start(queued, lane.target);
     if (nowMs - lane.targetReadAtMs >= targetRefreshMs) this.#scheduler.readTarget(lane);
@@ -287,25 +287,25 @@ export class Dispatcher {
   }
 
   /** Starts the next delivery that runs alone, once nothing else is in flight or unsettled. */
-  #startLoneRun(nowMs: number): void {
-    if (this.#loneRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.size > 0) return;
-    const queued = this.#loneRuns.next;
+  #startIsolatedRun(nowMs: number): void {
+    if (this.#isolatedRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.size > 0) return;
+    const queued = this.#isolatedRuns.next;
     if (queued === undefined) return;
     const { lane } = queued;
     const readyAtMs = Math.max(allowedFromMs(lane.state), lane.blockedUntilMs);
     if (lane.known.get(queued.delivery.deliveryId) !== queued) {
       // The lane was closed or read again.
-      this.#loneRuns.remove(queued);
-      this.#deal();
+      this.#isolatedRuns.remove(queued);
+      this.#dispatch();
     } else if (readyAtMs > nowMs) {
-      this.#loneRuns.remove(queued);
+      this.#isolatedRuns.remove(queued);
       this.#postpone(queued, readyAtMs, nowMs);
-      this.#deal();
+      this.#dispatch();
     } else if (lane.target === null || !hasFreshTarget(lane, nowMs)) this.#scheduler.readTarget(lane);
-    else if (!queued.isCounted) this.#scheduler.countTake(queued);
+    else if (!queued.isCounted) this.#scheduler.countClaim(queued);
     else {
-      this.#loneRuns.remove(queued);
-      this.#loneRuns.running = queued;
+      this.#isolatedRuns.remove(queued);
+      this.#isolatedRuns.running = queued;
       this.#attempts.start(queued, lane.target);
     }
   }
@@ -318,13 +318,13 @@ export class Dispatcher {
     this.#scheduler.schedule(lane, nowMs);
   }
 
-  #endLoneRun(queued: QueuedDelivery): void {
-    if (this.#loneRuns.running !== queued) return;
-    const restMs = this.#loneRuns.endTurn(this.#clock.nowMs());
-    if (!this.#isTaking) return;
-    this.#cancelRestTimer = this.#clock.setTimer(() => {
-      this.#loneRuns.isResting = false;
-      this.#deal();
-    }, restMs);
+  #endIsolatedRun(queued: QueuedDelivery): void {
+    if (this.#isolatedRuns.running !== queued) return;
+    const cooldownMs = this.#isolatedRuns.end(this.#clock.nowMs());
+    if (!this.#isClaiming) return;
+    this.#cancelCooldownTimer = this.#clock.setTimer(() => {
+      this.#isolatedRuns.isCoolingDown = false;
+      this.#dispatch();
+    }, cooldownMs);
   }
 }

@@ -70,6 +70,6 @@ export type DispatchAlarm =
    */
   | { readonly kind: 'settling-stalled'; readonly alarm: true; readonly unsettled: number };
 
-export type StorageCall = 'refill' | 'targets' | 'settle' | 'countTakes';
+export type StorageCall = 'refill' | 'targets' | 'settle' | 'countClaims';
 
 export type OnDispatchEvent = (event: DispatchEvent) => void;

@@ -7,12 +7,12 @@ const othersShare = 4;
  * Deliveries that were taken three times without a result. Each may be the one that ends the process, so each gets a turn in
  * which nothing else is in flight.
  */
-export class LoneRuns {
+export class IsolatedRuns {
   readonly #waiting: QueuedDelivery[] = [];
-  #turnSinceMs: number | null = null;
+  #blockedSinceMs: number | null = null;
 
   /** Other deliveries run now. */
-  isResting = false;
+  isCoolingDown = false;
   /** The delivery that has the turn and is in flight or not settled. */
   running: QueuedDelivery | null = null;
 
@@ -21,18 +21,18 @@ export class LoneRuns {
   }
 
   /** Whether it is the turn of such a delivery, so that no other may start. */
-  isTurn(nowMs: number): boolean {
+  blocksOthers(nowMs: number): boolean {
     if (this.running !== null) return true;
-    const isTurn = this.#waiting.length > 0 && !this.isResting;
-    this.#turnSinceMs = isTurn ? (this.#turnSinceMs ?? nowMs) : null;
-    return isTurn;
+    const blocksOthers = this.#waiting.length > 0 && !this.isCoolingDown;
+    this.#blockedSinceMs = blocksOthers ? (this.#blockedSinceMs ?? nowMs) : null;
+    return blocksOthers;
   }
 
   /** The waiting delivery that was taken least often. */
   get next(): QueuedDelivery | undefined {
     let next: QueuedDelivery | undefined;
     for (const queued of this.#waiting) {
-      if (next === undefined || queued.delivery.takes < next.delivery.takes) next = queued;
+      if (next === undefined || queued.delivery.claims < next.delivery.claims) next = queued;
     }
     return next;
   }
@@ -46,11 +46,11 @@ export class LoneRuns {
    *
    * @returns how long the rest takes, in milliseconds
    */
-  endTurn(nowMs: number): number {
-    const restMs = othersShare * (nowMs - (this.#turnSinceMs ?? nowMs));
+  end(nowMs: number): number {
+    const cooldownMs = othersShare * (nowMs - (this.#blockedSinceMs ?? nowMs));
     this.running = null;
-    this.isResting = true;
-    this.#turnSinceMs = null;
-    return restMs;
+    this.isCoolingDown = true;
+    this.#blockedSinceMs = null;
+    return cooldownMs;
   }
 }

@@ -14,9 +14,9 @@ const target = world.storage.targetOf(id.subscriptionId);
 const nowMs = 100_000;
 
 /** An open lane that needs nothing but a slot. */
-function readyLane(takes = 0): Lane {
+function readyLane(claims = 0): Lane {
   const lane = new Lane(subscriptionId(1), new Account(accountId(1)));
-  const [delivery] = world.makeDeliveries(id, 1, { takes });
+  const [delivery] = world.makeDeliveries(id, 1, { claims });
   if (delivery === undefined || target === null || !isSendable(target)) throw new Error('No delivery or no target.');
   lane.queue.add(new QueuedDelivery(lane, delivery, nowMs));
   lane.isOpen = true;
@@ -76,10 +76,10 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     (lane) => Object.assign(lane, { isRecovering: true, unsettled: 1 }),
   ],
   ['has a delivery that was taken twice', 'slot', () => {}, 2],
-  ['has a delivery that was taken three times', 'run-alone', () => {}, 3],
+  ['has a delivery that was taken three times', 'isolated-run', () => {}, 3],
   ['has a delivery that was taken five times', 'give-up', () => {}, 5],
-])('a lane that %s needs %s', (_, expected, change, takes = 0) => {
-  const lane = readyLane(takes);
+])('a lane that %s needs %s', (_, expected, change, claims = 0) => {
+  const lane = readyLane(claims);
   change(lane);
   expect(laneNeed(lane, nowMs)).toBe(expected);
 });

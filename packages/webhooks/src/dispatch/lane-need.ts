@@ -7,10 +7,10 @@ export const targetRefreshMs = 4_000;
 const targetMaxAgeMs = 5_000;
 
 /** A delivery that was taken this often without a result is sent while nothing else is in flight. */
-const aloneTakes = 3;
+const claimsToIsolate = 3;
 
 /** A delivery that was taken this often without a result is not sent again. */
-const takesMax = 5;
+const claimsMax = 5;
 
 /**
  * What a lane needs before it can start a request:
@@ -24,7 +24,7 @@ const takesMax = 5;
  * - `give-up`: its first delivery was taken five times, and must be given up
  * - `slot`: nothing but a slot
  */
-export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'run-alone' | 'give-up' | 'slot';
+export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'isolated-run' | 'give-up' | 'slot';
 
 export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   if (!lane.isOpen || !lane.hasCapacity) return 'nothing';
@@ -33,9 +33,9 @@ export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   const { first } = lane.queue;
   if (first === undefined) return lane.isRefilling ? 'nothing' : 'deliveries';
   if (!hasFreshTarget(lane, nowMs)) return 'target';
-  const { takes } = first.delivery;
-  if (takes >= takesMax) return 'give-up';
-  if (takes >= aloneTakes) return 'run-alone';
+  const { claims } = first.delivery;
+  if (claims >= claimsMax) return 'give-up';
+  if (claims >= claimsToIsolate) return 'isolated-run';
   if (lane.isRecovering && !first.isCounted) return lane.isCounting ? 'nothing' : 'count';
   return 'slot';
 }

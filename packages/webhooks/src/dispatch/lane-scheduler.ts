@@ -1,16 +1,16 @@
+import { ClaimCounter } from './claim-counter.ts';
 import type { OnDispatchEvent, StorageCall } from './events.ts';
+import type { IsolatedRuns } from './isolated-runs.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import { shiftLaneState } from './lane-state.ts';
 import { isSameTarget, isSendable, type LaneTarget } from './lane-target.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
-import type { LoneRuns } from './lone-runs.ts';
 import type { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, Refill } from './storage.ts';
-import { TakeCounter } from './take-counter.ts';
 import { TargetReader } from './target-reader.ts';
 import { WakeSchedule } from './wake-schedule.ts';
 
@@ -26,7 +26,7 @@ export interface LaneSchedulerOptions {
   registry: LaneRegistry;
   memory: Memory;
   slots: Slots<Lane>;
-  loneRuns: LoneRuns;
+  isolatedRuns: IsolatedRuns;
   onEvent: OnDispatchEvent;
   /** The first delivery of a lane was taken too often. It is removed from the queue. */
   onGiveUp: (queued: QueuedDelivery) => void;
@@ -40,7 +40,7 @@ export class LaneScheduler {
   readonly #wakes: WakeSchedule;
   readonly #refiller: Refiller;
   readonly #targets: TargetReader;
-  readonly #takes: TakeCounter;
+  readonly #claims: ClaimCounter;
 
   constructor(options: LaneSchedulerOptions) {
     this.#options = options;
@@ -65,18 +65,18 @@ export class LaneScheduler {
       afterTargets: onScheduled,
       ...failures('targets'),
     });
-    this.#takes = new TakeCounter({
+    this.#claims = new ClaimCounter({
       storage,
       clock,
       onCounted: (lane) => this.schedule(lane, clock.nowMs()),
       afterCounted: onScheduled,
-      ...failures('countTakes'),
+      ...failures('countClaims'),
     });
   }
 
   /** To be called after every change to a lane. */
   schedule(lane: Lane, nowMs: number): void {
-    const { slots, memory, loneRuns } = this.#options;
+    const { slots, memory, isolatedRuns } = this.#options;
     const need = laneNeed(lane, nowMs);
     if (need === 'slot') {
       this.#wakes.clear(lane);
@@ -92,10 +92,10 @@ export class LaneScheduler {
     const { first } = lane.queue;
     if (need === 'deliveries') this.#refiller.request(lane);
     else if (need === 'target') this.#targets.request(lane);
-    else if (need === 'count' && first !== undefined) this.#takes.count(first);
-    else if (need === 'run-alone' || need === 'give-up') {
-      const queued = memory.takeFirst(lane);
-      if (queued !== undefined && need === 'run-alone') loneRuns.add(queued);
+    else if (need === 'count' && first !== undefined) this.#claims.count(first);
+    else if (need === 'isolated-run' || need === 'give-up') {
+      const queued = memory.removeFirst(lane);
+      if (queued !== undefined && need === 'isolated-run') isolatedRuns.add(queued);
       if (queued !== undefined && need === 'give-up') this.#options.onGiveUp(queued);
       this.schedule(lane, nowMs);
     }
@@ -141,20 +141,20 @@ export class LaneScheduler {
     this.#targets.request(lane);
   }
 
-  countTake(queued: QueuedDelivery): void {
-    this.#takes.count(queued);
+  countClaim(queued: QueuedDelivery): void {
+    this.#claims.count(queued);
   }
 
   /** Memory was freed. */
-  pumpRefills(): void {
-    this.#refiller.pump();
+  startRefills(): void {
+    this.#refiller.startNext();
   }
 
   stop(): void {
     this.#wakes.stop();
     this.#refiller.stop();
     this.#targets.stop();
-    this.#takes.stop();
+    this.#claims.stop();
   }
 
   #waitForTime(lane: Lane, nowMs: number): void {
@@ -165,7 +165,7 @@ export class LaneScheduler {
 
   #forget(lane: Lane): void {
     this.#options.memory.forget(lane);
-    for (const [id, queued] of lane.known) if (!queued.isTaken) lane.known.delete(id);
+    for (const [id, queued] of lane.known) if (!queued.isClaimed) lane.known.delete(id);
     lane.epoch += 1;
     lane.targetEpoch += 1;
     lane.isRefilling = false;

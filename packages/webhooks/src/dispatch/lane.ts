@@ -132,7 +132,7 @@ export class QueuedDelivery {
   readonly dueAtMs: number;
   readonly sequence: number;
   /** It is in flight, being settled or set aside, so that it must neither be sent again nor be forgotten. */
-  isTaken = false;
+  isClaimed = false;
   /** Its next attempt is counted in storage, which happens only after an expired lease. */
   isCounted = false;
   /** The slot-time that its request was charged when it started. */

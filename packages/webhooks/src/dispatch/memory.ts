@@ -79,7 +79,7 @@ export class Memory {
   }
 
   /** Removes the first delivery of a queue. It stays known to its lane. */
-  takeFirst(lane: Lane): QueuedDelivery | undefined {
+  removeFirst(lane: Lane): QueuedDelivery | undefined {
     const queued = lane.queue.removeFirst();
     if (queued !== undefined) this.#subtract(queued);
     return queued;

@@ -16,7 +16,7 @@ export interface PendingDelivery {
   /** How many attempts are recorded. */
   readonly attempts: number;
   /** How many workers took this delivery and died before they recorded an attempt. */
-  readonly takes: number;
+  readonly claims: number;
   /** When the next attempt may start. */
   readonly dueAtMs: number;
   /** The exact bytes to sign and to send. */

@@ -50,13 +50,13 @@ export class Refiller {
     lane.missedDueAtMs = Infinity;
     const requests = lane.isQuick ? this.#first : this.#further;
     requests.push({ lane, epoch: lane.epoch });
-    this.pump();
+    this.startNext();
   }
 
   /** Starts refills. To be called when memory was freed. */
-  pump(): void {
+  startNext(): void {
     while (this.#inFlight < inFlightMax && this.#cancelPause === null && !this.#isStopped) {
-      const request = this.#takeRequest();
+      const request = this.#nextRequest();
       if (request === undefined) return;
       if (request.lane.epoch === request.epoch) void this.#refill(request);
     }
@@ -67,7 +67,7 @@ export class Refiller {
     this.#cancelPause?.();
   }
 
-  #takeRequest(): RefillRequest | undefined {
+  #nextRequest(): RefillRequest | undefined {
     for (const requests of [this.#first, this.#further]) {
       const [request] = requests;
       if (request !== undefined && this.#options.memory.hasRoom(request.lane)) return requests.shift();
@@ -96,7 +96,7 @@ export class Refiller {
       if (refill === null) this.#options.onRefused(lane, failure);
       else this.#options.onRefill(lane, refill);
     }
-    this.pump();
+    this.startNext();
   }
 
   async #read(lane: Lane, room: Room): Promise<Refill> {
@@ -120,7 +120,7 @@ export class Refiller {
     this.#options.onUnavailable(error);
     this.#cancelPause = this.#options.clock.setTimer(() => {
       this.#cancelPause = null;
-      this.pump();
+      this.startNext();
     }, this.#backoff.next());
   }
 }

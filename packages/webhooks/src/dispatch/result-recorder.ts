@@ -73,7 +73,7 @@ export class ResultRecorder {
   /** Lets a delivery fail that was taken too often without a result. */
   giveUp(queued: QueuedDelivery): void {
     const { delivery } = queued;
-    queued.isTaken = true;
+    queued.isClaimed = true;
     this.#options.onEvent({ kind: 'delivery-given-up', alarm: true, delivery });
     this.add({
       queued,
@@ -103,7 +103,7 @@ export class ResultRecorder {
   #retry({ queued: { lane, delivery } }: UnsettledResult, dueAtMs: number): void {
     const { clock, memory } = this.#options;
     const attempts = delivery.attempts + 1;
-    const retried = { ...delivery, attempts, takes: 0, dueAtMs: dueAtMs - clock.offsetMs };
+    const retried = { ...delivery, attempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
     memory.add(new QueuedDelivery(lane, retried, dueAtMs));
   }
 

@@ -17,7 +17,7 @@ function fill(slots: Slots<TestLane>, lanes: readonly TestLane[], window = 16): 
   const before = lanes.map(({ inFlight }) => inFlight);
   for (const lane of lanes) if (lane.inFlight < window) slots.request(lane);
   for (let lane = slots.next(); lane !== null; lane = slots.next()) {
-    slots.take(lane);
+    slots.acquire(lane);
     if (lane.inFlight < window) slots.request(lane);
   }
   return lanes.map(({ inFlight }, index) => inFlight - (before[index] ?? 0));
@@ -75,7 +75,7 @@ describe('the share of an account', () => {
     fill(slots, [busy], 5);
     expect(busy.inFlight).toBe(5);
     slots.request(idle);
-    slots.take(idle);
+    slots.acquire(idle);
     slots.request(busy);
     slots.request(idle);
     expect(slots.next()).toBeNull();
@@ -133,7 +133,7 @@ describe('slot-time', () => {
       const lane = slots.next();
       if (lane === null) throw new Error('No lane may start.');
       const durationMs = durations.get(lane) ?? 0;
-      slots.release(lane, durationMs, slots.take(lane));
+      slots.release(lane, durationMs, slots.acquire(lane));
       usedMs.set(lane, (usedMs.get(lane) ?? 0) + durationMs);
       slots.request(lane);
     }
@@ -145,7 +145,7 @@ describe('slot-time', () => {
     const [busy, idle] = [new TestLane(false), new TestLane(false)];
     for (let turn = 0; turn < 100; turn += 1) {
       slots.request(busy);
-      slots.release(busy, 1_000, slots.take(busy));
+      slots.release(busy, 1_000, slots.acquire(busy));
     }
     const order: TestLane[] = [];
     slots.request(busy);
@@ -154,7 +154,7 @@ describe('slot-time', () => {
       const lane = slots.next();
       if (lane === null) throw new Error('No lane may start.');
       order.push(lane);
-      slots.release(lane, 1_000, slots.take(lane));
+      slots.release(lane, 1_000, slots.acquire(lane));
       slots.request(lane);
     }
     expect(order.filter((lane) => lane === busy).length).toBeGreaterThanOrEqual(2);
@@ -167,7 +167,7 @@ describe('slot-time', () => {
     slots.request(waiting);
     for (let turn = 0; turn < 10; turn += 1) {
       slots.request(busy);
-      slots.release(busy, 1_000, slots.take(busy));
+      slots.release(busy, 1_000, slots.acquire(busy));
     }
     slots.request(idle);
     expect(idle.slotTimeMs).toBe(waiting.slotTimeMs);
@@ -178,7 +178,7 @@ describe('slot-time', () => {
     const lane = new TestLane(true);
     for (const durationMs of [5_000, 10, 300, 5_000]) {
       slots.request(lane);
-      slots.release(lane, durationMs, slots.take(lane));
+      slots.release(lane, durationMs, slots.acquire(lane));
     }
     expect(lane.slotTimeMs).toBe(10_310);
   });
@@ -188,7 +188,7 @@ test('a quick lane that waits for a further slot may use the last quarter once i
   const slots = new Slots<TestLane>(16);
   const quick = new TestLane(true);
   slots.request(quick);
-  const chargedMs = slots.take(quick);
+  const chargedMs = slots.acquire(quick);
   fill(slots, lanesOf(11, true), 1);
   slots.request(quick);
   expect(slots.next()).toBeNull();
@@ -196,6 +196,6 @@ test('a quick lane that waits for a further slot may use the last quarter once i
   // Another quick lane takes the slot that has become free, so that only a quarter is free again.
   const other = new TestLane(true);
   slots.request(other);
-  slots.take(other);
+  slots.acquire(other);
   expect(slots.next()).toBe(quick);
 });

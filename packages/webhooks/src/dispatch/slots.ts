@@ -119,7 +119,7 @@ export class Slots<Lane extends SlotLane> {
    *
    * @returns the slot-time that the lane is charged for now, to be passed to `release`
    */
-  take(lane: Lane): number {
+  acquire(lane: Lane): number {
     this.#leave(lane);
     // A lane that uses the last quarter can be ahead of lanes that wait for more free slots.
     const waitingMs = Math.min(this.#further.first?.slotTimeMs ?? Infinity, this.#slow.first?.slotTimeMs ?? Infinity);

@@ -18,9 +18,9 @@ export function storageOfWorker(storage: DispatchStorage, onFencedOut: () => voi
         return new Map();
       }
     },
-    async countTakes(deliveries) {
+    async countClaims(deliveries) {
       try {
-        await storage.countTakes(deliveries);
+        await storage.countClaims(deliveries);
       } catch (error) {
         if (!(error instanceof FencedOutError)) throw error;
         onFencedOut();

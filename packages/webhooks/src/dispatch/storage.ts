@@ -24,7 +24,7 @@ export interface DispatchStorage {
   /** Records results. Throws if it refuses one of them, and then records none. */
   settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
   /** Adds one take to each delivery. The next recorded attempt sets the takes of its delivery to 0. */
-  countTakes(deliveries: readonly DeliveryKey[]): Promise<void>;
+  countClaims(deliveries: readonly DeliveryKey[]): Promise<void>;
 }
 
 export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>;

@@ -6,7 +6,7 @@ import { compareDeliveries } from './delivery-order.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { recordLateSuccesses } from './record-late-successes.ts';
 import { refillLane } from './refill-lane.ts';
-import { countTakes } from './sql/count-takes.ts';
+import { countClaims } from './sql/count-claims.ts';
 import type { LateSuccess } from './sql/insert-late-successes.ts';
 import { pauseSubscriptions } from './sql/pause-subscriptions.ts';
 import { selectTargets } from './sql/select-targets.ts';
@@ -69,8 +69,8 @@ export function createDispatchStorage({
       return results;
     },
 
-    async countTakes(deliveries) {
-      await countTakes(store, workerId(), deliveries.toSorted(compareDeliveries));
+    async countClaims(deliveries) {
+      await countClaims(store, workerId(), deliveries.toSorted(compareDeliveries));
     },
   };
 }

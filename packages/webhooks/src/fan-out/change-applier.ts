@@ -29,13 +29,13 @@ export class ChangeApplier {
   }
 
   /** Takes the first changes of the account, which becomes busy. */
-  take(account: QueuedAccount): QueueEntry[] {
+  claim(account: QueuedAccount): QueueEntry[] {
     account.isBusy = true;
     const changes: QueueEntry[] = [];
     for (let { first } = account.waiting; first !== undefined && isOpenChange(first); { first } = account.waiting) {
       changes.push(first);
-      account.waiting.takeFirst();
-      account.taken += 1;
+      account.waiting.removeFirst();
+      account.claimed += 1;
     }
     return changes;
   }

@@ -12,7 +12,7 @@ import type { QueueEntry } from './queue-entry.ts';
  *
  * @throws {FencedOutError} if the worker was declared dead
  */
-export async function countEntryTakes(
+export async function countEntryClaims(
   database: Database,
   workerId: WorkerId,
   entries: readonly { readonly shard: Shard; readonly entry: QueueEntry }[],

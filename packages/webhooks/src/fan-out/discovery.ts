@@ -8,7 +8,7 @@ import type { FanOutLimits } from './limits.ts';
 import type { QueuePosition } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import { readQueue, type QueueRows } from './read-queue.ts';
-import { type ReadSnapshot, ShardMark } from './shard-mark.ts';
+import { type ReadSnapshot, ShardWatermark } from './shard-watermark.ts';
 
 export interface DiscoveryOptions {
   database: Database;
@@ -27,11 +27,11 @@ export interface DiscoveryOptions {
 /** What is read of one shard. */
 interface ShardReader {
   readonly shard: Shard;
-  readonly mark: ShardMark;
+  readonly watermark: ShardWatermark;
   isRemoved: boolean;
   isWoken: boolean;
   /** The next read starts from the mark, although a long transaction holds it. */
-  isFromMark: boolean;
+  isFromWatermark: boolean;
   /** Where the read continues that the last statement did not complete. Null if it did. */
   continuesAfter: QueuePosition | null;
   /** Where the read of the whole shard continues. Null if none is in progress. */
@@ -52,7 +52,7 @@ interface ReadJob {
 }
 
 /** How many polls a long transaction can delay what another transaction commits below the tip. */
-const pollsPerReadFromMark = 5;
+const pollsPerReadFromWatermark = 5;
 
 const rowsPerReadMin = 64;
 
@@ -73,16 +73,16 @@ export class Discovery {
   add(shard: Shard, isRecovering: boolean): void {
     this.#readers.set(shard, {
       shard,
-      mark: new ShardMark(),
+      watermark: new ShardWatermark(),
       isRemoved: false,
       isWoken: true,
-      isFromMark: true,
+      isFromWatermark: true,
       continuesAfter: null,
       wholeAfter: null,
       recoverThrough: null,
       isRecovering,
     });
-    this.pump();
+    this.readNext();
   }
 
   remove(shard: Shard): void {
@@ -110,7 +110,7 @@ export class Discovery {
         if (reader !== undefined) reader.isWoken = true;
       }
     }
-    this.pump();
+    this.readNext();
   }
 
   /** To be called at every poll. */
@@ -118,18 +118,19 @@ export class Discovery {
     this.#polls += 1;
     const whole = this.#readers.get(this.#polls % shardCount);
     if (whole !== undefined) whole.wholeAfter ??= 0;
-    if (this.#polls % pollsPerReadFromMark === 0) for (const reader of this.#readers.values()) reader.isFromMark = true;
+    if (this.#polls % pollsPerReadFromWatermark === 0)
+      for (const reader of this.#readers.values()) reader.isFromWatermark = true;
     this.wake(null);
   }
 
   /** Reads if there is something to read. To be called when an account may be read again. */
-  pump(): void {
+  readNext(): void {
     if (this.#isStopped || this.#reading !== null || this.#cancelPause !== null) return;
     const jobs = this.#nextJobs();
     if (jobs.length === 0) return;
     this.#reading = this.#read(jobs).finally(() => {
       this.#reading = null;
-      this.pump();
+      this.readNext();
     });
   }
 
@@ -148,12 +149,12 @@ export class Discovery {
       jobs.push({ reader, shard, after: unread.after, kind: 'unread', unread: unread.accounts });
     }
     for (const reader of this.#readers.values()) {
-      const { shard, mark, isWoken, isFromMark, continuesAfter, wholeAfter } = reader;
+      const { shard, watermark, isWoken, isFromWatermark, continuesAfter, wholeAfter } = reader;
       if (continuesAfter !== null) jobs.push({ reader, shard, after: continuesAfter, kind: 'new', unread: [] });
       else if (isWoken) {
-        jobs.push({ reader, shard, after: mark.readAfter(isFromMark), kind: 'new', unread: [] });
+        jobs.push({ reader, shard, after: watermark.readAfter(isFromWatermark), kind: 'new', unread: [] });
         reader.isWoken = false;
-        reader.isFromMark = false;
+        reader.isFromWatermark = false;
       }
       if (wholeAfter !== null) jobs.push({ reader, shard, after: wholeAfter, kind: 'whole', unread: [] });
     }
@@ -202,9 +203,9 @@ export class Discovery {
     }
     if (kind === 'whole') reader.wholeAfter = last;
     if (kind !== 'new') return;
-    reader.mark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot);
+    reader.watermark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot);
     reader.continuesAfter = last;
-    if (last === null && reader.isRecovering) reader.recoverThrough ??= reader.mark.tip;
+    if (last === null && reader.isRecovering) reader.recoverThrough ??= reader.watermark.tip;
   }
 
   /** Those that were queued when the shard was taken over. */
@@ -216,7 +217,7 @@ export class Discovery {
     if (this.#isStopped) return;
     this.#cancelPause = this.#options.clock.setTimer(() => {
       this.#cancelPause = null;
-      this.pump();
+      this.readNext();
     }, this.#backoff.next());
   }
 }

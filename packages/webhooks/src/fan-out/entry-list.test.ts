@@ -12,7 +12,7 @@ function listOf(...positions: number[]): EntryList {
 
 function take(list: EntryList, count = Infinity): number[] {
   const positions: number[] = [];
-  while (positions.length < count && list.size > 0) positions.push(list.takeFirst()?.position ?? 0);
+  while (positions.length < count && list.size > 0) positions.push(list.removeFirst()?.position ?? 0);
   return positions;
 }
 
@@ -22,28 +22,28 @@ test('keeps the order of positions, whatever the order of adding', () => {
   list.add(entry(6));
   list.add(entry(2));
   expect(take(list)).toEqual([2, 6, 7, 8, 9]);
-  expect(list.takeFirst()).toBeUndefined();
+  expect(list.removeFirst()).toBeUndefined();
 });
 
 test('restores taken entries in front of the others', () => {
   const list = listOf(1, 2, 3, 4);
-  const taken = [list.takeFirst(), list.takeFirst()].filter((value) => value !== undefined);
+  const claimed = [list.removeFirst(), list.removeFirst()].filter((value) => value !== undefined);
   list.add(entry(5));
-  list.restore(taken);
+  list.restore(claimed);
   expect(take(list)).toEqual([1, 2, 3, 4, 5]);
 });
 
 test('restores entries among those that became visible late', () => {
   const list = listOf(3, 6);
-  const taken = [list.takeFirst(), list.takeFirst()].filter((value) => value !== undefined);
+  const claimed = [list.removeFirst(), list.removeFirst()].filter((value) => value !== undefined);
   list.add(entry(4));
-  list.restore(taken);
+  list.restore(claimed);
   expect(take(list)).toEqual([3, 4, 6]);
 });
 
 test('cuts off the last entries', () => {
   const list = listOf(1, 2, 3, 4, 5);
-  list.takeFirst();
+  list.removeFirst();
   expect(list.cutTo(2).map(({ position }) => position)).toEqual([4, 5]);
   expect(take(list)).toEqual([2, 3]);
 });

@@ -13,7 +13,7 @@ export class EntryList {
     return this.#entries[this.#head];
   }
 
-  takeFirst(): QueueEntry | undefined {
+  removeFirst(): QueueEntry | undefined {
     const entry = this.#entries[this.#head];
     if (entry === undefined) return undefined;
     this.#head += 1;

@@ -43,7 +43,7 @@ export type FanOutAlarm =
       readonly error: unknown;
     }
   /** The entry was taken five times by workers that died. Its deliveries failed. */
-  | { readonly kind: 'entry-given-up'; readonly alarm: true; readonly event: EventId; readonly takes: number }
+  | { readonly kind: 'entry-given-up'; readonly alarm: true; readonly event: EventId; readonly claims: number }
   /** The event does not exist, or belongs to another account than its entry says. The entry is deleted. */
   | { readonly kind: 'event-missing'; readonly alarm: true; readonly event: EventId; readonly account: AccountId }
   /** The database refused this entry. It is set aside and tried again after a minute. */
@@ -65,7 +65,7 @@ export type FanOutAlarm =
   | { readonly kind: 'fan-out-fenced'; readonly alarm: true };
 
 /** `alone`: one account, because of an entry that may end the process, or because its rows were locked. */
-export type RoundKind = 'express' | 'bulk' | 'alone';
+export type RoundKind = 'express' | 'bulk' | 'isolated';
 
 export type FanOutCall = 'discover' | 'round' | 'change';
 

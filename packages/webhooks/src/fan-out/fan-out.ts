@@ -37,7 +37,7 @@ export interface FanOutOptions {
 }
 
 /** How often accounts that were passed over are examined. */
-const tickMs = 5;
+const passedOverRetryMs = 5;
 
 /** How many accounts have changes applied at the same time. */
 const changesMax = 4;
@@ -60,10 +60,10 @@ export class FanOut {
   readonly #discovery: Discovery;
   readonly #rounds: RoundRunner;
   readonly #changes: ChangeApplier;
-  readonly #running = { express: 0, bulk: 0, alone: 0, change: 0 };
+  readonly #running = { express: 0, bulk: 0, isolated: 0, change: 0 };
   readonly #progress = new Set<Progress>();
   readonly #cancelTimers = new Set<() => void>();
-  #isTicking = false;
+  #isRetryPlanned = false;
   #polls = 0;
   #isStopped = false;
 
@@ -94,7 +94,7 @@ export class FanOut {
       offer,
       onUncertain,
       pause,
-      onResiduals: ({ residuals }) => this.#discovery.wake(residuals.map(({ accountId }) => shardOf(accountId))),
+      onDeferred: ({ deferred }) => this.#discovery.wake(deferred.map(({ accountId }) => shardOf(accountId))),
       onFenced,
       onEvent,
     });
@@ -118,7 +118,7 @@ export class FanOut {
           this.#turns.place(account);
           this.#known.forgetUnused(account);
         }
-        this.#pump();
+        this.#startNext();
       },
       onChange: (account) => this.#pins.drop(account.id),
       onReadAgain: (account) => {
@@ -165,26 +165,26 @@ export class FanOut {
     await Promise.all(Array.from(this.#progress, ({ ended }) => ended));
   }
 
-  #pump(): void {
+  #startNext(): void {
     if (this.#isStopped) return;
     while (this.#running.change < changesMax) {
-      const account = this.#turns.takeChange();
+      const account = this.#turns.claimChange();
       if (account === undefined) break;
-      const changes = this.#changes.take(account);
+      const changes = this.#changes.claim(account);
       this.#track('change', [account], this.#changes.apply(account, changes));
     }
     const { expressDeliveries, bulkDeliveries, bulkRounds } = this.#limits;
     const weightOf = (account: QueuedAccount): number => this.#weightOf(account);
     if (this.#running.express === 0 && this.#turns.hasExpress) {
-      this.#start('express', this.#turns.takeExpress(weightOf, expressDeliveries), expressDeliveries);
+      this.#start('express', this.#turns.claimExpress(weightOf, expressDeliveries), expressDeliveries);
     }
-    if (this.#running.alone === 0 && this.#turns.hasAlone) {
-      this.#start('alone', this.#turns.takeAlone(), bulkDeliveries);
+    if (this.#running.isolated === 0 && this.#turns.hasIsolated) {
+      this.#start('isolated', this.#turns.claimIsolated(), bulkDeliveries);
     }
     while (this.#running.bulk < bulkRounds && this.#turns.hasBulk) {
-      this.#start('bulk', this.#turns.takeBulk(weightOf, bulkDeliveries), bulkDeliveries);
+      this.#start('bulk', this.#turns.claimBulk(weightOf, bulkDeliveries), bulkDeliveries);
     }
-    if (this.#turns.hasPassedOver && !this.#isTicking) this.#tick();
+    if (this.#turns.hasPassedOver && !this.#isRetryPlanned) this.#retryPassedOverLater();
   }
 
   /** About how many deliveries an event of the account makes. */
@@ -208,8 +208,8 @@ export class FanOut {
         this.#turns.place(account);
         this.#known.forgetUnused(account);
       }
-      this.#pump();
-      this.#discovery.pump();
+      this.#startNext();
+      this.#discovery.readNext();
     });
     const progress: Progress = { accounts, ended };
     this.#progress.add(progress);
@@ -253,18 +253,18 @@ export class FanOut {
         account.isPaused = false;
         this.#turns.place(account);
       }
-      this.#pump();
-      this.#discovery.pump();
+      this.#startNext();
+      this.#discovery.readNext();
     }, delayMs);
   }
 
-  #tick(): void {
-    this.#isTicking = true;
+  #retryPassedOverLater(): void {
+    this.#isRetryPlanned = true;
     this.#setTimer(() => {
-      this.#isTicking = false;
-      this.#turns.tick();
-      this.#pump();
-    }, tickMs);
+      this.#isRetryPlanned = false;
+      this.#turns.retryPassedOver();
+      this.#startNext();
+    }, passedOverRetryMs);
   }
 
   #poll(): void {
@@ -283,7 +283,7 @@ export class FanOut {
     for (let start = 0; start < blocked.length && !this.#isStopped; start += examinedTogether) {
       await this.#examine(blocked.slice(start, start + examinedTogether));
     }
-    this.#pump();
+    this.#startNext();
   }
 
   #setTimer(callback: () => void, delayMs: number): void {

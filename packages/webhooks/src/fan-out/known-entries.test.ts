@@ -13,7 +13,7 @@ const row = (position: number, accountId: AccountId) => ({
   accountId,
   eventId: toRecordId<'WebhookEvent'>(String(position)),
   subscriptionId: null,
-  takes: 0,
+  claims: 0,
 });
 
 function addAll(known: KnownEntries, accountId: AccountId, from: number, to: number): void {
@@ -26,9 +26,9 @@ function accountOf(known: KnownEntries, id: AccountId): QueuedAccount {
 }
 
 function finishFirst(known: KnownEntries, account: QueuedAccount): number {
-  const entry = account.waiting.takeFirst();
+  const entry = account.waiting.removeFirst();
   if (entry === undefined) throw new Error('No entry waits.');
-  account.taken += 1;
+  account.claimed += 1;
   known.finish(account, entry);
   return entry.position;
 }
@@ -79,8 +79,8 @@ test('an entry that follows a forgotten one is not taken before it', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 3);
   const account = accountOf(known, busy);
-  const first = account.waiting.takeFirst();
-  account.taken += 1;
+  const first = account.waiting.removeFirst();
+  account.claimed += 1;
   if (first !== undefined) known.forget(account, [first]);
   expect(account.waiting.size).toBe(0);
   expect(known.add(row(4, busy), true)).toBeNull();
@@ -106,7 +106,7 @@ test('a change is taken at once, although earlier entries of the account were fo
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 1_000);
   const subscriptionId = toRecordId<'WebhookSubscription'>('9');
-  const change = { position: 1_001, accountId: busy, eventId: null, subscriptionId, takes: 0 };
+  const change = { position: 1_001, accountId: busy, eventId: null, subscriptionId, claims: 0 };
   expect(known.add(change, true)?.id).toBe(busy);
 });
 
@@ -114,11 +114,11 @@ test('forgets all entries of a shard', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 10);
   const account = accountOf(known, busy);
-  const taken = account.waiting.takeFirst();
-  account.taken += 1;
+  const claimed = account.waiting.removeFirst();
+  account.claimed += 1;
   expect(known.removeShard(0)).toEqual([account]);
   expect(known.size).toBe(1);
-  if (taken !== undefined) known.restore(account, [taken]);
+  if (claimed !== undefined) known.restore(account, [claimed]);
   expect(known.size).toBe(0);
   expect([...known.accounts]).toEqual([]);
 });

@@ -10,7 +10,7 @@ export interface QueueRow {
   readonly accountId: AccountId;
   readonly eventId: EventId | null;
   readonly subscriptionId: SubscriptionId | null;
-  readonly takes: number;
+  readonly claims: number;
 }
 
 /** An account whose entries were in storage only when a read started, and which the read returns. */
@@ -99,14 +99,14 @@ export class KnownEntries {
 
   /** Returns the account if the row is new to this process and was added. `isCounted`: see QueueEntry. */
   add(row: QueueRow, isCounted: boolean): QueuedAccount | null {
-    const { position, accountId, eventId, subscriptionId, takes } = row;
+    const { position, accountId, eventId, subscriptionId, claims } = row;
     if (this.#positions.has(position) || this.#finishedDuringRead?.has(position)) return null;
     const account = this.#findOrAdd(accountId);
     // A change is a hint to read the subscription again, which may come early.
     const isChange = eventId === null;
     if (account.unreadFrom !== null && position >= account.unreadFrom && !isChange) return null;
     if (this.isFull && !isChange && !this.#makeRoom(account, position)) return null;
-    const entry = queueEntry(position, eventId, subscriptionId, takes);
+    const entry = queueEntry(position, eventId, subscriptionId, claims);
     entry.isCounted = isCounted;
     this.#positions.add(position);
     account.waiting.add(entry);
@@ -115,21 +115,21 @@ export class KnownEntries {
 
   /** The entry was deleted from the queue. */
   finish(account: QueuedAccount, entry: QueueEntry): void {
-    account.taken -= 1;
+    account.claimed -= 1;
     this.#positions.delete(entry.position);
     this.#finishedDuringRead?.add(entry.position);
   }
 
   /** The entries were not finished, and wait again. */
   restore(account: QueuedAccount, entries: readonly QueueEntry[]): void {
-    account.taken -= entries.length;
+    account.claimed -= entries.length;
     if (account.isRemoved) for (const { position } of entries) this.#positions.delete(position);
     else account.waiting.restore(entries);
   }
 
   /** The entry waits until its reason has gone. */
   block(account: QueuedAccount, entry: QueueEntry, eventType: string | null): void {
-    account.taken -= 1;
+    account.claimed -= 1;
     if (account.isRemoved) this.#positions.delete(entry.position);
     else account.blocked.add(entry, eventType);
   }
@@ -143,10 +143,10 @@ export class KnownEntries {
   }
 
   /** Forgets the taken entries, whose state is unknown, and all that wait after them. They are read again. */
-  forget(account: QueuedAccount, taken: readonly QueueEntry[]): void {
-    account.taken -= taken.length;
+  forget(account: QueuedAccount, claimed: readonly QueueEntry[]): void {
+    account.claimed -= claimed.length;
     let from = account.unreadFrom ?? Infinity;
-    for (const { position } of [...taken, ...account.waiting.removeAll()]) {
+    for (const { position } of [...claimed, ...account.waiting.removeAll()]) {
       this.#positions.delete(position);
       from = Math.min(from, position);
     }

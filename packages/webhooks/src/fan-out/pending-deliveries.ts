@@ -37,7 +37,7 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
         requestId: event.requestId,
         sequence: String(before + ordinal),
         attempts: 0,
-        takes: 0,
+        claims: 0,
         dueAtMs: writtenAtMs,
         body: payload.body,
       });

@@ -43,13 +43,13 @@ const storedEvent = (id: number, type: string, accountId: AccountId = account.id
 });
 
 /** The entry at a position is for the event with the same number. */
-const pick = (position: number, more: { subscription?: number; takes?: number } = {}): PickedEntry => ({
+const pick = (position: number, more: { subscription?: number; claims?: number } = {}): PickedEntry => ({
   account,
   entry: queueEntry(
     position,
     toRecordId(String(position)),
     more.subscription === undefined ? null : subscriptionId(more.subscription),
-    more.takes ?? 0,
+    more.claims ?? 0,
   ),
 });
 
@@ -120,7 +120,7 @@ test('a version that cannot be rendered fails for the subscriptions that pin it,
 test('an unknown version leaves an entry for its subscription, and reaches all others', () => {
   const result = plan([pick(1)], [pinned(1, 'v9'), pinned(2, 'v1')]);
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
-  expect(result.residuals).toEqual([
+  expect(result.deferred).toEqual([
     { accountId: account.id, interfaceName: 'partner', eventId: '1', subscriptionId: '1' },
   ]);
   expect(positions(result.done)).toEqual([1]);
@@ -134,7 +134,7 @@ test('an entry for one subscription is blocked while its version is unknown', ()
 
 test('an unknown version of a subscription that is paused because it was retired is skipped', () => {
   const result = plan([pick(1)], [pinned(1, 'v9', { pausedReason: 'VERSION_RETIRED' })]);
-  expect(result).toMatchObject({ deliveries: [], residuals: [], blocked: [] });
+  expect(result).toMatchObject({ deliveries: [], deferred: [], blocked: [] });
   expect(positions(result.done)).toEqual([1]);
 });
 
@@ -151,13 +151,13 @@ test('an event that no subscription pins is done', () => {
 });
 
 test('an entry that was taken five times fails for each subscription', () => {
-  const result = plan([pick(1, { takes: 5 })], [pinned(1, 'v1'), pinned(2, 'v2')]);
+  const result = plan([pick(1, { claims: 5 })], [pinned(1, 'v1'), pinned(2, 'v2')]);
   expect(deliveriesOf(result)).toEqual([
     [1, 1, 1, 'v1 failed'],
     [1, 2, 1, 'v2 failed'],
   ]);
   expect(result.payloads).toEqual([]);
-  expect(result.events).toEqual([{ kind: 'entry-given-up', alarm: true, event: '1', takes: 5 }]);
+  expect(result.events).toEqual([{ kind: 'entry-given-up', alarm: true, event: '1', claims: 5 }]);
 });
 
 test('what does not fit is left over in order', () => {

@@ -12,7 +12,7 @@ import type {
   PlannedDelivery,
   PlannedPayload,
   PlannedSubscription,
-  ResidualEntry,
+  DeferredEntry,
   RoundPlan,
 } from './round-plan.ts';
 
@@ -37,7 +37,7 @@ class RoundPlanner {
   readonly #subscriptions: PlannedSubscription[] = [];
   readonly #deliveries: PlannedDelivery[] = [];
   readonly #payloads: PlannedPayload[] = [];
-  readonly #residuals: ResidualEntry[] = [];
+  readonly #deferred: DeferredEntry[] = [];
   readonly #blocked: BlockedEntry[] = [];
   readonly #leftOver: PickedEntry[] = [];
   readonly #planned = new Map<SubscriptionPins, PlannedSubscription>();
@@ -57,7 +57,7 @@ class RoundPlanner {
       subscriptions: this.#subscriptions,
       deliveries: this.#deliveries,
       payloads: this.#payloads,
-      residuals: this.#residuals,
+      deferred: this.#deferred,
       blocked: this.#blocked,
       leftOver: this.#leftOver,
     };
@@ -105,14 +105,14 @@ class RoundPlanner {
           return;
         }
         const { accountId, interfaceName } = event;
-        this.#residuals.push({ accountId, interfaceName, eventId: event.id, subscriptionId: subscription.id });
+        this.#deferred.push({ accountId, interfaceName, eventId: event.id, subscriptionId: subscription.id });
         continue;
       }
       if (givesUp) isGivenUpFor = true;
       const payload = givesUp ? null : this.#payload(event, version);
       this.#addDelivery(entry, subscription, pins, event, version, payload);
     }
-    if (isGivenUpFor) onEvent({ kind: 'entry-given-up', alarm: true, event: event.id, takes: entry.takes });
+    if (isGivenUpFor) onEvent({ kind: 'entry-given-up', alarm: true, event: event.id, claims: entry.claims });
     this.#done.push(pick);
   }
 

@@ -9,7 +9,7 @@ export interface QueueEntry {
   readonly eventId: EventId | null;
   readonly subscriptionId: SubscriptionId | null;
   /** How many workers took the entry and died before they finished it. */
-  readonly takes: number;
+  readonly claims: number;
   /** This worker has counted its take, or the entry is not to be counted. */
   isCounted: boolean;
   /** The change that the entry reports was applied: only the entry is left to be deleted. */
@@ -20,9 +20,9 @@ export function queueEntry(
   position: QueuePosition,
   eventId: EventId | null,
   subscriptionId: SubscriptionId | null,
-  takes: number,
+  claims: number,
 ): QueueEntry {
-  return { position, eventId, subscriptionId, takes, isCounted: true, isApplied: false };
+  return { position, eventId, subscriptionId, claims, isCounted: true, isApplied: false };
 }
 
 /** The entry reports that a subscription changed, and this worker has not applied that yet. */
@@ -31,15 +31,15 @@ export function isOpenChange(entry: QueueEntry): boolean {
 }
 
 /** An entry that was taken this often may be what ends the process. It gets a separate round. */
-const takesToBeAlone = 3;
+const claimsToIsolate = 3;
 
 /** An entry that was taken this often is given up. */
-const takesToFail = 5;
+const claimsMax = 5;
 
-export function mustBeAlone(entry: QueueEntry): boolean {
-  return entry.takes >= takesToBeAlone;
+export function mustRunIsolated(entry: QueueEntry): boolean {
+  return entry.claims >= claimsToIsolate;
 }
 
 export function isGivenUp(entry: QueueEntry): boolean {
-  return entry.takes >= takesToFail;
+  return entry.claims >= claimsMax;
 }

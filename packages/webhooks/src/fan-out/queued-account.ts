@@ -3,13 +3,13 @@ import type { AccountId, SubscriptionId } from '../ids.ts';
 import { type Shard, shardOf } from '../shard.ts';
 import { BlockedEntries } from './blocked-entries.ts';
 import { EntryList } from './entry-list.ts';
-import { isOpenChange, mustBeAlone, type QueuePosition } from './queue-entry.ts';
+import { isOpenChange, mustRunIsolated, type QueuePosition } from './queue-entry.ts';
 
 /** An account whose first entries are at most this many is served by express rounds. */
 const expressEntriesMax = 4;
 
 /** What an account needs next. */
-export type AccountNeed = 'nothing' | 'change' | 'alone' | 'express' | 'bulk';
+export type AccountNeed = 'nothing' | 'change' | 'isolated' | 'express' | 'bulk';
 
 /** The entries of one account that this process knows. */
 export class QueuedAccount {
@@ -18,7 +18,7 @@ export class QueuedAccount {
   readonly waiting = new EntryList();
   readonly blocked = new BlockedEntries();
   /** Entries of the account that are in a round, or whose change is being applied. */
-  taken = 0;
+  claimed = 0;
   /** A round or a change of the account is in progress. Nothing else of the account starts. */
   isBusy = false;
   /** Nothing of the account starts before a timer ends. */
@@ -47,14 +47,14 @@ export class QueuedAccount {
 
   /** How many entries are in memory. */
   get size(): number {
-    return this.waiting.size + this.taken + this.blocked.size;
+    return this.waiting.size + this.claimed + this.blocked.size;
   }
 
   get need(): AccountNeed {
     const { first } = this.waiting;
     if (first === undefined) return 'nothing';
     if (isOpenChange(first)) return 'change';
-    if (this.isLocked || mustBeAlone(first)) return 'alone';
+    if (this.isLocked || mustRunIsolated(first)) return 'isolated';
     const isShort = this.waiting.size <= expressEntriesMax && this.unreadFrom === null;
     return isShort && !this.hasBacklog ? 'express' : 'bulk';
   }

@@ -5,7 +5,7 @@ import { pgArray } from '../pg-array.ts';
 import type { Shard } from '../shard.ts';
 import type { QueueRow } from './known-entries.ts';
 import type { QueuePosition } from './queue-entry.ts';
-import type { ReadSnapshot } from './shard-mark.ts';
+import type { ReadSnapshot } from './shard-watermark.ts';
 
 export interface QueueRead {
   readonly shard: Shard;
@@ -26,7 +26,7 @@ interface FoundRows {
   accounts: string;
   events: string;
   subscriptions: string;
-  takes: string;
+  claims: string;
 }
 
 /**
@@ -52,7 +52,7 @@ export async function readQueue(
           string_agg(entry.account_id::text, ',' order by entry.position) as accounts,
           string_agg(coalesce(entry.event_id::text, ''), ',' order by entry.position) as events,
           string_agg(coalesce(entry.subscription_id::text, ''), ',' order by entry.position) as subscriptions,
-          string_agg(entry.takes::text, ',' order by entry.position) as takes
+          string_agg(entry.takes::text, ',' order by entry.position) as claims
         from (
           select position, account_id, event_id, subscription_id, takes
           from webhook_event_queue
@@ -79,11 +79,11 @@ export async function readQueue(
   };
 }
 
-function toRows({ positions, accounts, events, subscriptions, takes }: FoundRows): QueueRow[] {
+function toRows({ positions, accounts, events, subscriptions, claims }: FoundRows): QueueRow[] {
   const accountIds = accounts.split(',');
   const eventIds = events.split(',');
   const subscriptionIds = subscriptions.split(',');
-  const takeCounts = takes.split(',');
+  const claimCounts = claims.split(',');
   // Equal ids share one string.
   const accountsByText = new Map<string, AccountId>();
   return positions.split(',').map((position, index) => {
@@ -100,7 +100,7 @@ function toRows({ positions, accounts, events, subscriptions, takes }: FoundRows
       accountId,
       eventId: eventId === '' ? null : toRecordId(eventId),
       subscriptionId: subscriptionId === '' ? null : toRecordId(subscriptionId),
-      takes: Number(takeCounts[index]),
+      claims: Number(claimCounts[index]),
     };
   });
 }

@@ -3,7 +3,7 @@ import type { RoundPlan } from './round-plan.ts';
 
 /** The parameters of the write, from $2 on. Numbers that index an array count from 1. */
 export function roundParameters(plan: RoundPlan): unknown[] {
-  const { done, subscriptions, deliveries, payloads, residuals } = plan;
+  const { done, subscriptions, deliveries, payloads, deferred } = plan;
   const types = new TextDictionary();
   const versions = new TextDictionary();
   const deliveryTypes = deliveries.map(({ event }) => types.add(event.type));
@@ -41,9 +41,9 @@ export function roundParameters(plan: RoundPlan): unknown[] {
       start - 1,
     ),
     pgArray(payloads.map(({ body }) => body.length)),
-    pgArray(residuals.map(({ accountId }) => accountId)),
-    pgArray(residuals.map(({ interfaceName }) => interfaceName)),
-    pgArray(residuals.map(({ eventId }) => eventId)),
-    pgArray(residuals.map(({ subscriptionId }) => subscriptionId)),
+    pgArray(deferred.map(({ accountId }) => accountId)),
+    pgArray(deferred.map(({ interfaceName }) => interfaceName)),
+    pgArray(deferred.map(({ eventId }) => eventId)),
+    pgArray(deferred.map(({ subscriptionId }) => subscriptionId)),
   ];
 }

@@ -42,7 +42,7 @@ export interface PlannedDelivery {
 }
 
 /** An event to fan out to a subscription later, because this build does not know the version that it pins. */
-export interface ResidualEntry {
+export interface DeferredEntry {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
   readonly eventId: EventId;
@@ -60,7 +60,7 @@ export interface RoundPlan {
   readonly subscriptions: readonly PlannedSubscription[];
   readonly deliveries: readonly PlannedDelivery[];
   readonly payloads: readonly PlannedPayload[];
-  readonly residuals: readonly ResidualEntry[];
+  readonly deferred: readonly DeferredEntry[];
   /** Entries that this build cannot fan out. */
   readonly blocked: readonly BlockedEntry[];
   /** Entries that do not fit into the round. */

@@ -5,7 +5,7 @@ import { failpoint } from '../failpoint.ts';
 import type { SubscriptionId } from '../ids.ts';
 import { FencedOutError } from '../workers/fenced-out-error.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
-import { countEntryTakes } from './count-entry-takes.ts';
+import { countEntryClaims } from './count-entry-claims.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';
@@ -33,7 +33,7 @@ export interface RoundRunnerOptions {
   /** Nothing of these accounts is to start before a delay, which grows with their failures. */
   pause: (accounts: readonly QueuedAccount[]) => void;
   /** Residual entries were added. */
-  onResiduals: (plan: RoundPlan) => void;
+  onDeferred: (plan: RoundPlan) => void;
   onFenced: () => void;
   onEvent: OnFanOutEvent;
 }
@@ -122,13 +122,13 @@ export class RoundRunner {
   async #count(workerId: WorkerId, picked: readonly PickedEntry[]): Promise<void> {
     const uncounted = picked.filter(({ entry }) => !entry.isCounted);
     if (uncounted.length === 0) return;
-    const taken = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
-    await countEntryTakes(this.#options.store, workerId, taken);
+    const claimed = uncounted.map(({ account, entry }) => ({ shard: account.shard, entry }));
+    await countEntryClaims(this.#options.store, workerId, claimed);
     for (const { entry } of uncounted) entry.isCounted = true;
   }
 
   #apply(kind: RoundKind, turns: readonly Turn[], plan: RoundPlan, result: RoundResult | null): void {
-    const { known, offer, onUncertain, onResiduals, onEvent } = this.#options;
+    const { known, offer, onUncertain, onDeferred, onEvent } = this.#options;
     for (const { account, entry } of plan.done) known.finish(account, entry);
     this.#block(plan);
     for (const { account, entries } of entriesOf(plan.leftOver)) known.restore(account, entries);
@@ -143,7 +143,7 @@ export class RoundRunner {
     if (turns.every(({ account }) => account.isRemoved)) return;
     if (offered.length > 0) offer(offered);
     if (uncertain.length > 0) onUncertain(uncertain);
-    if (plan.residuals.length > 0) onResiduals(plan);
+    if (plan.deferred.length > 0) onDeferred(plan);
   }
 
   #block({ blocked }: RoundPlan): void {

@@ -9,7 +9,7 @@ export interface ReadSnapshot {
 }
 
 /** The mark may rise to `tip` once all transactions below `xmax` have ended. */
-interface MarkStep {
+interface WatermarkStep {
   tip: QueuePosition;
   xmax: bigint;
   reads: number;
@@ -28,18 +28,18 @@ const readsBeforeSkipping = 8;
  * A long transaction holds the mark. Reads then start from a position whose neighbours were seen often, and only some
  * start from the mark, so that the rows that were deleted in the meantime are not read each time.
  */
-export class ShardMark {
-  #mark: QueuePosition = 0;
+export class ShardWatermark {
+  #position: QueuePosition = 0;
   #skipsTo: QueuePosition = 0;
   #tip: QueuePosition = 0;
   /** In the order of `tip` and of `xmax`. */
-  #steps: MarkStep[] = [];
+  #steps: WatermarkStep[] = [];
   /** Consecutive reads that began at the mark. `xmin` is that of the first. Null if the last read was not among them. */
   #pass: { readonly xmin: bigint; readonly covered: QueuePosition } | null = null;
 
   /** Everything up to here was seen. */
-  get mark(): QueuePosition {
-    return this.#mark;
+  get position(): QueuePosition {
+    return this.#position;
   }
 
   /** The highest position that was seen. */
@@ -48,8 +48,8 @@ export class ShardMark {
   }
 
   /** After which position the next read starts. */
-  readAfter(fromMark: boolean): QueuePosition {
-    return fromMark ? this.#mark : Math.max(this.#mark, this.#skipsTo);
+  readAfter(fromWatermark: boolean): QueuePosition {
+    return fromWatermark ? this.#position : Math.max(this.#position, this.#skipsTo);
   }
 
   /**
@@ -57,7 +57,7 @@ export class ShardMark {
    * position among them, or 0.
    */
   wasRead(after: QueuePosition, last: QueuePosition | null, highest: QueuePosition, snapshot: ReadSnapshot): void {
-    if (after <= this.#mark) this.#pass = { xmin: snapshot.xmin, covered: after };
+    if (after <= this.#position) this.#pass = { xmin: snapshot.xmin, covered: after };
     else if (after !== this.#pass?.covered) this.#pass = null;
     if (this.#pass !== null) {
       this.#raise(last ?? Infinity, this.#pass.xmin);
@@ -78,7 +78,7 @@ export class ShardMark {
     let passed = 0;
     for (const { tip, xmax } of this.#steps) {
       if (xmax > xmin || tip > covered) break;
-      this.#mark = tip;
+      this.#position = tip;
       passed += 1;
     }
     if (passed > 0) this.#steps.splice(0, passed);

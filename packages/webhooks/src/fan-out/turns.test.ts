@@ -8,10 +8,10 @@ const eventId = toRecordId<'WebhookEvent'>('1');
 const subscriptionId = toRecordId<'WebhookSubscription'>('1');
 const one = (): number => 1;
 
-function account(id: number, entries: number, takes = 0): QueuedAccount {
+function account(id: number, entries: number, claims = 0): QueuedAccount {
   const made = new QueuedAccount(toRecordId(String(id)));
   for (let position = 1; position <= entries; position += 1)
-    made.waiting.add(queueEntry(position, eventId, null, takes));
+    made.waiting.add(queueEntry(position, eventId, null, claims));
   return made;
 }
 
@@ -26,7 +26,7 @@ function turnsOf(
 
 function endRound(turns: Turns, round: readonly Turn[]): void {
   for (const { account: ended, entries } of round) {
-    ended.taken -= entries.length;
+    ended.claimed -= entries.length;
     ended.ended();
     turns.place(ended);
   }
@@ -36,13 +36,13 @@ const shapeOf = (round: readonly Turn[]) => round.map(({ account: { id }, entrie
 
 test('accounts take turns, and continue where the last round ended', () => {
   const turns = turnsOf([account(1, 100), account(2, 100), account(3, 100)]);
-  const first = turns.takeBulk(one, 2);
+  const first = turns.claimBulk(one, 2);
   expect(shapeOf(first)).toEqual([
     [1, 1],
     [2, 1],
   ]);
   endRound(turns, first);
-  expect(shapeOf(turns.takeBulk(one, 5))).toEqual([
+  expect(shapeOf(turns.claimBulk(one, 5))).toEqual([
     [3, 2],
     [1, 2],
     [2, 1],
@@ -51,33 +51,33 @@ test('accounts take turns, and continue where the last round ended', () => {
 
 test('an account is in one round at a time', () => {
   const turns = turnsOf([account(1, 100)]);
-  expect(turns.takeBulk(one, 10)).toHaveLength(1);
-  expect(turns.takeBulk(one, 10)).toHaveLength(0);
-  expect(turns.takeExpress(one, 10)).toHaveLength(0);
+  expect(turns.claimBulk(one, 10)).toHaveLength(1);
+  expect(turns.claimBulk(one, 10)).toHaveLength(0);
+  expect(turns.claimExpress(one, 10)).toHaveLength(0);
 });
 
 test('100,000 entries of one account delay another by no bulk round', () => {
   const busy = account(1, 100_000);
   const turns = turnsOf([busy]);
-  const bulk = turns.takeBulk(one, 1_000);
+  const bulk = turns.claimBulk(one, 1_000);
   const quiet = account(2, 1);
   turns.place(quiet);
-  expect(shapeOf(turns.takeExpress(one, 128))).toEqual([[2, 1]]);
+  expect(shapeOf(turns.claimExpress(one, 128))).toEqual([[2, 1]]);
   endRound(turns, bulk);
   expect(turns.hasExpress).toBe(false);
 });
 
 test('the rest of a backlog is served by bulk rounds, however short it is', () => {
   const turns = turnsOf([account(1, 6)]);
-  endRound(turns, turns.takeBulk(one, 4));
+  endRound(turns, turns.claimBulk(one, 4));
   turns.place(account(2, 1));
-  expect(shapeOf(turns.takeExpress(one, 128))).toEqual([[2, 1]]);
-  expect(shapeOf(turns.takeBulk(one, 100))).toEqual([[1, 2]]);
+  expect(shapeOf(turns.claimExpress(one, 128))).toEqual([[2, 1]]);
+  expect(shapeOf(turns.claimBulk(one, 100))).toEqual([[1, 2]]);
 });
 
 test('a bulk round that has room also takes accounts with few entries', () => {
   const turns = turnsOf([account(1, 2), account(2, 6)]);
-  expect(shapeOf(turns.takeBulk(one, 100))).toEqual([
+  expect(shapeOf(turns.claimBulk(one, 100))).toEqual([
     [2, 6],
     [1, 2],
   ]);
@@ -86,9 +86,9 @@ test('a bulk round that has room also takes accounts with few entries', () => {
 test('an entry that was taken three times gets a separate round, and its account waits for it', () => {
   const poisoned = account(1, 2, 3);
   const turns = turnsOf([poisoned, account(2, 1)]);
-  expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[2, 1]]);
-  expect(shapeOf(turns.takeBulk(one, 100))).toEqual([]);
-  expect(shapeOf(turns.takeAlone())).toEqual([[1, 1]]);
+  expect(shapeOf(turns.claimExpress(one, 100))).toEqual([[2, 1]]);
+  expect(shapeOf(turns.claimBulk(one, 100))).toEqual([]);
+  expect(shapeOf(turns.claimIsolated())).toEqual([[1, 1]]);
 });
 
 test('a round stops before a change of a subscription', () => {
@@ -96,34 +96,34 @@ test('a round stops before a change of a subscription', () => {
   changing.waiting.add(queueEntry(3, null, subscriptionId, 0));
   changing.waiting.add(queueEntry(4, eventId, null, 0));
   const turns = turnsOf([changing]);
-  const round = turns.takeExpress(one, 100);
+  const round = turns.claimExpress(one, 100);
   expect(shapeOf(round)).toEqual([[1, 2]]);
   endRound(turns, round);
-  expect(turns.takeChange()).toBe(changing);
+  expect(turns.claimChange()).toBe(changing);
 });
 
 test('an account whose lanes have enough is passed over, and takes a turn after 50 ticks at the latest', () => {
   const behind = account(1, 3);
   const turns = turnsOf([behind, account(2, 3)], ({ id }) => id === behind.id);
-  expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[2, 3]]);
+  expect(shapeOf(turns.claimExpress(one, 100))).toEqual([[2, 3]]);
   expect(turns.hasPassedOver).toBe(true);
-  for (let tick = 1; tick < passedOverMax; tick += 1) turns.tick();
-  expect(turns.takeExpress(one, 100)).toEqual([]);
-  turns.tick();
-  const round = turns.takeExpress(one, 2);
+  for (let retry = 1; retry < passedOverMax; retry += 1) turns.retryPassedOver();
+  expect(turns.claimExpress(one, 100)).toEqual([]);
+  turns.retryPassedOver();
+  const round = turns.claimExpress(one, 2);
   expect(shapeOf(round)).toEqual([[1, 2]]);
   endRound(turns, round);
-  expect(turns.takeBulk(one, 2)).toEqual([]);
+  expect(turns.claimBulk(one, 2)).toEqual([]);
   expect(turns.hasPassedOver).toBe(true);
 });
 
 test('an account that was passed over takes a turn as soon as its lanes need more', () => {
   const isBehind = { value: true };
   const turns = turnsOf([account(1, 1)], () => isBehind.value);
-  expect(turns.takeExpress(one, 100)).toEqual([]);
+  expect(turns.claimExpress(one, 100)).toEqual([]);
   isBehind.value = false;
-  turns.tick();
-  expect(shapeOf(turns.takeExpress(one, 100))).toEqual([[1, 1]]);
+  turns.retryPassedOver();
+  expect(shapeOf(turns.claimExpress(one, 100))).toEqual([[1, 1]]);
 });
 
 test('a paused account takes no turn', () => {
@@ -131,5 +131,5 @@ test('a paused account takes no turn', () => {
   const turns = turnsOf([paused]);
   paused.isPaused = true;
   turns.place(paused);
-  expect(turns.takeExpress(one, 100)).toEqual([]);
+  expect(turns.claimExpress(one, 100)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { isOpenChange, mustBeAlone, type QueueEntry } from './queue-entry.ts';
+import { isOpenChange, mustRunIsolated, type QueueEntry } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';
 
 /** The entries of one account in a round, in order. */
@@ -17,7 +17,7 @@ export const passedOverMax = 50;
 export class Turns {
   readonly #express = new Set<QueuedAccount>();
   readonly #bulk = new Set<QueuedAccount>();
-  readonly #alone = new Set<QueuedAccount>();
+  readonly #isolated = new Set<QueuedAccount>();
   readonly #changes = new Set<QueuedAccount>();
   readonly #passedOver = new Set<QueuedAccount>();
   readonly #isBehind: (account: QueuedAccount) => boolean;
@@ -34,8 +34,8 @@ export class Turns {
     return this.#bulk.size > 0 || this.#express.size > 0;
   }
 
-  get hasAlone(): boolean {
-    return this.#alone.size > 0;
+  get hasIsolated(): boolean {
+    return this.#isolated.size > 0;
   }
 
   get hasPassedOver(): boolean {
@@ -53,33 +53,33 @@ export class Turns {
   remove(account: QueuedAccount): void {
     this.#express.delete(account);
     this.#bulk.delete(account);
-    this.#alone.delete(account);
+    this.#isolated.delete(account);
     this.#changes.delete(account);
     this.#passedOver.delete(account);
   }
 
   /** An account whose first entry is a change, or undefined. */
-  takeChange(): QueuedAccount | undefined {
+  claimChange(): QueuedAccount | undefined {
     const account = first(this.#changes);
     if (account !== undefined) this.#changes.delete(account);
     return account;
   }
 
   /** One account, with one entry. */
-  takeAlone(): Turn[] {
-    return this.#take([this.#alone], () => Infinity, 1);
+  claimIsolated(): Turn[] {
+    return this.#claim([this.#isolated], () => Infinity, 1);
   }
 
-  takeExpress(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
-    return this.#take([this.#express], weightOf, weightMax);
+  claimExpress(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
+    return this.#claim([this.#express], weightOf, weightMax);
   }
 
-  takeBulk(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
-    return this.#take([this.#bulk, this.#express], weightOf, weightMax);
+  claimBulk(weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
+    return this.#claim([this.#bulk, this.#express], weightOf, weightMax);
   }
 
   /** Examines the accounts that were passed over. To be called at every tick. */
-  tick(): void {
+  retryPassedOver(): void {
     for (const account of this.#passedOver) {
       account.passedOver += 1;
       if (account.passedOver < passedOverMax && this.#isBehind(account)) continue;
@@ -89,7 +89,11 @@ export class Turns {
     }
   }
 
-  #take(lists: readonly Set<QueuedAccount>[], weightOf: (account: QueuedAccount) => number, weightMax: number): Turn[] {
+  #claim(
+    lists: readonly Set<QueuedAccount>[],
+    weightOf: (account: QueuedAccount) => number,
+    weightMax: number,
+  ): Turn[] {
     const turns: Turn[] = [];
     let weight = 0;
     for (const list of lists) {
@@ -100,10 +104,10 @@ export class Turns {
           this.#passedOver.add(account);
           continue;
         }
-        const entry = account.waiting.takeFirst();
+        const entry = account.waiting.removeFirst();
         if (entry === undefined) continue;
         account.passedOver = 0;
-        account.taken += 1;
+        account.claimed += 1;
         account.isBusy = true;
         turns.push({ account, entries: [entry] });
         weight += weightOf(account);
@@ -115,10 +119,10 @@ export class Turns {
         if (weight >= weightMax) return turns;
         const { account, entries } = turn;
         const { first: head } = account.waiting;
-        if (head === undefined || isOpenChange(head) || mustBeAlone(head)) continue;
+        if (head === undefined || isOpenChange(head) || mustRunIsolated(head)) continue;
         entries.push(head);
-        account.waiting.takeFirst();
-        account.taken += 1;
+        account.waiting.removeFirst();
+        account.claimed += 1;
         weight += weightOf(account);
         next.push(turn);
       }
@@ -133,7 +137,7 @@ export class Turns {
     if (need === 'nothing') return null;
     if (need === 'change') return this.#changes;
     if (this.#passedOver.has(account)) return this.#passedOver;
-    if (need === 'alone') return this.#alone;
+    if (need === 'isolated') return this.#isolated;
     return need === 'express' ? this.#express : this.#bulk;
   }
 }

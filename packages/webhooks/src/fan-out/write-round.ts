@@ -104,7 +104,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         on conflict do nothing
         returning event_id
       ),
-      residual as (
+      deferred as (
         insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
         select r.account_id, r.interface, r.event_id, r.subscription_id
         from worker, unnest($24::bigint[], $25::interface_name[], $26::bigint[], $27::bigint[])

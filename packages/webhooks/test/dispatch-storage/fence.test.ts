@@ -57,7 +57,7 @@ describe.each(['that was declared dead', 'with an unknown id'])('a worker %s wri
   test('when it counts takes', async () => {
     const { deliveries } = await world.seedLane(1);
     const before = await world.snapshot();
-    await expect(world.storageOf(() => workerId).countTakes(deliveries)).rejects.toThrow(FencedOutError);
+    await expect(world.storageOf(() => workerId).countClaims(deliveries)).rejects.toThrow(FencedOutError);
     expect(await world.snapshot()).toEqual(before);
   });
 

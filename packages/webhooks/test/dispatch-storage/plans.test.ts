@@ -2,7 +2,7 @@ import type { Database } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
-import { countTakes } from '../../src/dispatch/sql/count-takes.ts';
+import { countClaims } from '../../src/dispatch/sql/count-claims.ts';
 import { insertLateSuccesses, type LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
 import { lockLateDeliveries } from '../../src/dispatch/sql/lock-late-deliveries.ts';
 import { lockPendingDeliveries } from '../../src/dispatch/sql/lock-pending-deliveries.ts';
@@ -72,7 +72,7 @@ const writing: [name: string, run: (database: Database) => Promise<unknown>][] =
         batch.map((delivery) => finalFailure(delivery)),
       ),
   ],
-  ['countTakes', (database) => countTakes(database, world.workerId, batch)],
+  ['countClaims', (database) => countClaims(database, world.workerId, batch)],
   ['lockLateDeliveries', (database) => lockLateDeliveries(database, world.workerId, idsOf(batch))],
   ['insertLateSuccesses', (database) => insertLateSuccesses(database, world.workerId, batch.map(late))],
   ['pauseSubscriptions', (database) => pauseSubscriptions(database, world.workerId, [gone()])],

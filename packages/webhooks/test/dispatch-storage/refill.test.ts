@@ -36,7 +36,7 @@ describe('a refill', () => {
           requestId: 'request',
           sequence: '1',
           attempts: 0,
-          takes: 0,
+          claims: 0,
           dueAtMs: Number(row?.['dueAt']),
           body: Buffer.from('{"sequence":1}'),
           bodyBytes: 14,
@@ -195,7 +195,7 @@ describe('targets', () => {
 
 test('takes are counted for each delivery, in any order', async () => {
   const { lane, deliveries } = await world.seedLane(3);
-  await world.storage.countTakes([deliveries[2], deliveries[0]]);
-  await world.storage.countTakes([deliveries[0]]);
-  expect((await world.read(lane)).map(({ takes }) => takes)).toEqual([2, 0, 1]);
+  await world.storage.countClaims([deliveries[2], deliveries[0]]);
+  await world.storage.countClaims([deliveries[0]]);
+  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([2, 0, 1]);
 });

@@ -41,7 +41,7 @@ describe('a result', () => {
 
   test('of a failure reschedules the delivery by the database clock, without its takes', async () => {
     const { lane, deliveries } = await world.seedLane(1);
-    await world.storage.countTakes(deliveries);
+    await world.storage.countClaims(deliveries);
     const [{ now: before } = { now: null }] = await world.admin.run('select now()');
     expect(await settle(failure(deliveries[0], 60_000, { attempt: timeout }))).toEqual(['settled']);
     const [{ now: after } = { now: null }] = await world.admin.run('select now()');
@@ -58,7 +58,7 @@ describe('a result', () => {
     const [retried] = await world.read(lane);
     const { dueAtMs: _, ...rest } = retried ?? {};
     const { dueAtMs: __, ...original } = deliveries[0];
-    expect(rest).toEqual({ ...original, attempts: 1, takes: 0 });
+    expect(rest).toEqual({ ...original, attempts: 1, claims: 0 });
   });
 
   test('of the last failure moves the delivery to those that failed', async () => {

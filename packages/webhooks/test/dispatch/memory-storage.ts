@@ -44,7 +44,7 @@ export class MemoryStorage {
   #settlesInFlight = 0;
   /** The largest number of states that one call contained for one lane. */
   laneStateWritesMax = 0;
-  readonly countedTakes: DeliveryId[][] = [];
+  readonly countedClaims: DeliveryId[][] = [];
   readonly refills: { lane: SubscriptionId; options: RefillOptions }[] = [];
   targetReads = 0;
 
@@ -90,7 +90,7 @@ export class MemoryStorage {
       refill: (id, options) => this.#refill(id, options),
       targets: (ids) => this.#targets(ids),
       settle: (batch) => this.#settle(batch, owner),
-      countTakes: (keys) => this.#countTakes(keys, owner),
+      countClaims: (keys) => this.#countClaims(keys, owner),
     };
   }
 
@@ -151,13 +151,13 @@ export class MemoryStorage {
     return this.#respond(results);
   }
 
-  async #countTakes(keys: readonly DeliveryKey[], owner: number): Promise<void> {
+  async #countClaims(keys: readonly DeliveryKey[], owner: number): Promise<void> {
     await this.#call();
     if (owner !== this.owner) return;
-    this.countedTakes.push(keys.map(({ deliveryId }) => deliveryId));
+    this.countedClaims.push(keys.map(({ deliveryId }) => deliveryId));
     for (const { deliveryId } of keys) {
       const row = this.#rows.get(deliveryId);
-      if (row !== undefined) this.#put({ ...row, takes: row.takes + 1 });
+      if (row !== undefined) this.#put({ ...row, claims: row.claims + 1 });
     }
     return this.#respond(undefined);
   }
@@ -173,7 +173,7 @@ export class MemoryStorage {
     }
     if (next.kind === 'retry') {
       const dueAtMs = this.#clock.nowMs() + next.delayMs;
-      this.#put({ ...row, attempts: row.attempts + 1, takes: 0, dueAtMs });
+      this.#put({ ...row, attempts: row.attempts + 1, claims: 0, dueAtMs });
     } else {
       this.#rows.delete(delivery.deliveryId);
       (next.kind === 'delivered' ? this.delivered : this.failed).add(delivery.deliveryId);

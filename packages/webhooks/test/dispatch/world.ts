@@ -63,7 +63,7 @@ export class World {
 
   /** Another worker takes over after the lease has expired. What is in flight ends, and is not recorded. */
   takeOver(): void {
-    this.dispatcher.stopTaking();
+    this.dispatcher.stopClaiming();
     this.storage.owner += 1;
     this.inFlight.clear();
     this.dispatcher = this.#createDispatcher();
@@ -108,7 +108,7 @@ export class World {
         requestId: null,
         sequence: String(sequence),
         attempts: 0,
-        takes: 0,
+        claims: 0,
         dueAtMs: this.clock.nowMs(),
         body,
         ...changes,

@@ -124,16 +124,16 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
     ).catch(() => {});
     return buffers;
   };
-  let mark = 0;
+  let watermark = 0;
   const store = interceptStore(world.workerStore, {
     async 'fan-out-read-queue'(run, _, [shards, positions]) {
-      if (shards === `{${shardOf(account.id)}}`) mark = Number(String(positions).slice(1, -1));
+      if (shards === `{${shardOf(account.id)}}`) watermark = Number(String(positions).slice(1, -1));
       return run();
     },
   });
   const fanOut = world.start({ store, ...withoutPolls, limits: { ...withoutPolls.limits, bulkDeliveries: 5_000 } });
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
-  const before = await readBuffers(mark);
+  const before = await readBuffers(watermark);
   const endSnapshot = await holdTransaction(reader, async (transaction) => {
     await transaction.query({ name: 'isolate', text: 'set transaction isolation level repeatable read' }, []);
     await transaction.query({ name: 'read', text: 'select 1 from webhook_event_queue' }, []);
@@ -145,7 +145,7 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
     // The mark passes the entries that were read: the old snapshot has written nothing.
     await vi.waitFor(async () => {
       fanOut.wake([shardOf(account.id)]);
-      expect(await readBuffers(mark)).toBeLessThanOrEqual(2 * before);
+      expect(await readBuffers(watermark)).toBeLessThanOrEqual(2 * before);
     }, waits);
     expect(await readBuffers(0)).toBeGreaterThan(4 * before);
   } finally {

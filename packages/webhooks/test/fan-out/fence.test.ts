@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { type Statement } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { countEntryTakes } from '../../src/fan-out/count-entry-takes.ts';
+import { countEntryClaims } from '../../src/fan-out/count-entry-claims.ts';
 import { queueEntry } from '../../src/fan-out/queue-entry.ts';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
 import type { RoundPlan } from '../../src/fan-out/round-plan.ts';
@@ -76,7 +76,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
     subscriptions: [subscription],
     deliveries: [{ ...first, payload: null }, ...planned.slice(1)],
     payloads: planned.slice(1).map(({ payload }) => payload),
-    residuals: [{ accountId: seeded.id, interfaceName, eventId: first.event.id, subscriptionId }],
+    deferred: [{ accountId: seeded.id, interfaceName, eventId: first.event.id, subscriptionId }],
     blocked: [],
     leftOver: [],
   };
@@ -126,7 +126,7 @@ test.each([
   const before = await contents(world);
   await expect(writeRound(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);
   const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
-  await expect(countEntryTakes(world.workerStore, workerId, entries)).rejects.toThrow(FencedOutError);
+  await expect(countEntryClaims(world.workerStore, workerId, entries)).rejects.toThrow(FencedOutError);
   expect(await contents(world)).toEqual(before);
 });
 
@@ -181,7 +181,7 @@ test('both statements that write lock the row of the worker', async () => {
   const world = await FanOutWorld.create();
   const plan = await seedRound(world);
   const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
-  const counting = await explain(world, (database) => countEntryTakes(database, world.workerId, entries));
+  const counting = await explain(world, (database) => countEntryClaims(database, world.workerId, entries));
   const writing = await explain(world, (database) => writeRound(database, world.workerId, plan));
   for (const nodes of [counting, writing]) {
     expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');

@@ -21,24 +21,24 @@ test('in a shard of a worker that died, entries are counted before they are rend
   const account = await seedAccount(world.store);
   await subscribe(world, account, '2026-11-01');
   await addEvents(world, account, 2);
-  const takes: number[] = [];
+  const claims: number[] = [];
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run) {
       const rows = await world.rows<{ takes: number }>(
         'select takes from webhook_event_queue where event_id is not null',
       );
-      takes.push(...rows.map((row) => row.takes));
+      claims.push(...rows.map((row) => row.takes));
       return run();
     },
   });
   const fanOut = world.start({ store }, true);
   await vi.waitFor(() => expect(world.offered).toHaveLength(2), waits);
-  expect(new Set(takes)).toEqual(new Set([1]));
-  takes.length = 0;
+  expect(new Set(claims)).toEqual(new Set([1]));
+  claims.length = 0;
   await addEvents(world, account, 1);
   fanOut.wake(null);
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
-  expect(takes).toEqual([0]);
+  expect(claims).toEqual([0]);
 });
 
 test('a shard of a worker that died recovers until what was queued then is fanned out', async () => {
@@ -97,22 +97,22 @@ test('an entry that was taken three times runs alone, and one that was taken fiv
     await subscribe(world, account, '2026-11-01');
     await addEvents(world, account, 2);
   }
-  const setTakes = (account: SeededAccount, takes: number): Promise<object[]> =>
+  const setClaims = (account: SeededAccount, claims: number): Promise<object[]> =>
     world.rows(
       `update webhook_event_queue set takes = $2
        where position = (select min(position) from webhook_event_queue where account_id = $1 and event_id is not null)`,
-      [account.id, takes],
+      [account.id, claims],
     );
-  await setTakes(suspected, 3);
-  await setTakes(given, 5);
+  await setClaims(suspected, 3);
+  await setClaims(given, 5);
   world.start({}, true);
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
   await vi.waitFor(() => expect(world.offered).toHaveLength(5), waits);
-  expect(world.ofKind('fanned-out').filter(({ round }) => round === 'alone')).toMatchObject([
+  expect(world.ofKind('fanned-out').filter(({ round }) => round === 'isolated')).toMatchObject([
     { entries: 1 },
     { entries: 1 },
   ]);
-  expect(world.ofKind('entry-given-up')).toMatchObject([{ takes: 5 }]);
+  expect(world.ofKind('entry-given-up')).toMatchObject([{ claims: 5 }]);
   const failed = await world.rows<{ id: string; sequence: number }>(
     `select d.account_id as id, d.sequence::int from webhook_failed_delivery f join webhook_delivery d on d.id = f.delivery_id`,
   );

@@ -62,8 +62,8 @@ test('takes free shards up to the limit, each by one worker only', async () => {
 
   const [first, second] = await Promise.all([acquireShards(store, a, 40), acquireShards(store, b, 40)]);
 
-  const taken = [...first, ...second].map(({ shard }) => shard);
-  expect(new Set(taken).size).toBe(taken.length);
+  const acquired = [...first, ...second].map(({ shard }) => shard);
+  expect(new Set(acquired).size).toBe(acquired.length);
   const rest = await acquireShards(store, b, 64);
   expect(first.length + second.length + rest.length).toBe(64);
 });

@@ -19,4 +19,4 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
 }
 
 /** The part of a delivery of the worker that does not depend on the test: it is of the target's subscription, and due. */
-export const dueDelivery = { ...subscription, requestId: null, takes: 0, dueAtMs: 0 };
+export const dueDelivery = { ...subscription, requestId: null, claims: 0, dueAtMs: 0 };

@@ -67,7 +67,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
 
   async function stopWorker(worker: Worker): Promise<void> {
     workers.delete(worker);
-    worker.stopTakingWork();
+    worker.stopAcceptingWork();
     await worker.drain();
     await worker.close();
   }

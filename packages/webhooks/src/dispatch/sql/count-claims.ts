@@ -5,7 +5,7 @@ import type { WorkerId } from '../../workers/worker-id.ts';
 import type { DeliveryKey } from '../storage.ts';
 
 // webhook_pending_delivery by primary key.
-const countTakesStatement: Statement = {
+const countClaimsStatement: Statement = {
   name: 'count-delivery-takes',
   text: `
     with worker as (
@@ -23,7 +23,7 @@ const countTakesStatement: Statement = {
  * @param deliveries in the order of subscription and delivery
  * @throws {FencedOutError} if the worker was declared dead. Nothing was counted.
  */
-export async function countTakes(
+export async function countClaims(
   database: Database,
   workerId: WorkerId,
   deliveries: readonly DeliveryKey[],
@@ -33,5 +33,5 @@ export async function countTakes(
     pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
     pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
   ];
-  rowOfLiveWorker(await database.query<{ isAlive: boolean }>(countTakesStatement, values), workerId);
+  rowOfLiveWorker(await database.query<{ isAlive: boolean }>(countClaimsStatement, values), workerId);
 }

@@ -46,7 +46,7 @@ type PendingTuple = [
   requestId: string | null,
   sequence: string,
   attempts: number,
-  takes: number,
+  claims: number,
   dueAtMs: number,
   bodyBytes: number,
 ];
@@ -75,7 +75,7 @@ export async function selectPendingDeliveries(
   );
   const deliveries = row.deliveries.map(
     ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
-      const [attempts, takes, dueAtMs, bodyBytes] = rest;
+      const [attempts, claims, dueAtMs, bodyBytes] = rest;
       const occurredAt = new Date(occurredAtMs);
       return {
         deliveryId,
@@ -88,7 +88,7 @@ export async function selectPendingDeliveries(
         requestId,
         sequence,
         attempts,
-        takes,
+        claims,
         dueAtMs,
         bodyBytes,
       };

@@ -46,7 +46,7 @@ const listener = createListener({
 });
 
 async function stop(): Promise<never> {
-  engine.stopTaking();
+  engine.stopClaiming();
   await listener.close();
   await engine.drain();
   await stores.close();
