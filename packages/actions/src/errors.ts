@@ -4,14 +4,14 @@ export class InvalidArgumentError extends Error {
   override readonly name = 'InvalidArgumentError';
 }
 
-export type RefusalCode = 'NOT_FOUND' | 'INVALID' | 'CONFLICT' | 'LIMIT_REACHED';
+export type RefusedErrorCode = 'NOT_FOUND' | 'INVALID' | 'CONFLICT' | 'LIMIT_REACHED';
 
 /** A request of an operator was rejected and changed nothing. The message is for the operator. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  readonly code: RefusalCode;
+  readonly code: RefusedErrorCode;
 
-  constructor(code: RefusalCode, message: string) {
+  constructor(code: RefusedErrorCode, message: string) {
     super(message);
     this.code = code;
   }

@@ -25,7 +25,7 @@ export { listCredentials } from './credentials/list-credentials.ts';
 export { recordApiKeyUse } from './credentials/record-api-key-use.ts';
 export { revokeCredential } from './credentials/revoke-credential.ts';
 export { rotateCredential } from './credentials/rotate-credential.ts';
-export { InvalidArgumentError, RefusedError, type RefusalCode } from './errors.ts';
+export { InvalidArgumentError, RefusedError, type RefusedErrorCode } from './errors.ts';
 export { createOrganization, type Organization } from './organizations/create-organization.ts';
 export type { Page, PageRequest } from './page.ts';
 export { systemRandom, type Random } from './random.ts';

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { InterfaceName } from '@deedwire/domain';
 import { toBase62 } from './base62.ts';
-import type { InterfaceName } from './interface-name.ts';
 
 /**
  * The format of an API key: `dw_<interface>_<key id>_<secret>_<checksum>`. The checksum is the CRC-32 of all characters

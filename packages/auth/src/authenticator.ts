@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { InterfaceName } from '@deedwire/domain';
 import { createAddressLimiter } from './address-limiter.ts';
 import { parseApiKey, peekKeyId } from './api-key.ts';
 import type { Credentials } from './credentials.ts';
-import { findRefusal, hashCredentials, hashTogether, type KeyRefusal } from './find-refusal.ts';
-import type { InterfaceName } from './interface-name.ts';
+import { findKeyRefusal, hashCredentials, hashTogether, type KeyRefusal } from './find-key-refusal.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
@@ -13,7 +13,7 @@ export type AuthenticatedClient = Pick<
 >;
 
 /** For the log and metrics. The response must not contain it. */
-export interface Refusal {
+export interface AuthenticationRefusal {
   /** `missing`: the headers contain no well-formed credentials. `malformed`: the key has a wrong format or checksum. */
   reason: KeyRefusal | 'missing' | 'malformed' | 'wrong_interface' | 'rate_limited';
   /** The key id in the credentials. Null if they contain no well-formed key. */
@@ -25,11 +25,11 @@ export interface Refusal {
 export type AuthenticationResult =
   | { kind: 'authenticated'; client: AuthenticatedClient; keyId: string }
   /** The credentials are missing, malformed, unknown, wrong, expired or revoked. The response must not say which. */
-  | { kind: 'unauthenticated'; refusal: Refusal }
+  | { kind: 'unauthenticated'; refusal: AuthenticationRefusal }
   /** A well-formed key of the other interface. No store is read, so the result does not reveal if the key is valid. */
-  | { kind: 'wrong_interface'; refusal: Refusal }
+  | { kind: 'wrong_interface'; refusal: AuthenticationRefusal }
   /** The address has sent too many requests without a valid key. The credentials were not checked. */
-  | { kind: 'rate_limited'; refusal: Refusal };
+  | { kind: 'rate_limited'; refusal: AuthenticationRefusal };
 
 export interface AuthenticatorOptions {
   interfaceName: InterfaceName;
@@ -127,7 +127,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       }
 
       const hashed = hashCredentials(credentials);
-      const refusalOf = (key: StoredApiKey | null) => findRefusal(hashed, key, interfaceName, now());
+      const refusalOf = (key: StoredApiKey | null) => findKeyRefusal(hashed, key, interfaceName, now());
       const known = keys.peek(keyId);
       const isProven = refusalOf(known?.key ?? null) === null;
       // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
@@ -155,7 +155,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 /** Without a lookup: nothing can be found out about any key. */
 function refuseOffline(
   kind: 'unauthenticated' | 'wrong_interface' | 'rate_limited',
-  reason: Refusal['reason'],
+  reason: AuthenticationRefusal['reason'],
   keyId: string | null,
 ): AuthenticationResult {
   return { kind, refusal: { reason, keyId, clientId: null } };

@@ -3,12 +3,11 @@ export type { GeneratedApiKey, ParsedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type {
   AuthenticatedClient,
+  AuthenticationRefusal,
   AuthenticationResult,
   Authenticator,
   AuthenticatorOptions,
-  Refusal,
 } from './authenticator.ts';
 export { readCredentials } from './credentials.ts';
 export type { Credentials } from './credentials.ts';
-export type { InterfaceName } from './interface-name.ts';
 export type { CostLimit, StoredApiKey } from './stored-api-key.ts';

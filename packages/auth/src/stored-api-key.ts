@@ -1,4 +1,4 @@
-import type { InterfaceName } from './interface-name.ts';
+import type { InterfaceName } from '@deedwire/domain';
 
 /** The bucket of cost points of a client. */
 export interface CostLimit {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthenticatedClient, Authenticator, CostLimit, InterfaceName } from '@deedwire/auth';
+import type { AuthenticatedClient, Authenticator, CostLimit } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
 import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
 import {
   type HandlerContext,
@@ -18,7 +19,7 @@ import { rateLimitedError } from './cost/rate-limited-error.ts';
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
-import { type CostAccount, createEngine, type OperationLimits } from './operation/engine.ts';
+import { type CostAccount, createOperationRunner, type OperationLimits } from './operation/operation-runner.ts';
 import { warmUp } from './operation/warm-up.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { checkHead } from './transport/check-head.ts';
@@ -78,7 +79,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
   const versions = options.versions.map((version) => ({
     ...version,
-    engine: createEngine(version.schema, createPricing(version.schema, { ...limits, costs: version.costs }), limits),
+    operations: createOperationRunner(
+      version.schema,
+      createPricing(version.schema, { ...limits, costs: version.costs }),
+      limits,
+    ),
     headers: {
       'X-Service-Schema-Version': version.version,
       ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
@@ -110,7 +115,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.keyId = keyId;
     context.authenticated();
     const named = headerValues(request.rawHeaders, 'x-service-schema-version');
-    const { version, engine, headers } = chooseVersion(versions, named, client.schemaVersion, now());
+    const { version, operations, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
 
@@ -119,7 +124,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { requestId, address } = exchange;
     const operationContext = createContext({ client, requestId, address });
     const account = accountOf(buckets, client);
-    return resultResponse(await engine.run(parameters, operationContext, account), exchange);
+    return resultResponse(await operations.run(parameters, operationContext, account), exchange);
   }
 
   return async function handle(request, context) {

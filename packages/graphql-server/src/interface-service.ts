@@ -1,5 +1,6 @@
 import { createLenderReader, findApiKey, recordApiKeyUse, systemRandom } from '@deedwire/actions';
-import { createAuthenticator, type InterfaceName } from '@deedwire/auth';
+import { createAuthenticator } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
 import { createLogger, databaseLog, type RunningServer, startService } from '@deedwire/service-runtime';
 import { createSecretKeyRing, createStore, describeDatabaseProblems, requestTimeouts } from '@deedwire/store';
 import { createWebhookSender } from '@deedwire/webhook-sender';

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
 import { Histogram, type Registry } from 'prom-client';
 import type { ErrorCode } from './errors/error-table.ts';
 

@@ -1,8 +1,9 @@
+import type { InterfaceName } from '@deedwire/domain';
 import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
 import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';
-import { interfaceNames, rowFixtures, type InterfaceName, type RowFixture } from './support/row-fixtures.ts';
+import { interfaceNames, rowFixtures, type RowFixture } from './support/row-fixtures.ts';
 
 const roles = ['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const;
 const operations = ['select', 'insert', 'update', 'delete'] as const;

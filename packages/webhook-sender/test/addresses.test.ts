@@ -1,8 +1,8 @@
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import type { Resolve } from '../src/index.ts';
-import { httpReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
+import { httpReceiver } from './test-receivers.ts';
 
 const secret = generateWebhookSecret();
 

@@ -5,8 +5,8 @@ import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import { openConnection } from '../src/connection-pool.ts';
 import { Exchange } from '../src/exchange.ts';
-import { httpReceiver, rawReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
+import { httpReceiver, rawReceiver } from './test-receivers.ts';
 
 const secret = generateWebhookSecret();
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';

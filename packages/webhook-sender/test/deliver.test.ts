@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
-import { every, httpReceiver, rawReceiver } from './receiver.ts';
 import { sender, type TargetedDelivery } from './sender.ts';
+import { every, httpReceiver, rawReceiver } from './test-receivers.ts';
 
 const secret = generateWebhookSecret();
 const nextSecret = generateWebhookSecret();

@@ -1,7 +1,7 @@
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { expect, it } from 'vitest';
-import { httpReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
+import { httpReceiver } from './test-receivers.ts';
 
 const secret = generateWebhookSecret();
 const delivery = { webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), headers: {} };

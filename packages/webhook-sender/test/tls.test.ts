@@ -11,8 +11,8 @@ import {
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWebhookSender, TlsVerificationOffError, type WebhookSenderOptions } from '../src/index.ts';
-import { listening, rawReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
+import { listening, rawReceiver } from './test-receivers.ts';
 
 const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 const key = pem('receiver-key');

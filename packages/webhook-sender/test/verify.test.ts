@@ -1,7 +1,7 @@
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
-import { httpReceiver, rawReceiver } from './receiver.ts';
 import { sender } from './sender.ts';
+import { httpReceiver, rawReceiver } from './test-receivers.ts';
 
 const secret = generateWebhookSecret();
 

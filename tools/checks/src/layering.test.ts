@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
  * The packages of this workspace that each package may import. A new package needs a row: there is no default.
  */
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
-const layer0 = [...contracts, 'domain', 'auth', 'contract-check'];
-const layer1 = ['service-runtime', 'store', 'webhook-receiver', 'webhook-sender'];
+const layer0 = [...contracts, 'domain', 'contract-check'];
+const layer1 = ['auth', 'service-runtime', 'store', 'webhook-receiver', 'webhook-sender'];
 const layers0to3 = [...layer0, ...layer1, 'webhooks', 'actions'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
 const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
@@ -33,12 +33,12 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-events': [],
   'webhook-signing': [],
   domain: [],
-  auth: [],
   'contract-check': [],
   // For tests only: no package below layer 6 lists it among its runtime dependencies.
   'embedded-postgres': [],
   testing: [],
   // Layer 1
+  auth: ['domain'],
   'service-runtime': ['domain'],
   store: ['domain'],
   'webhook-receiver': ['webhook-events', 'webhook-signing'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { revokeCredential } from '@deedwire/actions';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import type { InterfaceName } from '@deedwire/domain';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -16,7 +17,6 @@ afterAll(() => t.close());
 const modernMediaType = 'application/graphql-response+json';
 const own = { lender: '{ lender { id } }', partner: '{ partner { id } }' };
 
-type InterfaceName = 'lender' | 'partner';
 type HeaderChange = Record<string, string | string[] | undefined>;
 
 interface RawResponse {

@@ -4,11 +4,11 @@ import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAppLogins } from './app-logins.ts';
+import { startDemoReceiver } from './demo/demo-receiver.ts';
 import { note, step, write } from './demo/narrator.ts';
 import { createRequestRecorder } from './demo/request-recorder.ts';
 import { walk, type DemoWorld } from './demo/walk.ts';
 import { devConfig } from './dev-config.ts';
-import { startReceiver } from './receiver.ts';
 import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
 import { startSystem } from './start-system.ts';
 
@@ -48,7 +48,7 @@ async function build(started: Undo[]): Promise<DemoWorld> {
   const webhookSecret = generateWebhookSecret();
   const received = createRequestRecorder();
   const receiver = await step('Start a sample receiver', async () => {
-    const listening = await startReceiver({
+    const listening = await startDemoReceiver({
       secret: webhookSecret,
       statusOf: (eventNumber) => (eventNumber === 1 ? 503 : 204),
       onRequest: received.record,

@@ -13,10 +13,9 @@ import {
   type OperatorContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
 import type { Store } from '@deedwire/store';
 import type { DevAccount, DevSeed } from './dev-state.ts';
-
-type InterfaceName = DevAccount['interfaceName'];
 
 const openReferrals = 25;
 

@@ -21,7 +21,7 @@ export {
   type Receiver,
   type ReceiverOptions,
   type Respond,
-} from './receiver.ts';
+} from './fake-receiver.ts';
 export { seededRandom } from './seeded-random.ts';
 export { connect, type Connection } from './sql-connection.ts';
 export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';

@@ -10,9 +10,9 @@ import * as teamMemberUpdated20261101 from './team_member.updated/2026-11-01.ts'
 import * as webhookTest20261101 from './webhook.test/2026-11-01.ts';
 
 /** Renders the `data` of a payload from a snapshot. */
-type Renderer<Snapshot> = (snapshot: Snapshot) => object;
+type RenderData<Snapshot> = (snapshot: Snapshot) => object;
 
-type Renderers = { [Type in keyof EventSnapshots]: Readonly<Record<string, Renderer<EventSnapshots[Type]>>> };
+type Renderers = { [Type in keyof EventSnapshots]: Readonly<Record<string, RenderData<EventSnapshots[Type]>>> };
 
 /** The renderer of each version of each event type. A new version adds one file and one line. */
 export const renderers: Renderers = {

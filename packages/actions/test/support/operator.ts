@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { RefusedError, type RefusalCode } from '../../src/index.ts';
+import { RefusedError, type RefusedErrorCode } from '../../src/index.ts';
 import type { World } from './world.ts';
 
-export async function expectRefused(work: Promise<unknown>, code: RefusalCode, message?: string): Promise<void> {
+export async function expectRefused(work: Promise<unknown>, code: RefusedErrorCode, message?: string): Promise<void> {
   await expect(work).rejects.toMatchObject({ name: 'RefusedError', code, ...(message && { message }) });
 }
 

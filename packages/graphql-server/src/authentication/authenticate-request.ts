@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type AuthenticatedClient,
+  type AuthenticationRefusal,
   type AuthenticationResult,
   type Authenticator,
-  type InterfaceName,
   readCredentials,
-  type Refusal,
 } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock, type Logger } from '@deedwire/service-runtime';
 import { Counter, type Registry } from 'prom-client';
 import { RequestError } from '../errors/request-error.ts';
@@ -43,7 +43,7 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
     async authenticate({ rawHeaders }, { requestId, address }) {
       const result = await authenticator.authenticate(readCredentials(rawHeaders), addressBlock(address));
       if (result.kind === 'authenticated') return { client: result.client, keyId: result.keyId };
-      const { reason, ...key }: Refusal = result.refusal;
+      const { reason, ...key }: AuthenticationRefusal = result.refusal;
       refusals.inc({ interface: interfaceName, reason });
       logger.warn({ requestId, reason, ...key, address }, 'credentials refused');
       throw refusalError(result);

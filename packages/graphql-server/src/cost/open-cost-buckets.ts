@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { CostLimit, InterfaceName } from '@deedwire/auth';
+import type { CostLimit } from '@deedwire/auth';
+import type { InterfaceName } from '@deedwire/domain';
 import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { registerCostProcess, removeCostProcess, settleCostBucket } from '@deedwire/store/cost-buckets';

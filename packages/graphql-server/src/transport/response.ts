@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '..
 import { shorten } from '../errors/found-error.ts';
 import { mapFieldError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
-import type { OperationCost, OperationResult } from '../operation/engine.ts';
+import type { OperationCost, OperationResult } from '../operation/operation-runner.ts';
 
 /** A response, without the headers that every response has. */
 export interface GraphqlResponse {

@@ -9,11 +9,17 @@ import type { Logger } from '../logger.ts';
 import type { TrustedProxies } from '../trusted-proxies.ts';
 import { boundTo, closeServer } from './bound-server.ts';
 import { countConnectionsPerAddress } from './connections-per-address.ts';
-import { noTunnel, refusalOfError, refusalOfRequest, tooManyConnections, unknownExpectation } from './find-refusal.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { HttpResponse } from './http-response.ts';
 import { type ParserError, receivedHeaderBytes } from './received-header-bytes.ts';
 import type { Refusal, RefusalCode, RenderRefusal } from './refusal.ts';
+import {
+  noTunnel,
+  refusalOfError,
+  refusalOfRequest,
+  tooManyConnections,
+  unknownExpectation,
+} from './request-refusals.ts';
 import { sendOnSocket, sendResponse } from './send-response.ts';
 
 /** What a handler needs beside the request. */

@@ -1,4 +1,4 @@
-export type InterfaceName = 'lender' | 'partner';
+import type { InterfaceName } from '@deedwire/domain';
 
 export const interfaceNames: readonly InterfaceName[] = ['lender', 'partner'];
 

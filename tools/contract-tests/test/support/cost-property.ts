@@ -1,5 +1,6 @@
 import { issueCredential } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import type { InterfaceName } from '@deedwire/domain';
 import { serveContract } from '@deedwire/graphql-server';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
@@ -61,7 +62,6 @@ const argumentValues: ArgumentValues = {
 };
 
 const interfaces = { lender, partner };
-export type InterfaceName = keyof typeof interfaces;
 
 export const pricedVersions = (['lender', 'partner'] as const).flatMap((name) =>
   interfaces[name].versions.map(({ version }) => ({ name, version })),

@@ -1,14 +1,14 @@
-import type { ReceivedRequest } from '../receiver.ts';
+import type { DemoRequest } from './demo-receiver.ts';
 
 export interface RequestRecorder {
-  record: (request: ReceivedRequest) => void;
+  record: (request: DemoRequest) => void;
   /** Resolves with the nth request, counted from 1, as soon as it has been received. */
-  nth(count: number): Promise<ReceivedRequest>;
+  nth(count: number): Promise<DemoRequest>;
 }
 
 export function createRequestRecorder(): RequestRecorder {
-  const requests: ReceivedRequest[] = [];
-  const waiting: { count: number; resolve: (request: ReceivedRequest) => void }[] = [];
+  const requests: DemoRequest[] = [];
+  const waiting: { count: number; resolve: (request: DemoRequest) => void }[] = [];
   return {
     record(request) {
       requests.push(request);

@@ -1,6 +1,6 @@
 import type { DevSeed } from '../dev-state.ts';
-import type { ReceivedRequest, Receiver } from '../receiver.ts';
 import type { System } from '../start-system.ts';
+import type { DemoRequest, DemoReceiver } from './demo-receiver.ts';
 import { callGraphql } from './graphql-caller.ts';
 import { expectEqual, expectThat, note, show, step, waitFor } from './narrator.ts';
 import type { RequestRecorder } from './request-recorder.ts';
@@ -13,7 +13,7 @@ export interface DemoWorld {
   accounts: DevSeed;
   /** An open referral of the partner. */
   referralId: string;
-  receiver: Receiver;
+  receiver: DemoReceiver;
   /** The requests to the receiver. */
   received: RequestRecorder;
   /** The receiver verifies requests with this secret. */
@@ -133,7 +133,7 @@ export async function walk(world: DemoWorld): Promise<void> {
 }
 
 /** @throws {Error} if the signature does not verify */
-function showReceived({ headers, body, verification, status }: ReceivedRequest): void {
+function showReceived({ headers, body, verification, status }: DemoRequest): void {
   show('←', 'POST to the callback URL', headers, body);
   if (verification instanceof Error) throw verification;
   note(`the signature verifies with @deedwire/webhook-signing, signed at ${verification.timestamp.toISOString()}`);

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { listen } from '@deedwire/testing';
 import { verifyWebhook, type VerifiedWebhook } from '@deedwire/webhook-signing';
 
-export interface ReceivedRequest {
+export interface DemoRequest {
   receivedAt: Date;
   headers: IncomingHttpHeaders;
   /** The request body, unchanged. */
@@ -14,22 +14,22 @@ export interface ReceivedRequest {
   status: number;
 }
 
-export interface ReceiverOptions {
+export interface DemoReceiverOptions {
   secret: string;
   /** The HTTP status of the response to the nth event, counted from 1. Defaults to 204 for every event. */
   statusOf?: (eventNumber: number) => number;
   /** Called after each response. */
-  onRequest: (request: ReceivedRequest) => void;
+  onRequest: (request: DemoRequest) => void;
 }
 
-export interface Receiver {
+export interface DemoReceiver {
   /** The callback URL to register. */
   url: string;
   close(): Promise<void>;
 }
 
 /** A receiver that verifies every request with the secret, answers the handshake and acknowledges events. */
-export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+export async function startDemoReceiver(options: DemoReceiverOptions): Promise<DemoReceiver> {
   const { secret, statusOf = () => 204, onRequest } = options;
   let events = 0;
 

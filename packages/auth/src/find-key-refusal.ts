@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { InterfaceName } from '@deedwire/domain';
 import { hashApiKey } from './api-key.ts';
 import type { Credentials } from './credentials.ts';
-import type { InterfaceName } from './interface-name.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
 /** Why a stored key does not authenticate the credentials. For the log and metrics; the response must not say it. */
@@ -27,7 +27,7 @@ export function hashTogether({ apiKey, clientId, organizationId }: Credentials):
 }
 
 /** Returns null if the key authenticates the credentials. Always compares all three of them, each in constant time. */
-export function findRefusal(
+export function findKeyRefusal(
   credentials: HashedCredentials,
   stored: StoredApiKey | null,
   interfaceName: InterfaceName,

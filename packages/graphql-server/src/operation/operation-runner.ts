@@ -10,7 +10,7 @@ import { validateDocument } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
 
 /** Runs operations on one schema. */
-export interface Engine {
+export interface OperationRunner {
   /**
    * Charges the largest cost of the operation, runs it, and refunds what its response did not cost. A failed operation
    * without a result keeps its charge.
@@ -47,7 +47,7 @@ export interface OperationLimits extends DocumentLimits {
   operationMs: number;
 }
 
-const enginePlugin: Plugin = {
+const graphqlPlugin: Plugin = {
   // graphql's own `execute` supports `abortSignal`. Yoga's default executor reads it from `args.signal` instead.
   onExecute: ({ setExecuteFn }) => setExecuteFn(interpret),
   // Yoga adds all rules of graphql to those that are given. One of them takes quadratic time.
@@ -66,10 +66,14 @@ const enginePlugin: Plugin = {
  * logging, GraphiQL, the landing page and CORS belong to that layer or are done in `transport/` and `errors/`. The parser
  * and validation caches are off because they limit the number of documents, not their size, and keep invalid documents.
  */
-export function createEngine(schema: GraphQLSchema, pricing: Pricing, limits: OperationLimits): Engine {
+export function createOperationRunner(
+  schema: GraphQLSchema,
+  pricing: Pricing,
+  limits: OperationLimits,
+): OperationRunner {
   const { getEnveloped } = createYoga({
     schema,
-    plugins: [enginePlugin],
+    plugins: [graphqlPlugin],
     maskedErrors: false,
     parserAndValidationCache: false,
     logging: false,
