@@ -42,7 +42,7 @@ export interface Report {
 
 /** One row of a rule table. */
 export interface RuleText {
-  /** A noun clause, for the first column of the README's table. */
+  /** A clause that names the change, for `explain`. */
   readonly what: string;
   readonly verdict: Verdict;
   readonly why: string;

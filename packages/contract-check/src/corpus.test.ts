@@ -47,7 +47,7 @@ interface CaseResult {
 }
 
 function readCorpus<T>(name: string): T[] {
-  const cases: T[] = JSON.parse(readFileSync(new URL(`../corpus/${name}.json`, import.meta.url), 'utf8'));
+  const cases: T[] = JSON.parse(readFileSync(new URL(`./corpus/${name}.json`, import.meta.url), 'utf8'));
   return cases;
 }
 

@@ -50,13 +50,19 @@ export interface ChangelogInvocation extends Workspace {
   readonly write?: boolean;
 }
 
+export interface ExplainInvocation {
+  readonly command: 'explain';
+  /** Undefined for the list of all rules. */
+  readonly rule?: string;
+}
+
 export type Invocation =
   | GraphqlInvocation
   | JsonSchemaInvocation
   | ManifestInvocation
   | WorkspaceInvocation
   | ChangelogInvocation
-  | { readonly command: 'explain'; readonly rule: string }
+  | ExplainInvocation
   /** Help or the version. */
   | { readonly command: 'print'; readonly text: string };
 
@@ -114,7 +120,9 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     '--write',
     'write them to .changeset/ instead',
   );
-  add('explain', 'describe a rule').argument('<rule>', 'the id of the rule, for example graphql/fieldRemoved');
+  add('explain', 'describe a rule with examples, or list all rules')
+    .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
+    .option('--list', 'list all rules with their verdicts');
 
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureHelp({ helpWidth: 110 });
@@ -146,8 +154,16 @@ const readers: Readonly<Record<Exclude<Invocation['command'], 'print'>, (command
   manifest: (command) => ({ command: 'manifest', ...command.opts<OptionsOf<ManifestInvocation>>() }),
   workspace: (command) => ({ command: 'workspace', ...command.opts<OptionsOf<WorkspaceInvocation>>() }),
   changelog: (command) => ({ command: 'changelog', ...command.opts<OptionsOf<ChangelogInvocation>>() }),
-  explain: ({ args: [rule = ''] }) => ({ command: 'explain', rule }),
+  explain: readExplain,
 };
+
+function readExplain(command: Command): ExplainInvocation {
+  const [rule] = command.args;
+  const { list = false } = command.opts<{ list?: true }>();
+  if (rule === undefined && !list) throw new UsageError('explain', 'name a rule, or pass --list');
+  if (rule !== undefined && list) throw new UsageError('explain', 'pass a rule or --list, not both');
+  return { command: 'explain', ...(rule === undefined ? {} : { rule }) };
+}
 
 const required: Readonly<Partial<Record<Invocation['command'], readonly string[]>>> = {
   graphql: ['from', 'to'],

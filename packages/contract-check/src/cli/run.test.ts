@@ -133,6 +133,93 @@ describe('help and version', () => {
     expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
   });
 
+  test('explain --list prints each rule with its verdicts, by kind of contract', async () => {
+    const { exitCode, stdout } = await run(['explain', '--list']);
+    expect(exitCode).toBe(0);
+    expect(stdout.split('\n').filter((line) => /^\S|fieldRemoved|nullAdded/.test(line))).toEqual([
+      'GraphQL',
+      '  graphql/fieldRemoved                 major          a field is removed, deprecated or not',
+      'JSON Schema (producer / consumer)',
+      '  json-schema/nullAdded                major / minor  null becomes valid, in any notation',
+      'Manifest',
+      'API report',
+      'Append-only file',
+      'Versions of a package',
+    ]);
+    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(161);
+  });
+
+  test('explain prints the page of a rule, with examples from the corpus', async () => {
+    const { exitCode, stdout } = await run(['explain', 'graphql/interfaceAbandoned']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(`# graphql/interfaceAbandoned
+
+GraphQL: a type no longer implements an interface.
+
+**major**: A fragment on the interface can no longer be spread on the type.
+
+## Examples
+
+### an object no longer implements an interface
+
+A fragment on N can no longer be spread on A.
+
+Old:
+
+\`\`\`graphql
+interface N { x: Int } type A implements N { x: Int } type Query implements N { x: Int a: A }
+\`\`\`
+
+New:
+
+\`\`\`graphql
+interface N { x: Int } type A { x: Int } type Query implements N { x: Int a: A }
+\`\`\`
+
+### an interface no longer implements another interface
+
+Clients can no longer rely on every N to be an M.
+
+Old:
+
+\`\`\`graphql
+interface M { x: Int } interface N implements M { x: Int } type A implements N & M { x: Int } type Query { n: N m: M }
+\`\`\`
+
+New:
+
+\`\`\`graphql
+interface M { x: Int } interface N { x: Int } type A implements N & M { x: Int } type Query { n: N m: M }
+\`\`\`
+
+## Change the verdict
+
+Add an override to \`contract-check.json\`. Every run reports it with its reason.
+
+\`\`\`json
+{
+  "overrides": [
+    {
+      "rule": "graphql/interfaceAbandoned",
+      "coordinate": "THE.COORDINATE",
+      "verdict": "minor",
+      "reason": "Why your clients are not affected."
+    }
+  ]
+}
+\`\`\`
+`);
+  });
+
+  test.each([
+    ['json-schema/nullAdded', 'You send what the schema describes (producer): **major**. A receiver gets a value'],
+    ['graphql/enumValueAddedClosed', 'With `--closed-outputs`.'],
+    ['version/versionWithdrawn', 'List a necessary exception in `contract-exceptions.json`'],
+  ])('explain %s prints: %s', async (rule, text) => {
+    const { stdout } = await run(['explain', rule]);
+    expect(stdout).toContain(text);
+  });
+
   test('--version prints the version', async () => {
     expect(await run(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
@@ -172,6 +259,8 @@ describe('invalid usage', () => {
       ['explain', 'graphql/feldRemoved'],
       'contract-check explain: unknown rule "graphql/feldRemoved" (did you mean "graphql/fieldRemoved"?).',
     ],
+    [['explain'], 'contract-check explain: name a rule, or pass --list.'],
+    [['explain', '--list', 'graphql/fieldRemoved'], 'contract-check explain: pass a rule or --list, not both.'],
     [['graphql', '--from', '-', '--to', '-'], 'contract-check graphql: only one of --from and --to can be -.'],
   ])('%j exits 2 with one line', async (args, message) => {
     const { exitCode, stdout, stderr } = await run(args);

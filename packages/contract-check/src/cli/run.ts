@@ -12,7 +12,7 @@ import { kindOfPlace } from '../source/place.ts';
 import { readSource } from '../source/read-source.ts';
 import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
-import { explainRule } from './explain.ts';
+import { explainRule, listRules } from './explain.ts';
 import { render, type Format } from './formats.ts';
 import {
   readInvocation,
@@ -59,7 +59,7 @@ async function invoke(args: readonly string[], readInput: () => Uint8Array): Pro
     case 'print':
       return printed(invocation.text.trimEnd());
     case 'explain':
-      return printed(explainRule(invocation.rule));
+      return printed(invocation.rule === undefined ? listRules() : explainRule(invocation.rule));
     case 'changelog':
       return changelog(invocation);
     case 'workspace':

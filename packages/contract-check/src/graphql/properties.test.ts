@@ -18,7 +18,7 @@ interface SingleCase {
   directives?: object;
 }
 
-const allCases: SingleCase[] = JSON.parse(readFileSync(new URL('../../corpus/graphql.json', import.meta.url), 'utf8'));
+const allCases: SingleCase[] = JSON.parse(readFileSync(new URL('../corpus/graphql.json', import.meta.url), 'utf8'));
 
 /** The cases that can be combined in one schema: neither about the whole schema nor about a directive known by name. */
 const cases = allCases.filter(

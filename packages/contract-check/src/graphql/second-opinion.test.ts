@@ -13,7 +13,7 @@ interface Case {
   verdict: Verdict;
 }
 
-const cases: Case[] = JSON.parse(readFileSync(new URL('../../corpus/graphql.json', import.meta.url), 'utf8'));
+const cases: Case[] = JSON.parse(readFileSync(new URL('../corpus/graphql.json', import.meta.url), 'utf8'));
 
 async function levelsOf({ from, to }: Case): Promise<Set<CriticalityLevel>> {
   const changes = await diff(buildSchema(from), buildSchema(to));

@@ -232,9 +232,7 @@ interface SingleCase {
 }
 
 function readCases(): SingleCase[] {
-  const cases: SingleCase[] = JSON.parse(
-    readFileSync(new URL('../../corpus/json-schema.json', import.meta.url), 'utf8'),
-  );
+  const cases: SingleCase[] = JSON.parse(readFileSync(new URL('../corpus/json-schema.json', import.meta.url), 'utf8'));
   return cases.filter(({ closedOutputs }) => closedOutputs !== true);
 }
 

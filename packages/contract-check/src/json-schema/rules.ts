@@ -2,7 +2,7 @@ import { named } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 
 interface DirectedRuleText {
-  /** A noun clause, for the first column of the README's table. */
+  /** A clause that names the change, for `explain`. */
   readonly what: string;
   readonly producer: Effect;
   readonly consumer: Effect;

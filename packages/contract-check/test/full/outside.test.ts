@@ -133,6 +133,11 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
     });
   });
 
+  test('explains a rule with an example', () => {
+    const { status, stdout } = check('explain', 'graphql/fieldRemoved');
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('## Examples\n\n### ') });
+  });
+
   const printed = (format: string): string => {
     const { status, stdout, stderr } = check(...graphql, '--declared', 'minor', '--format', format);
     expect({ format, status, stderr }).toEqual({ format, status: 1, stderr: '' });
@@ -204,9 +209,7 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
       'README.md',
       'api',
       'config.schema.json',
-      'corpus',
       'dist',
-      'docs',
       'manifest.schema.json',
       'package.json',
       'rule-ids.json',
