@@ -2,7 +2,6 @@
 import {
   checkContracts,
   checkGeneratedFiles,
-  checkPhrases,
   checkServedSchemas,
   checkUnfinished,
   run,
@@ -78,11 +77,6 @@ const steps: Step[] = [
     name: 'version lists',
     remedy: 'confirm the change in the list of the test, or change the file that the test names',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...versionListTests]),
-  },
-  {
-    name: 'phrases',
-    remedy: 'rewrite the sentence, or state a reason before it: `phrase-ok: <reason>`',
-    check: checkPhrases,
   },
   {
     name: 'documented paths',

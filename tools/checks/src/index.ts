@@ -1,6 +1,5 @@
 export { checkContracts } from './contracts.ts';
 export { checkGeneratedFiles } from './generated-files.ts';
-export { checkPhrases } from './phrases.ts';
 export { run, workspaceRoot, type CommandResult, type ToolResult } from './run.ts';
 export { checkServedSchemas } from './served-schemas.ts';
 export { checkUnfinished } from './unfinished.ts';

@@ -28,7 +28,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | nul
   const ballast = join(root, 'ballast');
   await mkdir(tablespace);
   // Only root can mount, and root runs PostgreSQL as this user.
-  succeeds('chown', 'nobody', root, tablespace); // phrase-ok: a Unix user
+  succeeds('chown', 'nobody', root, tablespace);
   return {
     tablespace,
     async fill() {
