@@ -1,5 +1,6 @@
 import { appVariables, readConfig } from '@deedwire/service-runtime';
 import { z } from 'zod';
+import type { Environment } from './shell.ts';
 
 const schema = z.object({
   /** Defaults to the database of a running `pnpm dev`. */
@@ -16,6 +17,6 @@ const schema = z.object({
 export type Config = z.output<typeof schema>;
 
 /** @throws {ConfigError} if a variable is missing or invalid. */
-export function readOperatorConfig(): Config {
-  return readConfig(schema, process.env);
+export function readOperatorConfig(env: Environment): Config {
+  return readConfig(schema, env);
 }

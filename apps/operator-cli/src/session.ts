@@ -4,25 +4,27 @@ import { systemRandom, type OperatorContext } from '@deedwire/actions';
 import { createStore, migrate } from '@deedwire/store';
 import { readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
+import type { Shell } from './shell.ts';
 
 const applicationName = 'deedwire-operator';
 
 /** Runs one action and closes the connections. */
-export async function withContext<Result>(work: (context: OperatorContext) => Promise<Result>): Promise<Result> {
-  const config = readOperatorConfig();
+export async function withContext<Result>(
+  { env, stderr }: Shell,
+  work: (context: OperatorContext) => Promise<Result>,
+): Promise<Result> {
+  const config = readOperatorConfig(env);
   const databaseUrl = findDatabaseUrl(config);
   const store = createStore({
     databaseUrl,
     directUrl: config.DATABASE_DIRECT_URL,
     applicationName,
     maxConnections: 1,
-    onNotifyError: () => process.stderr.write('Could not notify the worker; it picks this up on its next poll.\n'),
+    onNotifyError: () => stderr.write('Could not notify the worker; it picks this up on its next poll.\n'),
     slowStatement: {
       thresholdMs: config.SLOW_STATEMENT_MS,
       onSlow: ({ name, durationMs, rows }) =>
-        process.stderr.write(
-          `slow statement: ${name}, ${durationMs} ms, ${rows === null ? 'failed' : `${rows} rows`}\n`,
-        ),
+        stderr.write(`slow statement: ${name}, ${durationMs} ms, ${rows === null ? 'failed' : `${rows} rows`}\n`),
     },
   });
   try {
@@ -48,7 +50,7 @@ function userName(): string {
 }
 
 /** Applies the migrations that this build needs. Returns the names of those that were missing. */
-export async function migrateDatabase(options: { cell?: number }): Promise<{ applied: string[] }> {
-  const config = readOperatorConfig();
+export async function migrateDatabase({ env }: Shell, options: { cell?: number }): Promise<{ applied: string[] }> {
+  const config = readOperatorConfig(env);
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), options);
 }

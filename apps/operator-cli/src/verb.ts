@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import type { Shell } from './shell.ts';
 
 export interface OutputOptions {
   json?: true;
@@ -16,6 +17,11 @@ export function interfaceOption(): Option {
 }
 
 /** Prints a result as JSON if `--json` is set, otherwise as the text that `text` returns. */
-export function print<Result>({ json }: OutputOptions, result: Result, text: (result: Result) => string): void {
-  process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
+export function print<Result>(
+  { stdout }: Shell,
+  { json }: OutputOptions,
+  result: Result,
+  text: (result: Result) => string,
+): void {
+  stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }

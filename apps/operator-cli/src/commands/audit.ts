@@ -2,17 +2,18 @@ import { listAuditEntries } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { limitOption } from '../limit.ts';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { formatTable } from '../table.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
-export function addAuditCommands(program: Command): void {
+export function addAuditCommands(program: Command, shell: Shell): void {
   const noun = program.command('audit').description('inspect the audit log');
 
   addVerb(noun, 'list', 'list the latest changes by operators and API clients, newest first')
     .addOption(limitOption())
     .action(async (options: OutputOptions & { limit: number }) => {
-      const listed = await withContext((context) => listAuditEntries(context, { limit: options.limit }));
-      print(options, listed, (entries) =>
+      const listed = await withContext(shell, (context) => listAuditEntries(context, { limit: options.limit }));
+      print(shell, options, listed, (entries) =>
         formatTable(entries, {
           at: (row) => row.at,
           actor: (row) => row.actor,

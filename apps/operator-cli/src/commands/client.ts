@@ -1,17 +1,19 @@
 import { pinClient, setClientLimit } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
-export function addClientCommands(program: Command): void {
+export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
 
   addVerb(noun, 'pin <clientId>', 'change the schema version for requests that name none')
     .requiredOption('--schema-version <date>', 'a version of the client’s interface, for example 2026-11-01')
     .action(async (clientId: string, options: OutputOptions & { schemaVersion: string }) => {
       const input = { clientId, schemaVersion: options.schemaVersion };
-      const pinned = await withContext((context) => pinClient(context, input));
+      const pinned = await withContext(shell, (context) => pinClient(context, input));
       print(
+        shell,
         options,
         pinned,
         ({ schemaVersion, previousSchemaVersion }) =>
@@ -28,8 +30,11 @@ export function addClientCommands(program: Command): void {
     .requiredOption('--restore-rate <points per second>', 'from 1; new clients have 200', parsePoints)
     .action(async (clientId: string, options: OutputOptions & { maximum: number; restoreRate: number }) => {
       const { maximum, restoreRate } = options;
-      const limited = await withContext((context) => setClientLimit(context, { clientId, maximum, restoreRate }));
+      const limited = await withContext(shell, (context) =>
+        setClientLimit(context, { clientId, maximum, restoreRate }),
+      );
       print(
+        shell,
         options,
         limited,
         ({ previousMaximum, previousRestoreRate }) =>

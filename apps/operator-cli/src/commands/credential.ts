@@ -9,6 +9,7 @@ import {
 import type { InterfaceName } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { formatTable } from '../table.ts';
 import { parseDuration, parseTime } from '../time-options.ts';
 import { addVerb, interfaceOption, print, type OutputOptions } from '../verb.ts';
@@ -18,7 +19,7 @@ interface AccountOptions extends OutputOptions {
   account: string;
 }
 
-export function addCredentialCommands(program: Command): void {
+export function addCredentialCommands(program: Command, shell: Shell): void {
   const noun = program.command('credential').description('manage the API keys of clients');
 
   addVerb(noun, 'issue', 'issue an API key and print it once')
@@ -35,8 +36,8 @@ export function addCredentialCommands(program: Command): void {
         schemaVersion: options.schemaVersion ?? null,
         expiresAt: options.expires ?? null,
       };
-      const issued = await withContext((context) => issueCredential(context, input));
-      print(options, issued, describeIssued);
+      const issued = await withContext(shell, (context) => issueCredential(context, input));
+      print(shell, options, issued, describeIssued);
     });
 
   addVerb(
@@ -52,17 +53,17 @@ export function addCredentialCommands(program: Command): void {
     )
     .action(async (keyId: string, options: OutputOptions & { overlap: number; expires?: Date }) => {
       const input = { keyId, overlapSeconds: options.overlap, expiresAt: options.expires ?? null };
-      const issued = await withContext((context) => rotateCredential(context, input));
-      print(options, issued, describeIssued);
+      const issued = await withContext(shell, (context) => rotateCredential(context, input));
+      print(shell, options, issued, describeIssued);
     });
 
   addVerb(noun, 'expire <keyId>', 'expire an API key; every interface rejects it within a second')
     .option('--at <date>', 'reject the key from this date (midnight UTC) or time on; defaults to now', parseTime)
     .action(async (keyId: string, options: OutputOptions & { at?: Date }) => {
-      const expired = await withContext((context) =>
+      const expired = await withContext(shell, (context) =>
         expireCredential(context, { keyId, expiresAt: options.at ?? null }),
       );
-      print(options, expired, ({ expiresAt }) => `The key ${keyId} is rejected from ${expiresAt.toISOString()}`);
+      print(shell, options, expired, ({ expiresAt }) => `The key ${keyId} is rejected from ${expiresAt.toISOString()}`);
     });
 
   addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
@@ -70,8 +71,8 @@ export function addCredentialCommands(program: Command): void {
     .requiredOption('--account <gid>', 'the lender or partner')
     .action(async (options: AccountOptions) => {
       const input = { interfaceName: options.interface, accountId: options.account };
-      const listed = await withContext((context) => listCredentials(context, input));
-      print(options, listed, (credentials) =>
+      const listed = await withContext(shell, (context) => listCredentials(context, input));
+      print(shell, options, listed, (credentials) =>
         formatTable(credentials, {
           client: (row) => row.clientId,
           version: (row) => row.schemaVersion,
@@ -88,8 +89,8 @@ export function addCredentialCommands(program: Command): void {
 
   addVerb(noun, 'revoke <keyId>', 'revoke an API key; every interface rejects it within a second').action(
     async (keyId: string, options: OutputOptions) => {
-      const revoked = await withContext((context) => revokeCredential(context, { keyId }));
-      print(options, revoked, ({ revokedAt }) => `Revoked the key ${keyId} at ${revokedAt.toISOString()}`);
+      const revoked = await withContext(shell, (context) => revokeCredential(context, { keyId }));
+      print(shell, options, revoked, ({ revokedAt }) => `Revoked the key ${keyId} at ${revokedAt.toISOString()}`);
     },
   );
 }

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { migrateDatabase } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 const cellMax = 1023;
 
-export function addDatabaseCommands(program: Command): void {
+export function addDatabaseCommands(program: Command, shell: Shell): void {
   const noun = program.command('database').description('manage the database');
 
   addVerb(noun, 'migrate', 'apply the migrations that this build needs')
@@ -15,8 +16,8 @@ export function addDatabaseCommands(program: Command): void {
     )
     .action(async (options: OutputOptions & { cell?: number }) => {
       const { cell } = options;
-      const migrated = await migrateDatabase(cell === undefined ? {} : { cell });
-      print(options, migrated, ({ applied }) =>
+      const migrated = await migrateDatabase(shell, cell === undefined ? {} : { cell });
+      print(shell, options, migrated, ({ applied }) =>
         applied.length === 0 ? 'Nothing to apply' : applied.map((name) => `Applied ${name}`).join('\n'),
       );
     });

@@ -7,6 +7,7 @@ import {
 import { Option, type Command } from 'commander';
 import { limitOption, readUpTo } from '../limit.ts';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { formatTable } from '../table.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
@@ -16,7 +17,7 @@ interface ListOptions extends OutputOptions {
   limit: number;
 }
 
-export function addDeliveryCommands(program: Command): void {
+export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries');
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
@@ -27,16 +28,16 @@ export function addDeliveryCommands(program: Command): void {
     .addOption(limitOption())
     .action(async (options: ListOptions) => {
       const filter = { subscriptionId: options.subscription ?? null, status: options.status ?? null };
-      const listed = await withContext((context) =>
+      const listed = await withContext(shell, (context) =>
         readUpTo(options.limit, (request) => listAllWebhookDeliveries(context, { ...filter, ...request })),
       );
-      print(options, listed, deliveryTable);
+      print(shell, options, listed, deliveryTable);
     });
 
   addVerb(noun, 'show <gid>', 'show a delivery and its latest attempts').action(
     async (deliveryId: string, options: OutputOptions) => {
-      const shown = await withContext((context) => readWebhookDelivery(context, { deliveryId }));
-      print(options, shown, (delivery) => `${deliveryTable([delivery])}\n\n${attemptTable(delivery.attempts)}`);
+      const shown = await withContext(shell, (context) => readWebhookDelivery(context, { deliveryId }));
+      print(shell, options, shown, (delivery) => `${deliveryTable([delivery])}\n\n${attemptTable(delivery.attempts)}`);
     },
   );
 }

@@ -1,6 +1,7 @@
 import { addTeamMember, removeTeamMember, updateTeamMember, type TeamMember } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 interface MemberOptions extends OutputOptions {
@@ -9,7 +10,7 @@ interface MemberOptions extends OutputOptions {
   email?: string;
 }
 
-export function addMemberCommands(program: Command): void {
+export function addMemberCommands(program: Command, shell: Shell): void {
   const noun = program.command('member').description('manage the team members of lenders');
 
   addVerb(noun, 'add', 'add a team member to a lender')
@@ -19,8 +20,10 @@ export function addMemberCommands(program: Command): void {
     .requiredOption('--email <address>')
     .action(async (options: OutputOptions & Required<Omit<MemberOptions, 'json'>> & { lender: string }) => {
       const { lender: lenderId, firstName, lastName, email } = options;
-      const added = await withContext((context) => addTeamMember(context, { lenderId, firstName, lastName, email }));
-      print(options, added, (member) => `Added ${describe(member)}`);
+      const added = await withContext(shell, (context) =>
+        addTeamMember(context, { lenderId, firstName, lastName, email }),
+      );
+      print(shell, options, added, (member) => `Added ${describe(member)}`);
     });
 
   addVerb(noun, 'update <gid>', 'change the details of a team member; omitted details stay unchanged')
@@ -30,13 +33,13 @@ export function addMemberCommands(program: Command): void {
     .action(async (teamMemberId: string, { json, ...details }: MemberOptions, command: Command) => {
       if (Object.keys(details).length === 0)
         command.error('error: set at least one of --first-name, --last-name and --email');
-      const updated = await withContext((context) => updateTeamMember(context, { teamMemberId, ...details }));
-      print({ ...(json && { json }) }, updated, (member) => `Updated ${describe(member)}`);
+      const updated = await withContext(shell, (context) => updateTeamMember(context, { teamMemberId, ...details }));
+      print(shell, { ...(json && { json }) }, updated, (member) => `Updated ${describe(member)}`);
     });
 
   addVerb(noun, 'remove <gid>', 'remove a team member').action(async (teamMemberId: string, options: OutputOptions) => {
-    const removed = await withContext((context) => removeTeamMember(context, { teamMemberId }));
-    print(options, removed, (member) => `Removed ${describe(member)}`);
+    const removed = await withContext(shell, (context) => removeTeamMember(context, { teamMemberId }));
+    print(shell, options, removed, (member) => `Removed ${describe(member)}`);
   });
 }
 

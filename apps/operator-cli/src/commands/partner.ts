@@ -1,9 +1,10 @@
 import { createPartner } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
-export function addPartnerCommands(program: Command): void {
+export function addPartnerCommands(program: Command, shell: Shell): void {
   const noun = program.command('partner').description('manage partners');
 
   addVerb(noun, 'create', 'create a partner in an organization')
@@ -11,7 +12,7 @@ export function addPartnerCommands(program: Command): void {
     .requiredOption('--name <name>')
     .action(async (options: OutputOptions & { organization: string; name: string }) => {
       const input = { organizationId: options.organization, name: options.name };
-      const created = await withContext((context) => createPartner(context, input));
-      print(options, created, ({ id, name }) => `Created the partner ${name}: ${id}`);
+      const created = await withContext(shell, (context) => createPartner(context, input));
+      print(shell, options, created, ({ id, name }) => `Created the partner ${name}: ${id}`);
     });
 }

@@ -3,6 +3,7 @@ import type { ReferralStatus } from '@deedwire/domain';
 import { Option, type Command } from 'commander';
 import { limitOption, readUpTo } from '../limit.ts';
 import { withContext } from '../session.ts';
+import type { Shell } from '../shell.ts';
 import { formatTable } from '../table.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
@@ -20,7 +21,7 @@ interface ListOptions extends OutputOptions {
   limit: number;
 }
 
-export function addReferralCommands(program: Command): void {
+export function addReferralCommands(program: Command, shell: Shell): void {
   const noun = program.command('referral').description('manage the referrals of partners');
 
   addVerb(noun, 'create', 'create a referral on behalf of a partner')
@@ -30,7 +31,7 @@ export function addReferralCommands(program: Command): void {
     .option('--external-reference <text>', 'the partner’s own reference')
     .option('--note <text>')
     .action(async (options: CreateOptions) => {
-      const created = await withContext((context) =>
+      const created = await withContext(shell, (context) =>
         createReferralForPartner(context, {
           partnerId: options.partner,
           clientName: options.clientName,
@@ -39,13 +40,13 @@ export function addReferralCommands(program: Command): void {
           note: options.note ?? null,
         }),
       );
-      print(options, created, ({ id, clientName }) => `Created the referral of ${clientName}: ${id}`);
+      print(shell, options, created, ({ id, clientName }) => `Created the referral of ${clientName}: ${id}`);
     });
 
   addVerb(noun, 'convert <gid>', 'convert an open referral into a matter').action(
     async (referralId: string, options: OutputOptions) => {
-      const converted = await withContext((context) => convertReferral(context, { referralId }));
-      print(options, converted, ({ matterId }) => `Converted ${referralId} into ${matterId}`);
+      const converted = await withContext(shell, (context) => convertReferral(context, { referralId }));
+      print(shell, options, converted, ({ matterId }) => `Converted ${referralId} into ${matterId}`);
     },
   );
 
@@ -53,8 +54,8 @@ export function addReferralCommands(program: Command): void {
     .option('--reason <text>', 'shown to the partner')
     .action(async (referralId: string, options: OutputOptions & { reason?: string }) => {
       const input = { referralId, reason: options.reason ?? null };
-      const declined = await withContext((context) => declineReferral(context, input));
-      print(options, declined, () => `Declined ${referralId}`);
+      const declined = await withContext(shell, (context) => declineReferral(context, input));
+      print(shell, options, declined, () => `Declined ${referralId}`);
     });
 
   addVerb(noun, 'list', 'list the referrals of a partner, newest first')
@@ -63,10 +64,10 @@ export function addReferralCommands(program: Command): void {
     .addOption(limitOption())
     .action(async (options: ListOptions) => {
       const filter = { partnerId: options.partner, status: options.status ?? null };
-      const listed = await withContext((context) =>
+      const listed = await withContext(shell, (context) =>
         readUpTo(options.limit, (request) => listReferralsOfPartner(context, { ...filter, ...request })),
       );
-      print(options, listed, (referrals) =>
+      print(shell, options, listed, (referrals) =>
         formatTable(referrals, {
           referral: (row) => row.id,
           status: (row) => row.status,

@@ -1,7 +1,8 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMigratedDatabase, runOperator } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase, runOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -224,12 +225,6 @@ describe('the database connection', () => {
     });
   });
 
-  test('reports all configuration errors together', async () => {
-    const result = await runOperator({ DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!' }, 'delivery', 'list');
-    expect(result.exitCode).toBe(1);
-    expect(result.stderr).toMatch(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/);
-  });
-
   test('prints a slow statement to standard error, without its values', async () => {
     const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
     const run = (text: string) => superuser.query({ name: '', text }, []);
@@ -300,5 +295,48 @@ describe('the command line', () => {
   test('exits 0 and prints help to standard output for --help', async () => {
     const result = await runOperator(env, 'credential', 'issue', '--help');
     expect(result).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('--interface') });
+  });
+});
+
+describe('the process', () => {
+  const main = join(import.meta.dirname, '../../../../apps/operator-cli/src/main.ts');
+
+  /** It inherits no variables from this process. */
+  function spawnOperator(variables: Record<string, string>, ...commandArguments: string[]): Promise<OperatorResult> {
+    const nodeArguments = ['--conditions=deedwire-source', main, ...commandArguments];
+    const child = spawn(process.execPath, nodeArguments, { env: variables });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (exitCode) => resolve({ exitCode: exitCode ?? -1, ...output }));
+    });
+  }
+
+  test('exits 0 with the result on standard output', async () => {
+    const result = await spawnOperator(env, 'organization', 'create', '--name', 'Harbour');
+    expect(result).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^Created the organization Harbour: gid:\/\/service\/Organization\/\d+\n$/),
+      stderr: '',
+    });
+  });
+
+  test('exits 1 with all configuration errors on standard error', async () => {
+    const result = await spawnOperator({ DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!' }, 'delivery', 'list');
+    expect(result).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/),
+    });
+  });
+
+  test('exits 2 with help on standard error for an unknown noun', async () => {
+    expect(await spawnOperator(env, 'referal', 'list')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Usage: deedwire-operator'),
+    });
   });
 });

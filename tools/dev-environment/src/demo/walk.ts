@@ -1,10 +1,10 @@
 import type { DevSeed } from '../dev-state.ts';
+import { runOperator } from '../run-operator.ts';
 import type { System } from '../start-system.ts';
 import type { DemoRequest, DemoReceiver } from './demo-receiver.ts';
 import { callGraphql } from './graphql-caller.ts';
 import { expectEqual, expectThat, note, show, step, waitFor } from './narrator.ts';
 import type { RequestRecorder } from './request-recorder.ts';
-import { runOperator } from './run-operator.ts';
 
 export interface DemoWorld {
   system: System;
@@ -87,7 +87,7 @@ export async function walk(world: DemoWorld): Promise<void> {
   });
 
   const matterId = await step('An operator converts the referral into a matter', async () => {
-    const converted = await runOperator(world.databaseUrl, 'referral', 'convert', referralId);
+    const converted = await operate(world.databaseUrl, 'referral', 'convert', referralId);
     expectEqual('referralId', converted['referralId'], referralId);
     return converted['matterId'];
   });
@@ -130,6 +130,15 @@ export async function walk(world: DemoWorld): Promise<void> {
     expectThat('the referral is converted', referral.includes('"status":"CONVERTED"'));
     expectThat('the referral has a matter', referral.includes(`"matter":{"id":"${String(matterId)}"`));
   });
+}
+
+/** @throws {Error} if the command fails */
+async function operate(databaseUrl: string, ...commandArguments: string[]): Promise<Record<string, unknown>> {
+  note(`→ deedwire-operator ${commandArguments.join(' ')} --json`);
+  const { exitCode, stdout, stderr } = await runOperator({ DATABASE_URL: databaseUrl }, ...commandArguments, '--json');
+  if (exitCode !== 0) throw new Error(stderr);
+  note(`← ${stdout.trim()}`);
+  return JSON.parse(stdout);
 }
 
 /** @throws {Error} if the signature does not verify */

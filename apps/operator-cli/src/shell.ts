@@ -1,0 +1,12 @@
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Output {
+  write(text: string): unknown;
+}
+
+/** What a command reads from and writes to. Tests pass their own, to run commands in their process. */
+export interface Shell {
+  readonly env: Environment;
+  readonly stdout: Output;
+  readonly stderr: Output;
+}

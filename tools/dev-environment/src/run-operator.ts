@@ -1,0 +1,18 @@
+import { runOperator as run } from '@deedwire/operator-cli/run-operator';
+
+export interface OperatorResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `deedwire-operator` in this process. Its environment is `env` only. */
+export async function runOperator(
+  env: Readonly<Record<string, string | undefined>>,
+  ...commandArguments: string[]
+): Promise<OperatorResult> {
+  const output = { stdout: '', stderr: '' };
+  const collect = (stream: keyof typeof output) => ({ write: (text: string) => (output[stream] += text) });
+  const exitCode = await run({ env, stdout: collect('stdout'), stderr: collect('stderr') }, commandArguments);
+  return { exitCode, ...output };
+}
