@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // The conditions that Node applies, plus `deedwire-source`, which resolves our packages to their sources. Vite's defaults
 // include `development`, under which graphql 17 resolves to another file than in Node: two copies of graphql would meet
@@ -9,35 +8,6 @@ const conditions = ['deedwire-source', 'node', 'module-sync'];
 const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
 // Guard against hanging only. A busy machine can need many times the usual duration.
 const bounds = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } };
-/** The files that take longest, the longest first. */
-const longest = [
-  'scaffold-event-type',
-  'release',
-  'scaffold-versions',
-  'readme',
-  'published-packages',
-  'faults',
-  'newcomer',
-  'outside',
-  'receiver-kit',
-  'costs',
-  'validation-budget',
-];
-
-function rank({ moduleId }: TestSpecification): number {
-  const index = longest.findIndex((name) => moduleId.endsWith(`/test/full/${name}.test.ts`));
-  return index === -1 ? longest.length : index;
-}
-
-/** Starts the longest files first, so that none of them is left over at the end, with idle workers beside it. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // oxlint-disable-next-line unicorn/no-array-sort -- not the method of an array
-    const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => rank(one) - rank(other));
-  }
-}
-
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
 const withPostgres = { globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts' };
 
@@ -47,12 +17,14 @@ export default defineConfig({
     reporters: ['default'],
     // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
     maxWorkers: 4,
-    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...shared,
         test: {
           name: 'unit',
+          // A worker runs many files, which share their modules: a test must not depend on the state of a module. Starting a
+          // process and loading the modules for each file takes half as much CPU time again.
+          isolate: false,
           ...bounds,
           include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
         },

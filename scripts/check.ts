@@ -20,6 +20,8 @@ interface Step {
   /** How to fix a failure. */
   remedy: string;
   check(): Promise<CommandResult>;
+  /** Runs tests of the project `unit`, which `pnpm test` would run twice. */
+  isUnitTest?: true;
 }
 
 // Runs before the other checks, which would otherwise read files that the generators are writing.
@@ -70,28 +72,36 @@ const steps: Step[] = [
   },
   {
     name: 'layering',
+    isUnitTest: true,
     remedy: 'see tools/checks/src/layering.test.ts',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/layering.test.ts']),
   },
   {
     name: 'version lists',
+    isUnitTest: true,
     remedy: 'confirm the change in the list of the test, or change the file that the test names',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...versionListTests]),
   },
   {
     name: 'documented paths',
+    isUnitTest: true,
     remedy: 'name the new path in the page, or take a planned path off the list in the test',
     check: () =>
       run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/documented-paths.test.ts']),
   },
 ];
 
-/** Runs all checks and prints one line per check, plus the output of failed ones. Returns the names of the failed checks. */
-export async function check(): Promise<string[]> {
+/**
+ * Runs all checks and prints one line per check, plus the output of failed ones. Returns the names of the failed checks.
+ *
+ * @param options `withUnitTests`: false if the unit tests run afterwards
+ */
+export async function check({ withUnitTests }: { withUnitTests: boolean }): Promise<string[]> {
   const generation = await perform(generated);
   // The other checks would report the cause again, each in its own words.
   const isBlocked = generation.result.isBlocking === true;
-  const others = isBlocked ? [] : await Promise.all(steps.map(perform));
+  const due = steps.filter(({ isUnitTest = false }) => withUnitTests || !isUnitTest);
+  const others = isBlocked ? [] : await Promise.all(due.map(perform));
   if (isBlocked) process.stdout.write('\nSkipped the other checks because a generator failed. Fix what it names.\n');
   const failed = [generation, ...others].filter(({ result }) => !result.succeeded).map(({ step }) => step);
   if (!isBlocked) for (const { name, remedy } of failed) process.stdout.write(`\n${name} failed. Remedy: ${remedy}\n`);
@@ -110,6 +120,6 @@ async function perform(step: Step): Promise<{ step: Step; result: CommandResult 
 }
 
 if (import.meta.main) {
-  const failed = await check();
+  const failed = await check({ withUnitTests: true });
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
