@@ -34,7 +34,7 @@ const versionListTests = [
   'apps/webhook-worker/src/rendering/renderer.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',
   'tools/contract-tests/src/webhook-halves.test.ts',
-  'tools/reference/src/recorded-event-types.test.ts',
+  'tools/generate/src/reference/recorded-event-types.test.ts',
 ];
 
 const steps: Step[] = [

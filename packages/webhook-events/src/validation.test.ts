@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { validatorsSource } from '../validators-source.ts';
 import { findEventVersion } from './event-types.ts';
 import { parseWebhookBody, type WebhookBody } from './parse-webhook-body.ts';
 
@@ -152,55 +151,5 @@ describe('the generated validators and the exported zod schemas', () => {
         expectEqualResults(`{"verification_token":"t0",${JSON.stringify(name)}:${part}}`);
       }),
     );
-  });
-});
-
-function sourceOf(field: z.ZodType): string {
-  const body = z.object({ data: z.object({ field }) });
-  const typeImport = "import type { B } from './b.ts';";
-  return validatorsSource('Generated.', [{ type: 'a.b', version: '2026-11-01', body, typeName: 'B', typeImport }]);
-}
-
-describe('the generator of validators', () => {
-  test.each<[string, z.ZodType]>([
-    ['an array', z.array(z.string())],
-    ['a union', z.union([z.string(), z.object({})])],
-    ['an optional field', z.string().optional()],
-    ['an object that keeps other fields', z.looseObject({})],
-    ['an object that rejects other fields', z.strictObject({})],
-    ['a literal number', z.literal(1)],
-    ['several literals', z.literal(['a', 'b'])],
-    ['a length', z.string().min(1)],
-    ['a pattern and a length', z.string().regex(/a/).max(3)],
-    ['a pattern with a state', z.string().regex(/a/g)],
-    ['a refined string', z.string().refine(() => false)],
-    ['a refined object', z.object({}).refine(() => false)],
-    [
-      'a refined nullable',
-      z
-        .string()
-        .nullable()
-        .refine(() => false),
-    ],
-    ['a refined time', z.iso.datetime().refine(() => false)],
-    ['an email address', z.email()],
-  ])('names the field of a kind that it does not support: %s', (_, schema) => {
-    expect(() => sourceOf(schema)).toThrow(
-      'a.b at 2026-11-01.data.field: a validator cannot be generated from this Zod',
-    );
-  });
-
-  test('writes each kind that it supports', () => {
-    expect(
-      sourceOf(
-        z
-          .string()
-          .regex(/^a"\/$/)
-          .nullable(),
-      ),
-    ).toContain('const pattern1 = pattern(/^a"\\/$/);\n');
-    expect(sourceOf(z.string().nullable())).toContain('"field": nullable(text),\n');
-    expect(sourceOf(z.literal("it's"))).toContain('"field": literal("it\'s"),\n');
-    expect(sourceOf(z.object({ x: z.string() }))).toContain('object({\n        "x": text,\n');
   });
 });

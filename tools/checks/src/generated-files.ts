@@ -21,7 +21,7 @@ const generatedPaths = [
 /** Runs every generator, reports the files that changed, and restores them. */
 export async function checkGeneratedFiles(): Promise<CommandResult> {
   const before = await readGenerated();
-  const generation = await run('turbo', ['run', 'generate', '--output-logs=errors-only', '--no-update-notifier']);
+  const generation = await run('node', ['--conditions=deedwire-source', 'tools/generate/src/main.ts']);
   const after = await readGenerated();
   const stale = [...new Set([...before.keys(), ...after.keys()])].filter(
     (path) => before.get(path) !== after.get(path),

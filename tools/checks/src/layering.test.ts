@@ -14,13 +14,12 @@ const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
   ...apps,
-  'api-report',
   'bench',
   'checks',
   'contract-tests',
   'dev-environment',
   'embedded-postgres',
-  'reference',
+  'generate',
   'release',
   'scaffold',
   'testing',
@@ -55,12 +54,11 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender', 'webhooks'],
   'operator-cli': layers0to4,
   // Layer 6
-  'api-report': everything,
   bench: everything,
   checks: everything,
   'contract-tests': everything,
   'dev-environment': everything,
-  reference: everything,
+  generate: everything,
   release: everything,
   scaffold: everything,
 };

@@ -1,4 +1,4 @@
-import { readInterfaceContracts } from '@deedwire/reference';
+import { readInterfaceContracts } from '@deedwire/generate';
 import { getIntrospectionQuery } from 'graphql';
 import { getIntrospectionQuery as getIntrospectionQuery16 } from 'graphql-16';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

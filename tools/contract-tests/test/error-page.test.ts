@@ -1,5 +1,5 @@
+import { readErrorPage, readInterfaceContracts } from '@deedwire/generate';
 import { errorTable } from '@deedwire/graphql-server';
-import { readErrorPage, readInterfaceContracts } from '@deedwire/reference';
 import { expect, test } from 'vitest';
 
 const documented = readErrorPage();

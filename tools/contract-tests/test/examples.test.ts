@@ -8,7 +8,7 @@ import {
   type Exchange,
   type InterfaceContract,
   type InterfaceVersion,
-} from '@deedwire/reference';
+} from '@deedwire/generate';
 import { credentialHeaders, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createExampleIds, type ExampleIds } from './support/example-ids.ts';

@@ -48,7 +48,11 @@ export async function cutVersions(): Promise<CutVersion[]> {
 
 /** The reference names the release of each addition: what the next release added, this one has added now. */
 async function generateReference(): Promise<void> {
-  const { succeeded, output } = await run('node', ['--conditions=deedwire-source', 'tools/reference/src/main.ts']);
+  const { succeeded, output } = await run('node', [
+    '--conditions=deedwire-source',
+    'tools/generate/src/main.ts',
+    'reference',
+  ]);
   if (!succeeded) throw new ReleaseError(`Could not generate docs/reference:\n${output.trim()}`);
 }
 

@@ -31,7 +31,7 @@ export async function runCommand(commandLine: readonly string[], print: (text: s
   const paths = [...changes.created, ...changes.edited];
   const formatted = await run('oxfmt', ['--no-error-on-unmatched-pattern', ...paths]);
   print(formatted.succeeded ? '\nFormatted.\n' : `\nThe formatter failed:\n${formatted.output}`);
-  const generation = await run('turbo', ['run', 'generate', '--output-logs=errors-only', '--no-update-notifier']);
+  const generation = await run('node', ['--conditions=deedwire-source', 'tools/generate/src/main.ts']);
   if (!generation.succeeded) {
     print(
       `The files are written, but a generator failed. Fix what it names, then run pnpm generate.\n${generation.output}`,

@@ -179,7 +179,7 @@ describe('first release', () => {
 describe('second release', () => {
   test('`pnpm run version` rejects a patch changeset for a change that needs a minor bump', async () => {
     await workspace.edit(lenderSdl, addField);
-    await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
+    await workspace.pnpm('generate', 'schema-packages');
     await workspace.writeChangeset('motto', 'patch', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow('the changes need a minor bump, but only a patch bump is declared.');
     expect(await workspace.versions()).toEqual(first);
@@ -210,7 +210,7 @@ describe('second release', () => {
 
   test('`pnpm release` publishes lender-schema and webhook-events, which changed, and no other package', async () => {
     await addServedField();
-    await workspace.pnpm('--filter', '@deedwire/lender-schema', 'generate');
+    await workspace.pnpm('generate', 'schema-packages');
     await workspace.writeChangeset('motto', 'minor', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow(
       '@deedwire/lender-api serves this contract, but no bump of it is declared.',

@@ -53,9 +53,8 @@ const remove = (file: string): void => rmSync(join(workspace.folder, file));
 
 /** Generates the published files of both contract packages and checks the types of the apps that serve them. */
 async function build(): Promise<void> {
-  const schema = join(workspace.folder, 'packages/partner-schema');
-  await run('node_modules/.bin/graphql-codegen', ['--config', '../../scripts/schema-codegen.ts'], { cwd: schema });
-  await run(process.execPath, ['run-generate.ts'], { cwd: join(workspace.folder, 'packages/webhook-events') });
+  const generator = ['--conditions=deedwire-source', 'tools/generate/src/main.ts', 'schema-packages', 'payloads'];
+  await run(process.execPath, generator, { cwd: workspace.folder });
   for (const app of ['partner-api', 'webhook-worker']) {
     await run('node_modules/.bin/tsc', ['-p', `apps/${app}/tsconfig.json`, '--rootDir', '.', '--noEmit'], {
       cwd: workspace.folder,
@@ -65,7 +64,7 @@ async function build(): Promise<void> {
 
 /** Generates the reference of the copy and returns one of its pages. Null if there is no such page. */
 async function referencePage(path: string): Promise<string | null> {
-  const generator = ['--conditions=deedwire-source', 'tools/reference/src/main.ts'];
+  const generator = ['--conditions=deedwire-source', 'tools/generate/src/main.ts', 'reference'];
   await run(process.execPath, generator, { cwd: workspace.folder });
   const file = join(workspace.folder, 'docs/reference', path);
   return existsSync(file) ? readFileSync(file, 'utf8') : null;

@@ -1,0 +1,8 @@
+export { readErrorPage, type DocumentedError } from './reference/error-page.ts';
+export type { Example, Exchange } from './reference/examples.ts';
+export {
+  readInterfaceContracts,
+  type InterfaceContract,
+  type InterfaceVersion,
+} from './reference/interface-contracts.ts';
+export { deliveryHeaderDescriptions } from './reference/descriptions/delivery-headers.ts';

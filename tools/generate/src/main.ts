@@ -1,0 +1,33 @@
+import { run } from '@deedwire/checks';
+import { writeGenerated, type Generated } from './generated.ts';
+
+// Imported one after the other: each generator reads what the ones before have written, some of it by importing our packages.
+const generators: Record<string, () => Promise<Generated>> = {
+  'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
+  'rule-pages': async () => {
+    const { succeeded, output } = await run('node', ['packages/contract-check/generate.ts']);
+    if (!succeeded) throw new Error(output);
+    return { files: new Map() };
+  },
+  payloads: async () => await (await import('./payloads/payloads.ts')).payloads(),
+  'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),
+  operations: async () => await (await import('./operations.ts')).operations(),
+  'api-reports': async () => (await import('./api-reports/api-reports.ts')).apiReports(),
+  reference: async () => (await import('./reference/reference.ts')).reference(),
+};
+
+/** `pnpm generate [generator…]`: runs these generators, or all of them. */
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => generators[name] === undefined);
+if (unknown.length > 0)
+  throw new Error(`No generator is called ${unknown.join(' or ')}. Use ${Object.keys(generators).join(', ')}.`);
+
+try {
+  for (const [name, generator] of Object.entries(generators)) {
+    if (chosen.length === 0 || chosen.includes(name)) writeGenerated(await generator());
+  }
+} catch (error) {
+  // A contract or an example is wrong, not the generator: the message says what to change, and a stack trace would hide it.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

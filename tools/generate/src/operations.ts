@@ -1,0 +1,51 @@
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CodegenConfig } from '@graphql-codegen/cli';
+import { runCodegen } from './codegen.ts';
+import type { Generated } from './generated.ts';
+import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
+
+const consumers = 'tools/contract-tests/consumers';
+
+/**
+ * The typed operations of clients: those of `contract-tests`, for each version that they pin, and those in the READMEs of the
+ * schema packages, with the configuration that the README shows.
+ */
+export async function operations(): Promise<Generated> {
+  const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs() });
+  const readmeClients = await Promise.all(findFiles('packages/*-schema/test/consumer/codegen.ts').map(readmeClient));
+  for (const [path, text] of readmeClients.flat()) files.set(path, text);
+  return { files, stale: findFiles(`${consumers}/*/generated/*`).filter((path) => !files.has(path)) };
+}
+
+function consumerOutputs(): CodegenConfig['generates'] {
+  const generates: CodegenConfig['generates'] = {};
+  for (const path of findFiles(`${consumers}/*/consumer.json`)) {
+    const consumer: { interface: string; versions: string[] } = JSON.parse(readText(path));
+    const schemaPackage = `${consumer.interface}-schema`;
+    for (const version of consumer.versions) {
+      generates[`${dirname(path)}/generated/${version}.ts`] = {
+        schema: join(workspaceRoot, `packages/${schemaPackage}/versions/${version}.graphql`),
+        documents: join(workspaceRoot, dirname(path), 'operations.graphql'),
+        plugins: ['typescript-operations', 'typed-document-node'],
+        config: {
+          // Imports enums and input types from the package. The prefix `~` marks a package name instead of a path.
+          importSchemaTypesFrom: `~@deedwire/${schemaPackage}/${version}`,
+          namespacedImportName: 'Schema',
+          scalars: { Date: 'string', DateTime: 'string' },
+          useTypeImports: true,
+        },
+      };
+    }
+  }
+  return generates;
+}
+
+async function readmeClient(configuration: string): Promise<[path: string, text: string][]> {
+  const folder = dirname(configuration);
+  const { default: config }: { default: CodegenConfig } = await import(
+    pathToFileURL(join(workspaceRoot, configuration)).href
+  );
+  const texts = await runCodegen(join(workspaceRoot, folder), config);
+  return Array.from(texts, ([path, text]) => [join(folder, path), text]);
+}

@@ -1,0 +1,280 @@
+import type { InterfaceName, WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
+import { fileExists, readText } from '../workspace-files.ts';
+
+/** A JSON Schema, as the generator of the payload schemas returns it. */
+export type PayloadSchema = Record<string, unknown>;
+
+interface DeliveryHeader {
+  sent: 'always' | 'with events' | 'during a secret rotation' | 'with deprecated versions';
+  description: string;
+}
+
+const { headers: deliveryHeaders }: { headers: Record<string, DeliveryHeader> } = JSON.parse(
+  readText('packages/webhook-events/delivery-headers.json'),
+);
+
+/** The headers that name the event. Their values are constants of a message. */
+const eventHeader = 'X-Service-Webhook-Event';
+const versionHeader = 'X-Service-Webhook-Event-Version';
+
+export interface AsyncApiOptions {
+  readonly interfaceName: InterfaceName;
+  /** The event types of the interface. */
+  readonly eventTypes: readonly WebhookEventType[];
+  readonly schemaOf: (type: string, version: string) => PayloadSchema;
+  /** Written into the document, because JSON has no comments. */
+  readonly banner: string;
+}
+
+/**
+ * The AsyncAPI 3.0 document of the webhooks of an interface: a channel, an operation and its messages for each event type, and
+ * the handshake. It contains every version that is not retired.
+ *
+ * @throws {Error} if a payload uses a keyword that the schemas of AsyncAPI, a superset of draft 07, do not have
+ */
+export function asyncApiDocument({ interfaceName, eventTypes, schemaOf, banner }: AsyncApiOptions): object {
+  const served = eventTypes.map((eventType) => ({
+    ...eventType,
+    messages: eventType.versions
+      .filter(({ status }) => status !== 'retired')
+      .map((version) => message(eventType, version, schemaOf(eventType.type, version.version))),
+  }));
+  const released = served.flatMap(({ versions }) => versions.filter(({ status }) => status !== 'preview'));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: `Deedwire webhooks of the ${interfaceName} interface`,
+      version: released
+        .map(({ version }) => version)
+        .toSorted()
+        .at(-1),
+      description: `${banner}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`X-Service-Webhook-Sequence\`.`,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      handshake: {
+        address: null,
+        title: 'Handshake',
+        description: 'The callback URL, before it receives events.',
+        messages: {
+          request: reference('messages', 'HandshakeRequest'),
+          response: reference('messages', 'HandshakeResponse'),
+        },
+      },
+      ...Object.fromEntries(
+        served.map(({ type, description, messages }) => [
+          type,
+          {
+            address: null,
+            title: type,
+            description: `The callback URL of each subscription that lists \`${type}\`. ${description}`,
+            messages: Object.fromEntries(messages.map(({ version, id }) => [version, reference('messages', id)])),
+          },
+        ]),
+      ),
+    },
+    operations: {
+      handshake: {
+        ...operation('handshake', ['request']),
+        summary: 'Verifies a callback URL.',
+        description:
+          'Sent when a subscription is created and when its callback URL changes. Return the token with a 2xx status within 5 seconds to prove that you own the URL. You can verify the signature if you supplied the secret: a generated one is returned only after the handshake.',
+        reply: {
+          channel: { $ref: '#/channels/handshake' },
+          messages: [{ $ref: '#/channels/handshake/messages/response' }],
+        },
+      },
+      ...Object.fromEntries(
+        served.map(({ type, description, messages }) => [
+          type,
+          {
+            ...operation(
+              type,
+              messages.map(({ version }) => version),
+            ),
+            summary: description,
+          },
+        ]),
+      ),
+    },
+    components: {
+      messages: {
+        HandshakeRequest: {
+          name: 'handshake.request',
+          title: 'Handshake',
+          ...headersOf(['always'], {}),
+          payload: reference('schemas', 'VerificationToken'),
+        },
+        HandshakeResponse: {
+          name: 'handshake.response',
+          title: 'Response to the handshake',
+          payload: reference('schemas', 'VerificationToken'),
+        },
+        ...Object.fromEntries(served.flatMap(({ messages }) => messages.map(({ id, object }) => [id, object]))),
+      },
+      schemas: {
+        VerificationToken: {
+          title: 'VerificationToken',
+          type: 'object',
+          properties: { verification_token: { type: 'string', description: 'A token for this handshake only.' } },
+          required: ['verification_token'],
+        },
+        ...Object.fromEntries(served.flatMap(({ messages }) => messages.map(({ id, payload }) => [id, payload]))),
+      },
+      securitySchemes: {
+        signature: signature('X-Service-Webhook-Signature'),
+        standardWebhooks: signature('webhook-signature'),
+      },
+    },
+  };
+}
+
+function reference(kind: 'messages' | 'schemas' | 'securitySchemes', name: string): { $ref: string } {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function operation(channel: string, messages: readonly string[]) {
+  return {
+    action: 'send',
+    channel: { $ref: `#/channels/${channel}` },
+    messages: messages.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })),
+    // One of the two signatures is enough.
+    security: [reference('securitySchemes', 'signature'), reference('securitySchemes', 'standardWebhooks')],
+    bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+  };
+}
+
+function signature(header: string): object {
+  return {
+    type: 'httpApiKey',
+    in: 'header',
+    name: header,
+    description: `A signature, not a key. ${deliveryHeaders[header]?.description ?? ''} Compute it from the secret of the subscription, compare in constant time, and reject a timestamp that is more than 5 minutes away from your clock.`,
+  };
+}
+
+interface Message {
+  version: string;
+  /** The name in `components`: `ReferralConverted20261101`. */
+  id: string;
+  object: object;
+  payload: PayloadSchema;
+}
+
+function message(
+  { type, description }: WebhookEventType,
+  version: WebhookEventVersion,
+  schema: PayloadSchema,
+): Message {
+  const { $schema: _, $comment: __, ...rest } = schema;
+  checkKeywords(`${type} ${version.version}`, rest);
+  const id = `${String(rest['title'])}${version.version.replaceAll('-', '')}`;
+  const isDeprecated = version.status === 'deprecated';
+  const example = exampleOf(type, version.version);
+  const sent = [
+    'always',
+    'with events',
+    'during a secret rotation',
+    ...(isDeprecated ? ['with deprecated versions'] : []),
+  ];
+  return {
+    version: version.version,
+    id,
+    payload: { ...rest, ...(isDeprecated && { deprecated: true }) },
+    object: {
+      name: type,
+      title: `${type}, ${version.version}`,
+      summary: description,
+      description: lifecycle(version),
+      ...headersOf(sent, { [eventHeader]: type, [versionHeader]: version.version }),
+      payload: reference('schemas', id),
+      ...(example !== null && { examples: [{ name: 'typical', payload: example }] }),
+      'x-status': version.status,
+      'x-deprecated-on': version.deprecatedOn,
+      'x-sunset-on': version.sunsetOn,
+    },
+  };
+}
+
+function lifecycle({ status, deprecatedOn, sunsetOn }: WebhookEventVersion): string {
+  if (status === 'preview')
+    return 'A preview, which can still change in a breaking way. Only subscriptions that name it receive it.';
+  if (status !== 'deprecated') return 'Released: changes to it are additions only.';
+  return `Deprecated on ${deprecatedOn}, ${sunsetOn === null ? 'without a planned sunset' : `and sent until its sunset on ${sunsetOn}`}.`;
+}
+
+/**
+ * The headers of a message. AsyncAPI keeps those of the protocol apart, in the HTTP binding.
+ *
+ * @param constants values of headers that are the same in every message
+ */
+function headersOf(sent: readonly string[], constants: Readonly<Record<string, string>>): object {
+  const headers = Object.entries(deliveryHeaders).filter(([, header]) => sent.includes(header.sent));
+  return {
+    headers: schemaOfHeaders(
+      headers.filter(([name]) => isOwn(name)),
+      constants,
+    ),
+    bindings: {
+      http: {
+        headers: schemaOfHeaders(
+          headers.filter(([name]) => !isOwn(name)),
+          constants,
+        ),
+        bindingVersion: '0.3.0',
+      },
+    },
+  };
+}
+
+function isOwn(header: string): boolean {
+  return /^(?:x-service-)?webhook-/i.test(header);
+}
+
+function schemaOfHeaders(
+  headers: readonly [string, DeliveryHeader][],
+  constants: Readonly<Record<string, string>>,
+): object {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      headers.map(([name, { description }]) => {
+        const constant = constants[name];
+        return [name, { type: 'string', ...(constant !== undefined && { const: constant }), description }];
+      }),
+    ),
+    required: headers.filter(([, { sent }]) => sent === 'always' || sent === 'with events').map(([name]) => name),
+  };
+}
+
+/** Null until the version has its typical fixture. A test requires one. */
+function exampleOf(type: string, version: string): unknown {
+  const file = `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`;
+  return fileExists(file) ? JSON.parse(readText(file)) : null;
+}
+
+/** Keywords of draft 2020-12 that draft 07 does not have. */
+const newerKeywords = [
+  '$anchor',
+  '$defs',
+  '$dynamicAnchor',
+  '$dynamicRef',
+  'dependentRequired',
+  'dependentSchemas',
+  'maxContains',
+  'minContains',
+  'prefixItems',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
+
+function checkKeywords(place: string, schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (newerKeywords.includes(keyword))
+      throw new Error(`${place}: AsyncAPI schemas do not have the keyword ${keyword}`);
+    if (keyword !== 'properties') checkKeywords(`${place}.${keyword}`, value);
+    else for (const [name, field] of Object.entries(value ?? {})) checkKeywords(`${place}.${name}`, field);
+  }
+}

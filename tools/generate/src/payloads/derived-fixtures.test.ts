@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { deriveFixtures } from './derived-fixtures.ts';
+
+const envelope = {
+  id: { type: 'string', pattern: '^gid:' },
+  type: { type: 'string', const: 'invoice.paid' },
+  version: { type: 'string', const: '2026-12-31' },
+};
+const typical = { id: 'gid://service/WebhookEvent/1', type: 'invoice.paid', version: '2026-12-31' };
+
+const bodySchema = (properties: object) => ({
+  type: 'object',
+  properties: {
+    ...envelope,
+    data: { type: 'object', properties: { ...properties }, required: Object.keys(properties) },
+  },
+  required: ['id', 'type', 'version', 'data'],
+});
+
+const derive = (field: object, data: object) => deriveFixtures(bodySchema({ amount: field }), { ...typical, data });
+
+test('derives the fixtures of a nullable object and of a time inside it', () => {
+  const payment = {
+    type: 'object',
+    properties: { paidAt: { type: 'string', format: 'date-time' } },
+    required: ['paidAt'],
+  };
+  const schema = bodySchema({ payment: { anyOf: [payment, { type: 'null' }] } });
+  const data = { payment: { paidAt: '2026-12-30T10:00:00.000Z' } };
+  const fixtures = deriveFixtures(schema, { ...typical, data });
+  const dataOf = (path: string): unknown => Object(fixtures.get(path)).data;
+  expect(dataOf('accept/null-data-payment.json')).toEqual({ payment: null });
+  expect(dataOf('reject/missing-data-payment.json')).toEqual({});
+  expect(dataOf('reject/wrong-type-data-payment.json')).toEqual({ payment: [data.payment] });
+  expect(dataOf('reject/null-data-payment-paid-at.json')).toEqual({ payment: { paidAt: null } });
+  expect(dataOf('loose-time/with-offset-data-payment-paid-at.json')).toEqual({
+    payment: { paidAt: '2026-12-30T10:00:00.000+01:00' },
+  });
+  expect(dataOf('unknown-field/in-data-payment.json')).toEqual({ payment: { ...data.payment, addedLater: 'x' } });
+  expect(fixtures.get('other-event/another-version.json')).toMatchObject({ version: '2027-01-01' });
+});
+
+test('names a field with alternatives, a field of another type, and a field without a typical value', () => {
+  expect(() => derive({ anyOf: [{ type: 'string' }, { type: 'boolean' }] }, { amount: 'x' })).toThrow(
+    'data.amount: no fixture can be derived from alternatives.',
+  );
+  expect(() => derive({ type: 'integer' }, { amount: 1 })).toThrow(
+    'data.amount: no fixture can be derived from the type integer.',
+  );
+  expect(() => derive({ type: ['string', 'null'] }, { amount: null })).toThrow(
+    'data.amount: the typical body has no value.',
+  );
+});

@@ -1,0 +1,50 @@
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import { expect, test } from 'vitest';
+import { fileExists, filesBelow, readText } from '../workspace-files.ts';
+import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
+import { payloadFiles } from './payload-files.ts';
+
+const folder = 'packages/webhook-events';
+const payloads = webhookEventTypes.flatMap(({ type, versions }) => versions.map(({ version }) => ({ type, version })));
+
+test('the committed generated files equal a fresh generation', async () => {
+  const expected = await payloadFiles();
+  const committed = ['asyncapi', 'json-schema', 'src/generated']
+    .flatMap((path) => filesBelow(`${folder}/${path}`))
+    .map((path) => path.slice(`${folder}/`.length));
+  expect(['event-types.json', 'versions.json', ...committed].toSorted()).toEqual([...expected.keys()].toSorted());
+  for (const [path, text] of expected) expect({ path, text: readText(`${folder}/${path}`) }).toEqual({ path, text });
+});
+
+test('the types and the parser of receivers leave out a retired version', async () => {
+  const eventTypes = webhookEventTypes.map((eventType) => ({
+    ...eventType,
+    versions: eventType.versions.map((version) =>
+      eventType.type === 'referral.converted' && version.version === '2026-11-01'
+        ? { ...version, status: 'retired' as const }
+        : version,
+    ),
+  }));
+  const files = await payloadFiles(eventTypes);
+  for (const path of ['src/generated/webhook-event.ts', 'src/generated/validators.ts']) {
+    expect(files.get(path)).not.toContain('ReferralConverted20261101');
+    expect(files.get(path)).toContain('ReferralConverted20270201');
+  }
+  expect(files.get('src/generated/validators.ts')).not.toContain('referral.converted/2026-11-01');
+});
+
+test.each(payloads)(
+  'the fixtures of $type at $version are those that its schema and its typical body imply',
+  (payload) => {
+    const { type, version } = payload;
+    const { fixtures, stale } = derivedFixturesOf(
+      type,
+      version,
+      JSON.parse(readText(`${folder}/json-schema/${type}/${version}.json`)),
+    );
+    expect(stale).toEqual([]);
+    const present = [...fixtures].filter(([path]) => !areFixturesFrozen(type, version) || fileExists(path));
+    expect(present.length).toBeGreaterThan(15);
+    for (const [path, body] of present) expect({ path, body: JSON.parse(readText(path)) }).toEqual({ path, body });
+  },
+);

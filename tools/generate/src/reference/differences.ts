@@ -1,0 +1,48 @@
+import type { Change, SourceText } from '@deedwire/contract-check';
+import type { RecordedChange } from '@deedwire/release';
+import { readText } from '../workspace-files.ts';
+import { code, table } from './markdown.ts';
+
+export type Difference = Pick<Change, 'coordinate' | 'verdict' | 'message'>;
+
+/** @param file path relative to the workspace root */
+export function sourceOf(file: string): SourceText {
+  return { file, text: readText(file) };
+}
+
+export function differencesHeading(olderVersion: string): string {
+  return `Changes since ${olderVersion}`;
+}
+
+/** The changes that matter when you migrate from an older version. Changes to descriptions are omitted. */
+export function describeDifferences(olderVersion: string, differences: readonly Difference[]): string[] {
+  return [`## ${differencesHeading(olderVersion)}`, differenceTable(differences)];
+}
+
+/** A row for each element. Changes to descriptions are omitted. */
+export function differenceTable(differences: readonly RecordedChange[]): string {
+  const byCoordinate = Map.groupBy(
+    differences.filter(({ verdict }) => verdict !== 'patch'),
+    ({ coordinate }) => coordinate,
+  );
+  const rows = Array.from(byCoordinate, ([coordinate, found]) => [
+    code(coordinate),
+    found.some(isBreaking) ? 'yes' : 'no',
+    [...new Set(found.map(({ message }) => message))].join(' '),
+  ]);
+  return table(['element', 'breaking', 'change'], rows);
+}
+
+export function isBreaking({ verdict }: RecordedChange): boolean {
+  return verdict === 'major';
+}
+
+/** The breaking and the other changes between two versions, for an upgrade guide. */
+export function describeUpgrade(differences: readonly Difference[]): string[] {
+  const breaking = new Set(differences.filter(isBreaking).map(({ coordinate }) => coordinate));
+  const [required, others] = [true, false].map((isRequired) =>
+    differences.filter(({ coordinate, verdict }) => verdict !== 'patch' && breaking.has(coordinate) === isRequired),
+  );
+  const tableOf = (list: readonly Difference[] = []): string => (list.length === 0 ? 'None.' : differenceTable(list));
+  return ['## Breaking changes', tableOf(required), '## Other changes', tableOf(others)];
+}

@@ -1,0 +1,81 @@
+import { readText } from '../../workspace-files.ts';
+import type { Remark } from '../history.ts';
+
+/** The JSON Schema keywords that payload schemas use. */
+export interface PayloadSchema {
+  title?: string;
+  type?: string | string[];
+  const?: string;
+  format?: string;
+  pattern?: string;
+  description?: string;
+  properties?: Record<string, PayloadSchema>;
+  required?: string[];
+  /** Two alternatives: the schema of the value, and null. */
+  anyOf?: PayloadSchema[];
+}
+
+export interface PayloadField {
+  /** For example `data.matter.id`. */
+  path: string;
+  type: string;
+  /** True if the field can be null. Its description then explains null. */
+  isNullable: boolean;
+  description: string;
+}
+
+const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required'];
+const remarks = ['$schema', '$comment'];
+
+/** @param path path of the published JSON Schema, relative to the workspace root */
+export function readPayloadSchema(path: string): PayloadSchema {
+  return JSON.parse(readText(path));
+}
+
+/**
+ * Every field of a body. A field comes before the fields inside it.
+ *
+ * @param remark about the releases that added fields
+ * @throws {Error} if a field is optional, or uses a keyword that the table of fields does not show
+ */
+export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', parent = ''): PayloadField[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const path = parent === '' ? name : `${parent}.${name}`;
+    const { isNullable, ...field } = withoutNull(property);
+    const unknown = Object.keys(field).filter((keyword) => !known.includes(keyword) && !remarks.includes(keyword));
+    if (unknown.length > 0) throw new Error(`${path}: the reference does not show the keyword ${unknown.join(', ')}`);
+    if (!schema.required?.includes(name))
+      throw new Error(`${path} is optional, but the reference states that every field is present`);
+    const types = [field.type ?? []].flat();
+    return [
+      {
+        path,
+        type: typeSummary(field, types.filter((type) => type !== 'null').join(' or ')),
+        isNullable: isNullable || types.includes('null'),
+        description: (field.description ?? '') + remark(`$.${path}`, parent === '' ? null : `$.${parent}`),
+      },
+      ...payloadFields(field, remark, path),
+    ];
+  });
+}
+
+/** Replaces the alternatives of a nullable field by the schema of its value. Other alternatives stay, and are reported. */
+export function withoutNull(schema: PayloadSchema): PayloadSchema & { isNullable: boolean } {
+  const { anyOf = [], ...rest } = schema;
+  const [value, nothing] = anyOf;
+  if (anyOf.length !== 2 || nothing?.type !== 'null') return { ...schema, isNullable: false };
+  return { ...rest, ...value, isNullable: true };
+}
+
+function typeSummary({ const: constant, format, pattern }: PayloadSchema, type: string): string {
+  if (constant !== undefined) return `\`${JSON.stringify(constant)}\``;
+  if (pattern !== undefined) return `\`${gidForm(pattern)}\``;
+  return format === undefined ? type : `${type}, ${format}`;
+}
+
+/** `gid://<namespace>/Referral/<number>` of the pattern of such an identifier. */
+function gidForm(pattern: string): string {
+  const [, typeName] = /^\^gid:\\\/\\\/\[a-z\]\[a-z0-9-\]\*\\\/(\w+)\\\/\[1-9\]\[0-9\]\*\$$/.exec(pattern) ?? [];
+  if (typeName === undefined) throw new Error(`the reference has no words for the pattern ${pattern}`);
+  return `gid://<namespace>/${typeName}/<number>`;
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { banner, type Generated } from '../generated.ts';
+import { readText } from '../workspace-files.ts';
+import { clientTypes, type ServedVersion } from './client-types.ts';
+
+interface Manifest {
+  readonly errors: Readonly<Record<string, unknown>>;
+  readonly pagination: { readonly firstMaximum: number };
+  readonly costWeights?: Readonly<Record<string, number>>;
+  readonly costListSizes?: Readonly<Record<string, number>>;
+}
+
+interface Version extends ServedVersion {
+  readonly lifecycle: object;
+  readonly sdl: string;
+  readonly manifest: Manifest;
+}
+
+/** The code of `lender-schema` and `partner-schema`, from `versions.json` and the SDL and the manifest of each version. */
+export async function schemaPackages(): Promise<Generated> {
+  const [lender, partner] = await Promise.all([schemaPackage('lender'), schemaPackage('partner')]);
+  return {
+    files: new Map([...lender, ...partner]),
+    folders: ['packages/lender-schema/src/generated', 'packages/partner-schema/src/generated'],
+  };
+}
+
+async function schemaPackage(name: string): Promise<Map<string, string>> {
+  const folder = `packages/${name}-schema`;
+  const versions = readVersions(folder);
+  // What each module lists of the versions. The others are the same for every version.
+  const modules = {
+    costs: versions.map(
+      ({ date, manifest }) => `  ['${date}', ${indent(JSON.stringify(costs(manifest), null, 2))}],\n`,
+    ),
+    manifest: [],
+    sdl: versions.map(({ date, sdl }) => `  ['${date}', \`${sdl.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\`],\n`),
+    'unknown-version-error': [],
+    versions: versions.map(({ date, lifecycle }) => `  { ${fields({ version: date, ...lifecycle })} },\n`),
+  };
+  const types = await clientTypes(versions);
+  return new Map(
+    [
+      ...Object.entries(modules).map(([module, entries]) => [module, fromTemplate(module, name, entries)] as const),
+      ...types,
+    ].map(([module, text]) => [`${folder}/src/generated/${module}.ts`, text]),
+  );
+}
+
+/** Oldest first. */
+function readVersions(folder: string): Version[] {
+  const lifecycles: Record<string, object> = JSON.parse(readText(`${folder}/versions.json`));
+  return Object.entries(lifecycles)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([date, lifecycle]) => {
+      const sdl = readText(`${folder}/versions/${date}.graphql`);
+      const manifest: Manifest = JSON.parse(readText(`${folder}/versions/${date}.manifest.json`));
+      return { date, lifecycle, sdl, manifest, errorCodes: Object.keys(manifest.errors) };
+    });
+}
+
+function costs({ costWeights: weights, costListSizes: listSizes, pagination }: Manifest): object {
+  return { weights, listSizes, pageSizeMaximum: pagination.firstMaximum };
+}
+
+function fields(values: object): string {
+  return Object.entries(values)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? `'${value}'` : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+function indent(text: string): string {
+  return text.replaceAll('\n', '\n  ');
+}
+
+/** Copies a module of `template/`, with the name of the interface and one entry for each version. */
+function fromTemplate(module: string, interfaceName: string, entries: readonly string[]): string {
+  const text = readFileSync(join(import.meta.dirname, 'template', `${module}.ts`), 'utf8')
+    .replaceAll('INTERFACE', interfaceName)
+    .replace('  // VERSIONS\n', () => entries.join(''));
+  // Without an empty line, a doc comment would seem to continue the banner.
+  return `${banner}${text.startsWith('/**') ? '\n' : ''}${text}`;
+}
