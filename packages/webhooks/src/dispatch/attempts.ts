@@ -8,8 +8,8 @@ import type { Slots } from './slots.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
 /**
- * Makes one attempt. As long as nothing in the target of a lane changes, the same target object is passed, so that what is
- * derived from it can be kept. The promise must be settled within the deadline of an attempt.
+ * Makes one attempt. The dispatcher passes the same target object until the target of the lane changes, so that an
+ * implementation can cache by identity. The promise must settle within the deadline of an attempt.
  *
  * @param attempt the number of the attempt, from 1
  */
@@ -21,7 +21,7 @@ export interface AttemptsOptions extends ConcludeContext {
   onResult: (result: UnsettledResult) => void;
 }
 
-/** Sends deliveries. A delivery holds a slot from its start to the end of its request. */
+/** Sends deliveries. Each holds a slot for the duration of its request. */
 export class Attempts {
   readonly #options: AttemptsOptions;
 
@@ -52,7 +52,7 @@ export class Attempts {
     this.#options.onResult(unsettled);
   }
 
-  /** An attempt that could not be made counts as a failed one, so that the delivery fails alone and after its attempts. */
+  /** Counts an attempt that could not be made as a failed one, so that only this delivery is affected. */
   #brokenResult(): AttemptResult {
     const { clock } = this.#options;
     const startedAt = new Date(clock.nowMs() - clock.offsetMs);

@@ -1,7 +1,7 @@
 const firstMs = 50;
 const maxMs = 2_000;
 
-/** Delays before calls to storage that is unavailable: 50 ms, doubling to 2 s. */
+/** Retry delays while storage is unavailable: 50 ms, doubling up to 2 s. */
 export class Backoff {
   #delayMs = firstMs;
 

@@ -12,9 +12,12 @@ export interface BatchedCallsOptions<Item, Result> {
   onDone: (items: readonly Item[], result: Result) => void;
   /** The call was refused because of this item. */
   onRefused: (item: Item, error: unknown) => void;
-  /** Another transaction has locked a row of this item. The call will be repeated for it alone; others overtake it. */
+  /**
+   * Another transaction has locked a row of this item. The call is repeated for this item only, and other items
+   * overtake it.
+   */
   onLocked: (item: Item, error: unknown) => void;
-  /** The call will be repeated. */
+  /** Storage is unavailable. The call is repeated. */
   onUnavailable: (error: unknown) => void;
 }
 
@@ -25,9 +28,11 @@ type CallOutcome<Result> =
 /**
  * Collects items and passes them to a call in batches, one call at a time, in the order in which they were added.
  *
- * While storage is unavailable, the batch is kept and the call is repeated. A batch that is refused or locked is split in
- * halves until the items that cause it stand alone, so that one item costs about 2 · log2(n) calls and delays the others only
- * for that time. A locked item is never given up. Once this worker is fenced out, everything is forgotten.
+ * - The call succeeds: `onDone`.
+ * - Storage is unavailable: the call is repeated with the same batch, with backoff.
+ * - Storage refuses the batch, or a row is locked: the batch is bisected, about 2 · log2(n) calls for one bad item. A
+ *   refused item is reported and dropped. A locked item is retried until it succeeds.
+ * - This worker is fenced out: all items are dropped.
  */
 export class BatchedCalls<Item, Result> {
   readonly #options: BatchedCallsOptions<Item, Result>;
@@ -52,7 +57,7 @@ export class BatchedCalls<Item, Result> {
     this.#plan();
   }
 
-  /** Forgets what is collected and makes no further call. */
+  /** Drops the collected items. Makes no further call. */
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer?.();

@@ -1,22 +1,22 @@
 import { cleanLaneState, type LaneState } from './lane-state.ts';
 
-/** How many failures in a row open the breaker. */
+/** Consecutive failures that open the breaker. */
 export const failuresToOpen = 10;
 
 const firstOpenMs = 5_000;
 const openMaxMs = 5 * 60 * 1_000;
 
-/** After this time with failures only, the subscription is paused. */
+/** A subscription is paused after its receiver has only failed for this long. */
 export const failingMaxMs = 96 * 60 * 60 * 1_000;
 
-/** While the breaker is open, nothing is sent until `breakerOpenUntilMs`, and one request at a time after that. */
+/** While the breaker is open, the lane sends nothing until `breakerOpenUntilMs`, then one request at a time. */
 export function isBreakerOpen(state: LaneState): boolean {
   return state.breakerOpenUntilMs !== null;
 }
 
 /**
- * The state after a successful attempt: the breaker is closed. A `Retry-After` that has not passed still applies. Returns the
- * same object if nothing changed.
+ * Returns the state after a successful attempt, which closes the breaker. A `Retry-After` applies until its time has
+ * passed. Returns the same object if nothing changed.
  */
 export function afterSuccess(state: LaneState, nowMs: number): LaneState {
   const { consecutiveFailures, holdUntilMs } = state;
@@ -26,9 +26,9 @@ export function afterSuccess(state: LaneState, nowMs: number): LaneState {
 }
 
 /**
- * The state after a failed attempt. The breaker opens for 5 s after ten failures in a row. Each failed probe doubles that
- * time, up to 5 min. A failure that arrives before the breaker allows a probe belongs to an earlier request and does not
- * prolong it.
+ * Returns the state after a failed attempt. Ten consecutive failures open the breaker for 5 s. Each failed probe
+ * doubles that time, up to 5 min. A failure that arrives before the breaker allows a probe belongs to an earlier
+ * request, and does not extend the time.
  */
 export function afterFailure(state: LaneState, nowMs: number): LaneState {
   const consecutiveFailures = state.consecutiveFailures + 1;

@@ -6,8 +6,8 @@ import { FencedOutError } from '../workers/fenced-out-error.ts';
  *
  * - `unavailable`: the same call can succeed later
  * - `locked`: another transaction holds a lock on a row of the call
- * - `fenced-out`: this worker was declared dead, so that no later call writes anything
- * - `refused`: storage refuses something in the call
+ * - `fenced-out`: this worker was declared dead, and its later calls write nothing
+ * - `refused`: storage refuses an item of the call
  */
 export type CallFailure = 'unavailable' | 'locked' | 'fenced-out' | 'refused';
 

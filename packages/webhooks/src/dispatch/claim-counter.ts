@@ -10,7 +10,7 @@ export interface ClaimCounterOptions {
   storage: Pick<DispatchStorage, 'countClaims'>;
   clock: Pick<Clock, 'setTimer'>;
   onCounted: (lane: Lane) => void;
-  /** Called once after the takes of one call. */
+  /** Called once after each call. */
   afterCounted: () => void;
   onRefused: (lane: Lane, error: unknown) => void;
   onLocked: (lane: Lane, error: unknown) => void;
@@ -22,7 +22,7 @@ interface CountRequest {
   readonly epoch: number;
 }
 
-/** Counts in storage that deliveries are about to be sent, so that one that ends the process is noticed. */
+/** Counts claims in storage before the deliveries are sent, so that a delivery that ends the process is detected. */
 export class ClaimCounter {
   readonly #calls: BatchedCalls<CountRequest, void>;
 
@@ -47,7 +47,7 @@ export class ClaimCounter {
     });
   }
 
-  /** No effect if a take of the lane is being counted. */
+  /** No effect while a claim of the lane is being counted. */
   count(queued: QueuedDelivery): void {
     const { lane } = queued;
     if (lane.isCounting) return;

@@ -11,13 +11,13 @@ export type NextStep =
 /** What an attempt means for its delivery and for its lane. */
 export interface AttemptClassification {
   readonly next: NextStep;
-  /** How long the receiver asked not to be called at all. Null if it did not. */
+  /** How long the receiver asked to receive no requests at all. Null if it did not. */
   readonly holdMs: number | null;
-  /** The receiver reported that it will not come back, so the subscription is paused. */
+  /** The receiver responded 410 Gone, so the subscription is paused. */
   readonly isGone: boolean;
 }
 
-// Shared, because a classification is made for every delivery.
+// Shared: every attempt is classified.
 export const delivered: NextStep = Object.freeze({ kind: 'delivered' });
 export const failed: NextStep = Object.freeze({ kind: 'failed' });
 const success: AttemptClassification = Object.freeze({ next: delivered, holdMs: null, isGone: false });
@@ -26,7 +26,7 @@ const gone = 410;
 const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
 
 /**
- * Decides what an attempt means. A status counts only when the response was complete.
+ * Classifies an attempt. A status counts only if the response was complete.
  *
  * @param attempt the number of this attempt, from 1
  * @param nowMs database time, to which a date in `Retry-After` refers

@@ -3,8 +3,8 @@ export interface Clock {
   /** Milliseconds since 1970 by the database clock. Can step forward or back when the clock of the database is corrected. */
   nowMs(): number;
   /**
-   * Calls `callback` once, after `delayMs` of elapsed time, whatever the clock reads by then. 0: once other work that is ready
-   * has run.
+   * Calls `callback` once after `delayMs` of elapsed time, even if the clock is corrected meanwhile. With 0, it runs
+   * after other work that is ready.
    *
    * @returns a function that cancels the timer
    */

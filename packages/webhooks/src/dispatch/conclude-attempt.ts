@@ -15,7 +15,7 @@ export interface ConcludeContext {
   readonly onEvent: OnDispatchEvent;
 }
 
-/** Decides what an attempt means, updates its lane accordingly, and returns what to record. */
+/** Classifies an attempt, updates its lane, and returns the result to record. */
 export function concludeAttempt(
   { clock, random, onEvent }: ConcludeContext,
   queued: QueuedDelivery,
@@ -40,7 +40,7 @@ export function concludeAttempt(
     onEvent({ kind: isBreakerOpen(previous) ? 'breaker-closed' : 'breaker-opened', lane: lane.id });
   }
   const pause = pauseReason(classification, lane, nowMs);
-  // A subscription that is resumed starts without the failures that paused it.
+  // A resumed subscription starts with a clean state.
   if (pause !== null) lane.state = cleanLaneState;
   const { startedAt, durationMs, responseStatus, error } = result;
   return {

@@ -25,14 +25,16 @@ export interface DispatcherOptions {
   /** From 0 (inclusive) to 1 (exclusive). */
   random: () => number;
   onEvent: OnDispatchEvent;
-  /** The lease of the worker. Nothing settled for this time is reported as `settling-stalled`. */
+  /**
+   * The lease of the worker. The dispatcher reports `settling-stalled` when it has recorded no result for this long.
+   */
   leaseMs: number;
-  /** How many requests can be in flight. Defaults to 2000. */
+  /** The maximum number of requests in flight. Defaults to 2,000. */
   slots?: number | undefined;
-  /** How many settle calls can be in flight. Defaults to 4. */
+  /** The maximum number of settle calls in flight. Defaults to 4. */
   settleConcurrency?: number | undefined;
   memory?: MemoryLimits | undefined;
-  /** How many lanes are in memory before idle ones are forgotten. Defaults to 50,000. */
+  /** Idle lanes are evicted when there are more lanes than this. Defaults to 50,000. */
   lanesMax?: number | undefined;
 }
 
@@ -41,18 +43,27 @@ export interface DispatcherStats {
   readonly inFlight: number;
   /** Results that are not recorded yet. */
   readonly unsettled: number;
-  /** Deliveries that wait in memory, and those that refills in flight can return. */
+  /** Deliveries that wait in memory, plus the room that refills in flight have reserved. */
   readonly queued: number;
   readonly queuedBodyBytes: number;
 }
 
-/** How many requests start before other work of the process runs: responses, timeouts, new deliveries. */
+/** How many requests start before the process handles other work: responses, timeouts, new deliveries. */
 const startsMax = 16;
 
-/** A request that probably opens a connection takes as long to start as this many on an open one. */
+/** A request that probably opens a connection counts as this many requests on an open one. */
 const connectingStarts = 4;
 
-/** Connects the parts, and starts requests whenever a slot is free and a lane may use it. */
+/**
+ * Sends the deliveries of the lanes that this process owns. Starts a request whenever a slot is free and a lane may use
+ * it.
+ *
+ *     const dispatcher = new Dispatcher({ storage, send, clock, random, onEvent, leaseMs: 15_000 });
+ *     dispatcher.openLane(lane); // it has pending deliveries in storage
+ *     dispatcher.offer(deliveries); // they were just written
+ *     dispatcher.closeLane(subscriptionId); // it was paused or deleted
+ *     await dispatcher.drain(); // records the results of all requests in flight
+ */
 export class Dispatcher {
   readonly #clock: SteadyClock;
   readonly #registry: LaneRegistry;
@@ -109,16 +120,16 @@ export class Dispatcher {
   }
 
   /**
-   * Adds new deliveries. To be called immediately after the commit of the transaction that wrote them. Those that do not fit
-   * into memory are read later. A lane that is not in memory is taken to have no other pending deliveries, so `openLane` must
-   * have been called for those that have.
+   * Adds new deliveries. Call it immediately after the commit that wrote them. Deliveries that do not fit into memory
+   * are read from storage later. A lane that is not in memory must have no other pending deliveries: if it has, call
+   * `openLane` first.
    */
   offer(deliveries: readonly PendingDelivery[]): void {
     const nowMs = this.#clock.nowMs();
     const changed = new Set<Lane>();
     for (const delivery of deliveries) {
       const lane = this.#registry.findOrAdd(delivery);
-      // While a pause is being recorded, storage would still return the target.
+      // Until the pause is recorded, storage still returns a target.
       if (lane.isPausing || lane.known.has(delivery.deliveryId)) continue;
       if (lane.epoch === 0) this.#scheduler.openEmpty(lane);
       else if (!lane.isOpen) this.#scheduler.open(lane, nowMs);
@@ -130,23 +141,23 @@ export class Dispatcher {
   }
 
   /**
-   * Whether the lanes of the account have enough in memory. What is offered meanwhile may have to be left in storage and read
-   * again.
+   * Whether the lanes of the account have enough deliveries in memory. More of them may have to stay in storage and be
+   * read again.
    */
   isBehind(id: AccountId): boolean {
     const account = this.#registry.findAccount(id);
     return account !== undefined && this.#memory.hasEnough(account);
   }
 
-  /** Reads a lane that has pending deliveries in storage. What waits of it in memory is read again. */
+  /** Opens a lane that has pending deliveries in storage. Discards its in-memory queue and reloads it. */
   openLane(id: LaneId): void {
     this.#scheduler.open(this.#registry.findOrAdd(id), this.#clock.nowMs());
     this.#dispatch();
   }
 
   /**
-   * Opens lanes of a worker that died. Each starts with one request at a time, which is counted in storage before it is sent,
-   * until its first result is settled.
+   * Opens lanes whose last owner died. Until its first result is recorded, each lane sends one request at a time, and
+   * storage counts the claim before the request starts.
    */
   openShardAfterTakeover(lanes: readonly LaneId[]): void {
     const nowMs = this.#clock.nowMs();
@@ -158,7 +169,9 @@ export class Dispatcher {
     this.#dispatch();
   }
 
-  /** Starts nothing more on a lane, because its subscription is paused or deleted. Requests in flight are settled. */
+  /**
+   * Stops sending on a lane whose subscription is paused or deleted. Results of requests in flight are still recorded.
+   */
   closeLane(id: SubscriptionId): void {
     const lane = this.#registry.find(id);
     if (lane !== undefined) this.#scheduler.close(lane);
@@ -169,12 +182,12 @@ export class Dispatcher {
     for (const lane of this.#registry.inShard(shard)) this.#scheduler.close(lane);
   }
 
-  /** Closes all lanes, because other workers own all shards. */
+  /** Closes all lanes after this worker has lost its shards. */
   closeAllShards(): void {
     for (const lane of this.#registry.all()) this.#scheduler.close(lane);
   }
 
-  /** The deliveries of these shards that are in flight or whose results are not recorded. */
+  /** Returns the deliveries of these shards that are in flight or not recorded yet. */
   unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[] {
     const lanes = shards.flatMap((shard) => this.#registry.inShard(shard));
     return lanes.flatMap(({ known }) =>
@@ -184,18 +197,18 @@ export class Dispatcher {
     );
   }
 
-  /** Those of these shards that have lanes of a worker that died, of which nothing was settled since. */
+  /** Returns the shards with a taken-over lane that has recorded no result yet. */
   recoveringIn(shards: readonly Shard[]): Shard[] {
     return shards.filter((shard) => this.#registry.inShard(shard).some((lane) => lane.isOpen && lane.isRecovering));
   }
 
-  /** The subscription has changed. Nothing more is sent before its target is read again. */
+  /** Reads the target of a changed subscription again before its lane sends anything more. */
   laneChanged(id: SubscriptionId): void {
     const lane = this.#registry.find(id);
     if (lane?.isOpen) this.#scheduler.targetChanged(lane, this.#clock.nowMs());
   }
 
-  /** Starts nothing more on any lane. */
+  /** Stops claiming deliveries. Requests in flight continue. */
   stopClaiming(): void {
     this.#isClaiming = false;
     this.#scheduler.stop();
@@ -204,7 +217,7 @@ export class Dispatcher {
     this.#cancelPaceTimer?.();
   }
 
-  /** Stops, and resolves when everything in flight has ended and is settled. */
+  /** Stops claiming. Resolves once every request in flight has ended and its result is recorded. */
   drain(): Promise<void> {
     this.stopClaiming();
     this.#continue();
@@ -228,7 +241,7 @@ export class Dispatcher {
     this.#dispatch();
   }
 
-  /** Starts what may start, or ends the drain. */
+  /** Starts requests, or completes the drain. */
   #continue(): void {
     this.#dispatch();
     if (!this.#isClaiming && this.#slots.inFlight === 0 && this.#recorder.size === 0) this.#drained.resolve();
@@ -241,7 +254,7 @@ export class Dispatcher {
       this.#startIsolatedRun(nowMs);
       return;
     }
-    // As many results as slots can wait to be recorded. More would have to be sent again if this process died.
+    // At most as many results as slots wait to be recorded: if this process died, their deliveries would be sent again.
     let started = 0;
     while (this.#recorder.size < this.#slots.total) {
       if (started >= startsMax) {
@@ -286,7 +299,7 @@ export class Dispatcher {
     this.#scheduler.schedule(lane, nowMs);
   }
 
-  /** Starts the next delivery that runs alone, once nothing else is in flight or unsettled. */
+  /** Starts the next isolated run once nothing else is in flight or unsettled. */
   #startIsolatedRun(nowMs: number): void {
     if (this.#isolatedRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.size > 0) return;
     const queued = this.#isolatedRuns.next;
@@ -312,7 +325,7 @@ export class Dispatcher {
 
   #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
     lane.known.delete(delivery.deliveryId);
-    // In storage it is still due at its earlier time.
+    // Storage still has the earlier due time, so the next refill must read the lane from its start.
     lane.readWholeAtMs = -Infinity;
     this.#memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
     this.#scheduler.schedule(lane, nowMs);

@@ -4,7 +4,7 @@ import type { NextStep } from './classify-attempt.ts';
 import type { PendingDelivery } from './pending-delivery.ts';
 import type { PauseReason } from './storage.ts';
 
-/** What the dispatcher reports for logs and metrics. Alarms need the attention of an operator. */
+/** Events of the dispatcher for logs and metrics. Alarms need an operator. */
 export type DispatchEvent =
   /** An attempt has ended. */
   | {
@@ -17,21 +17,24 @@ export type DispatchEvent =
     }
   /** Results were recorded by one call. */
   | { readonly kind: 'settled'; readonly count: number }
-  /** The row of the delivery had changed, so that its result was not recorded as usual. */
+  /**
+   * The delivery was no longer pending as this worker had read it. A success was recorded nevertheless, a failure was
+   * not.
+   */
   | { readonly kind: 'settlement-stale'; readonly delivery: PendingDelivery }
   | { readonly kind: 'lane-paused'; readonly lane: SubscriptionId; readonly reason: PauseReason }
   | { readonly kind: 'breaker-opened' | 'breaker-closed'; readonly lane: SubscriptionId }
-  /** The receiver asked not to be called (`Retry-After`). */
+  /** The receiver asked to receive no requests (`Retry-After`). */
   | { readonly kind: 'lane-held'; readonly lane: SubscriptionId; readonly holdMs: number }
   | { readonly kind: 'storage-unavailable'; readonly call: StorageCall; readonly error: unknown }
-  /** Another transaction has locked a row. The call is repeated for it alone. */
+  /** Another transaction has locked a row. The call is repeated for that row only. */
   | {
       readonly kind: 'storage-locked';
       readonly call: StorageCall;
       readonly lane: SubscriptionId;
       readonly error: unknown;
     }
-  /** Settling works again after `settling-stalled`. */
+  /** A result was recorded again after `settling-stalled`. */
   | { readonly kind: 'settling-resumed' }
   | DispatchAlarm;
 
@@ -52,9 +55,9 @@ export type DispatchAlarm =
       readonly delivery: PendingDelivery;
       readonly error: unknown;
     }
-  /** So many settlements of the lane were refused that it stops. */
+  /** Storage refused so many results of the lane that it sends nothing more. */
   | { readonly kind: 'lane-stopped'; readonly alarm: true; readonly lane: SubscriptionId }
-  /** Storage refused to read the lane or to count a take. The lane waits for a minute. */
+  /** Storage refused to read the lane or to count a claim. The lane waits for a minute. */
   | {
       readonly kind: 'lane-refused';
       readonly alarm: true;
@@ -62,11 +65,11 @@ export type DispatchAlarm =
       readonly call: StorageCall;
       readonly error: unknown;
     }
-  /** The delivery was taken five times without a result, and fails. Its attempts may have ended this process. */
+  /** The delivery was claimed five times without a result, and fails. It may be what ended those workers. */
   | { readonly kind: 'delivery-given-up'; readonly alarm: true; readonly delivery: PendingDelivery }
   /**
-   * Nothing was recorded for a whole lease, because storage is unavailable or refuses everything. The worker must not renew
-   * its lease. Nothing starts until a result is recorded.
+   * No result was recorded for a whole lease: storage is unavailable or refuses every result. The worker must not renew
+   * its lease. No request starts until a result is recorded.
    */
   | { readonly kind: 'settling-stalled'; readonly alarm: true; readonly unsettled: number };
 

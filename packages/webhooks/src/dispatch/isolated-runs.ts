@@ -1,26 +1,33 @@
 import type { QueuedDelivery } from './lane.ts';
 
-/** After a turn, other deliveries run for four times as long as the turn kept them waiting. */
+/** After an isolated run, other deliveries run for four times as long as it blocked them. */
 const othersShare = 4;
 
 /**
- * Deliveries that were taken three times without a result. Each may be the one that ends the process, so each gets a turn in
- * which nothing else is in flight.
+ * Sends deliveries that were claimed three times without a result. Each may be what ended its workers, so nothing else
+ * is in flight during its request.
+ *
+ * | state        | other deliveries | ends                                            |
+ * | ------------ | ---------------- | ----------------------------------------------- |
+ * | idle         | start            | when a delivery is added                        |
+ * | waiting      | are blocked      | when all of them have ended and are recorded    |
+ * | running      | are blocked      | when the result of the delivery is recorded     |
+ * | cooling down | start            | after four times as long as others were blocked |
  */
 export class IsolatedRuns {
   readonly #waiting: QueuedDelivery[] = [];
   #blockedSinceMs: number | null = null;
 
-  /** Other deliveries run now. */
+  /** Other deliveries run, although deliveries wait for an isolated run. */
   isCoolingDown = false;
-  /** The delivery that has the turn and is in flight or not settled. */
+  /** The delivery in its isolated run: in flight or unsettled. */
   running: QueuedDelivery | null = null;
 
   add(queued: QueuedDelivery): void {
     this.#waiting.push(queued);
   }
 
-  /** Whether it is the turn of such a delivery, so that no other may start. */
+  /** Whether an isolated run is waiting or running, so that no other delivery may start. */
   blocksOthers(nowMs: number): boolean {
     if (this.running !== null) return true;
     const blocksOthers = this.#waiting.length > 0 && !this.isCoolingDown;
@@ -28,7 +35,7 @@ export class IsolatedRuns {
     return blocksOthers;
   }
 
-  /** The waiting delivery that was taken least often. */
+  /** The waiting delivery with the fewest claims. */
   get next(): QueuedDelivery | undefined {
     let next: QueuedDelivery | undefined;
     for (const queued of this.#waiting) {
@@ -42,9 +49,9 @@ export class IsolatedRuns {
   }
 
   /**
-   * Ends the turn, and begins the rest.
+   * Ends the isolated run and starts the cooldown.
    *
-   * @returns how long the rest takes, in milliseconds
+   * @returns the duration of the cooldown in milliseconds
    */
   end(nowMs: number): number {
     const cooldownMs = othersShare * (nowMs - (this.#blockedSinceMs ?? nowMs));

@@ -1,28 +1,28 @@
 import type { Lane } from './lane.ts';
 
-/** A target is read again in the background after this time. */
+/** A target that is older than this is read again in the background. */
 export const targetRefreshMs = 4_000;
 
-/** Nothing is sent to a target that was read longer ago. */
+/** A target that is older than this is not used. */
 const targetMaxAgeMs = 5_000;
 
-/** A delivery that was taken this often without a result is sent while nothing else is in flight. */
+/** A delivery that was claimed this often without a result is sent in an isolated run. */
 const claimsToIsolate = 3;
 
-/** A delivery that was taken this often without a result is not sent again. */
+/** A delivery that was claimed this often without a result fails. */
 const claimsMax = 5;
 
 /**
  * What a lane needs before it can start a request:
  *
- * - `nothing`: it has nothing to send, or continues when a request ends, is settled or read
- * - `time`: its first delivery is not due, or its receiver may not be called yet
+ * - `nothing`: it is closed, has no capacity or nothing to send, or waits for a refill or a count that is in progress
+ * - `time`: its first delivery is not due, or the breaker, `Retry-After` or an error holds the lane back
  * - `deliveries`: its next deliveries are in storage only
- * - `target`: its target has not been read in the last 5 s
- * - `count`: the take of its first delivery must be counted
- * - `run-alone`: its first delivery was taken three times, and must be sent while nothing else is in flight
- * - `give-up`: its first delivery was taken five times, and must be given up
- * - `slot`: nothing but a slot
+ * - `target`: its target was not read in the last 5 s
+ * - `count`: storage must count the claim of its first delivery
+ * - `isolated-run`: its first delivery was claimed three times, and must be sent while nothing else is in flight
+ * - `give-up`: its first delivery was claimed five times, and must fail
+ * - `slot`: only a slot
  */
 export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'isolated-run' | 'give-up' | 'slot';
 

@@ -4,7 +4,7 @@ export interface Ordered<Self> {
   isBefore(other: Self): boolean;
 }
 
-/** The deliveries of one lane that wait in memory, in the order of their due times, then of their sequence. */
+/** The deliveries of one lane that wait in memory, ordered by due time, then by sequence. */
 export class LaneQueue<Queued extends Ordered<Queued>> {
   readonly #deliveries: Queued[] = [];
   /** The size of all bodies. */

@@ -3,13 +3,13 @@ import type { Shard } from '../shard.ts';
 import { Account } from './account.ts';
 import { Lane } from './lane.ts';
 
-/** Names a lane and its account. */
+/** Identifies a lane and its account. */
 export interface LaneId {
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
 }
 
-/** The lanes in memory. Idle lanes are kept for their history, and forgotten when there are too many lanes. */
+/** The lanes in memory. Idle lanes stay for their history, and are evicted when there are too many lanes. */
 export class LaneRegistry {
   readonly #lanes = new Map<SubscriptionId, Lane>();
   readonly #accounts = new Map<AccountId, Account>();
@@ -61,7 +61,7 @@ export class LaneRegistry {
     return [...this.#lanes.values()];
   }
 
-  /** Looks at a few lanes only. Those in use move to the end, so that the next call looks at others. */
+  /** Examines at most eight lanes. Moves lanes in use to the end, so that the next call examines others. */
   #forgetIdleLane(): void {
     let looked = 0;
     for (const lane of this.#lanes.values()) {

@@ -14,10 +14,10 @@ import type { DispatchStorage, Refill } from './storage.ts';
 import { TargetReader } from './target-reader.ts';
 import { WakeSchedule } from './wake-schedule.ts';
 
-/** How long a lane waits that cannot be read, or whose secret cannot be decrypted. */
+/** How long a lane waits when it cannot be read, or when its secret cannot be decrypted. */
 const blockedMs = 60_000;
 
-/** While memory is crowded, a lane that waits for longer than this leaves its queue in storage. */
+/** While memory is crowded, a lane that waits for longer than this drops its queue. */
 const shortWaitMs = 5_000;
 
 export interface LaneSchedulerOptions {
@@ -28,13 +28,13 @@ export interface LaneSchedulerOptions {
   slots: Slots<Lane>;
   isolatedRuns: IsolatedRuns;
   onEvent: OnDispatchEvent;
-  /** The first delivery of a lane was taken too often. It is removed from the queue. */
+  /** The first delivery of a lane exceeded its claim limit. It is removed from the queue. */
   onGiveUp: (queued: QueuedDelivery) => void;
-  /** Lanes were scheduled outside a call of the dispatcher, so that some may be able to start. */
+  /** A timer or a response of storage has scheduled lanes, so some may be able to start. */
   onScheduled: () => void;
 }
 
-/** Brings each lane to the point where it needs nothing but a slot, and lets it wait for one. */
+/** Provides what each lane needs (see `LaneNeed`) until it only needs a slot, then requests the slot. */
 export class LaneScheduler {
   readonly #options: LaneSchedulerOptions;
   readonly #wakes: WakeSchedule;
@@ -74,7 +74,7 @@ export class LaneScheduler {
     });
   }
 
-  /** To be called after every change to a lane. */
+  /** Call it after every change to a lane. */
   schedule(lane: Lane, nowMs: number): void {
     const { slots, memory, isolatedRuns } = this.#options;
     const need = laneNeed(lane, nowMs);
@@ -101,7 +101,7 @@ export class LaneScheduler {
     }
   }
 
-  /** Reads the lane from storage. What is in memory of it and not taken is forgotten. */
+  /** Reloads the lane from storage. Drops queued deliveries that are not claimed. */
   open(lane: Lane, nowMs: number): void {
     this.#forget(lane);
     lane.isOpen = true;
@@ -111,13 +111,13 @@ export class LaneScheduler {
     this.targetChanged(lane, nowMs);
   }
 
-  /** Opens a lane of which nothing is in storage. */
+  /** Opens a lane that has no deliveries in storage. */
   openEmpty(lane: Lane): void {
     lane.epoch += 1;
     lane.isOpen = true;
   }
 
-  /** Starts nothing more. The lane is forgotten once nothing of it is in flight or unsettled. */
+  /** Stops sending on the lane. Evicts it after its last result is recorded. */
   close(lane: Lane): void {
     this.#forget(lane);
     lane.isOpen = false;
@@ -127,7 +127,7 @@ export class LaneScheduler {
     if (lane.known.size === 0) this.#options.registry.remove(lane);
   }
 
-  /** Reads the target and the stored state of the lane before anything else is sent. */
+  /** Reads the target and the stored state again before the lane sends anything more. */
   targetChanged(lane: Lane, nowMs: number): void {
     lane.targetEpoch += 1;
     lane.isReadingTarget = false;
@@ -145,7 +145,7 @@ export class LaneScheduler {
     this.#claims.count(queued);
   }
 
-  /** Memory was freed. */
+  /** Call it after memory was freed. */
   startRefills(): void {
     this.#refiller.startNext();
   }

@@ -1,17 +1,23 @@
 /**
- * What is remembered about the receiver of a lane. It is stored per subscription, so that a worker that takes over knows it.
- * Times are milliseconds.
+ * The history of the receiver of a lane. It is stored per subscription, so that the next owner knows it. Times are in
+ * milliseconds.
  */
 export interface LaneState {
   /** Failed attempts since the last success, of any delivery. */
   readonly consecutiveFailures: number;
-  /** Until when no request is sent because the breaker is open; after that, single probes. Null while it is closed. */
+  /**
+   * No request is sent before this time while the breaker is open, and single probes after it. Null while the breaker
+   * is closed.
+   */
   readonly breakerOpenUntilMs: number | null;
   /** Probes that failed since the breaker opened. */
   readonly breakerProbes: number;
-  /** Until when the receiver asked not to be called (`Retry-After`). Null if it did not. Can lie in the past. */
+  /**
+   * The receiver asked to receive no requests before this time (`Retry-After`). Null if it did not ask. Can lie in the
+   * past.
+   */
   readonly holdUntilMs: number | null;
-  /** When the first failure since the last success happened. Null if none did. */
+  /** Time of the first failure since the last success. Null if there was none. */
   readonly failingSinceMs: number | null;
 }
 
@@ -24,7 +30,7 @@ export const cleanLaneState: LaneState = Object.freeze({
   failingSinceMs: null,
 });
 
-/** Converts the times of a state to another clock, which reads `offsetMs` more. */
+/** Converts the times of a state to a clock that is ahead by `offsetMs`. */
 export function shiftLaneState(state: LaneState, offsetMs: number): LaneState {
   if (offsetMs === 0) return state;
   const shift = (timeMs: number | null): number | null => (timeMs === null ? null : timeMs + offsetMs);
@@ -36,7 +42,7 @@ export function shiftLaneState(state: LaneState, offsetMs: number): LaneState {
   };
 }
 
-/** Records that the receiver asked not to be called before `untilMs`. The later of two such times applies. */
+/** Holds the lane until `untilMs`, or longer if an earlier `Retry-After` lasts longer. */
 export function holdLane(state: LaneState, untilMs: number): LaneState {
   return { ...state, holdUntilMs: Math.max(state.holdUntilMs ?? 0, untilMs) };
 }

@@ -6,7 +6,7 @@ export interface LaneTarget {
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
   readonly callbackUrl: string;
-  /** Counts the URLs of the subscription. What is remembered about a receiver belongs to one of them. */
+  /** Incremented with each new callback URL. The state of a receiver belongs to one URL. */
   readonly urlNumber: number;
   /** Null if the stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
   readonly secret: string | null;
@@ -22,7 +22,7 @@ export function isSendable(target: LaneTarget): target is SendableTarget {
   return target.secret !== null;
 }
 
-/** Whether both targets lead to the same requests. The stored state does not matter. */
+/** Whether both targets produce the same requests. Ignores the stored state. */
 export function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
   return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
 }

@@ -8,26 +8,38 @@ import type { SendableTarget } from './lane-target.ts';
 import type { PendingDelivery } from './pending-delivery.ts';
 import { SlotLane } from './slots.ts';
 
-/** How many requests one receiver gets at the same time. */
+/** The maximum number of concurrent requests to one receiver. */
 const windowMax = 16;
 
-/** A lane with more deliveries in flight or not settled starts nothing. Bounds the list that a refill excludes. */
+/** The maximum number of deliveries in flight or unsettled per lane. Bounds the list of ids that a refill excludes. */
 const unfinishedMax = 64;
 
-/** A lane stops when storage has refused this many of its results, so that its receiver does not get all of them again. */
+/**
+ * A lane stops after storage refused this many of its results, because the receiver may get each of these deliveries again.
+ */
 export const setAsideMax = 16;
 
 const quickMs = 500;
 const goodResponsesToBeQuick = 20;
 
-/** The node of a lane in the heap of wake-ups. In the heaps of the slots, the lane itself is the node. */
+/** The node of a lane in the heap of wake-ups. The heaps of `Slots` contain the lane itself. */
 export interface WakeNode extends HeapNode {
   readonly lane: Lane;
 }
 
 /**
  * One subscription in the memory of this process. It holds the first deliveries of the subscription, in order; the rest are
- * in storage only. Times are those of the steady clock.
+ * in storage only. Times are by the steady clock.
+ *
+ * | state      | flags                    | the lane                              | ends                                                                                                              |
+ * | ---------- | ------------------------ | ------------------------------------- | ----------------------------------------------------------------------------------------------------------------- |
+ * | closed     | not `isOpen`             | sends nothing                         | when it is opened, or evicted                                                                                     |
+ * | recovering | `isOpen`, `isRecovering` | sends one counted request at a time   | with the first recorded result                                                                                    |
+ * | open       | `isOpen`                 | sends                                 | when it is closed, or a result pauses it                                                                          |
+ * | pausing    | `isPausing`              | sends nothing, ignores new deliveries | when the result that pauses it is recorded: the lane is opened, and reading its target shows whether it is paused |
+ *
+ * The flags `isRefilling`, `isReadingTarget` and `isCounting` say which call to storage an open lane waits for. `laneNeed`
+ * derives the next step from all flags.
  */
 export class Lane extends SlotLane {
   readonly id: SubscriptionId;
@@ -35,22 +47,22 @@ export class Lane extends SlotLane {
   readonly wake: WakeNode = { lane: this, heapKey: 0, heapIndex: -1 };
 
   readonly queue = new LaneQueue<QueuedDelivery>();
-  /** All deliveries of the lane that this process has: in the queue, waiting to run alone, or taken. */
+  /** All deliveries of the lane in this process: queued, waiting for an isolated run, or claimed. */
   readonly known = new Map<DeliveryId, QueuedDelivery>();
-  /** When the first delivery that is in storage only is due, or earlier. Infinity if the queue is complete. */
+  /** A lower bound for the due time of the first delivery that is in storage only. Infinity if the queue is complete. */
   storedDueAtMs = Infinity;
   /** A refill is requested or in flight. The queue is empty, and nothing is added to it. */
   isRefilling = false;
-  /** When the first delivery is due that the refill in flight may have missed. Infinity if there is none. */
+  /** The due time of the first delivery that the refill in flight may have missed. Infinity if there is none. */
   missedDueAtMs = Infinity;
 
-  /** When the lane was last read from its start. -Infinity: the next refill must do so. */
+  /** When a refill last read the lane from its start. -Infinity: the next refill must do so. */
   readWholeAtMs = -Infinity;
 
   isOpen = false;
-  /** Incremented when the lane is opened or closed. What was read for an earlier epoch is ignored. */
+  /** Incremented when the lane is opened or closed. Responses of storage to requests of an earlier epoch are ignored. */
   epoch = 0;
-  /** A settlement that pauses the subscription is not written yet, so storage would still return a target. */
+  /** A result that pauses the subscription is not recorded yet, so storage still returns a target. */
   isPausing = false;
 
   target: SendableTarget | null = null;
@@ -61,22 +73,22 @@ export class Lane extends SlotLane {
   /** The next target replaces the state of the lane. */
   adoptsState = true;
   state: LaneState = cleanLaneState;
-  /** Nothing starts before this time, because the target or the deliveries cannot be read. */
+  /** The lane starts nothing before this time, because its target or its deliveries could not be read. */
   blockedUntilMs = -Infinity;
 
-  /** How many requests may be in flight while the breaker is closed. */
+  /** The maximum number of requests in flight while the breaker is closed. */
   window = 1;
   #goodResponses = goodResponsesToBeQuick;
-  /** Deliveries whose result is not settled. Written by the settler. */
+  /** Deliveries whose result is not recorded yet. Written by the settler. */
   unsettled = 0;
-  /** Which sequence of calls settles the results of the lane. Does not change while any are unsettled. */
+  /** The sequence of calls that records the results of the lane. Does not change while any are unsettled. */
   settleSequence = 0;
-  /** Deliveries whose result storage refused. They stay known and taken. */
+  /** Deliveries whose result storage refused. They stay claimed. */
   setAside = 0;
 
-  /** The lane was opened after an expired lease and has settled nothing since. */
+  /** The lane was opened after an expired lease and has recorded no result since. */
   isRecovering = false;
-  /** The take of its first delivery is being counted. */
+  /** The claim of its first delivery is being counted. */
   isCounting = false;
 
   constructor(id: SubscriptionId, account: Account) {
@@ -85,19 +97,19 @@ export class Lane extends SlotLane {
     this.account = account;
   }
 
-  /** No request took more than 500 ms since the last 20 successes. A lane without history is quick. */
+  /** At least 20 requests succeeded since the last one that took more than 500 ms. A lane without history is quick. */
   get isQuick(): boolean {
     return this.#goodResponses >= goodResponsesToBeQuick;
   }
 
-  /** Whether another request may be in flight. While the breaker is open, one at a time. */
+  /** Whether the lane may have another request in flight. While the breaker is open or the lane recovers, one at a time. */
   get hasCapacity(): boolean {
     if (this.isRecovering && this.unsettled > 0) return false;
     const limit = isBreakerOpen(this.state) || this.isRecovering ? 1 : this.window;
     return this.inFlight < limit && this.inFlight + this.unsettled < unfinishedMax && this.setAside < setAsideMax;
   }
 
-  /** Open, and nothing of it is in memory or in storage. */
+  /** Open, without deliveries in memory or in storage. */
   get isIdle(): boolean {
     return this.isOpen && this.known.size === 0 && this.storedDueAtMs === Infinity;
   }
@@ -108,7 +120,7 @@ export class Lane extends SlotLane {
     return Math.max(dueAtMs, allowedFromMs(this.state), this.blockedUntilMs);
   }
 
-  /** Updates the window and the history after a request. To be called before the state is updated. */
+  /** Updates the window and the history after a request. Call it before the state is updated. */
   learn(durationMs: number, succeeded: boolean, nowMs: number): void {
     if (durationMs > quickMs) this.#goodResponses = 0;
     else if (succeeded && !this.isQuick) this.#goodResponses += 1;
@@ -117,7 +129,7 @@ export class Lane extends SlotLane {
     else this.window = Math.min(this.window * 2, windowMax);
   }
 
-  /** Forgets what was learned about another callback URL. */
+  /** Resets the history of the receiver, because the callback URL has changed. */
   forgetReceiver(): void {
     this.window = 1;
     this.#goodResponses = goodResponsesToBeQuick;
@@ -131,11 +143,11 @@ export class QueuedDelivery {
   /** By the steady clock. */
   readonly dueAtMs: number;
   readonly sequence: number;
-  /** It is in flight, being settled or set aside, so that it must neither be sent again nor be forgotten. */
+  /** In flight, being recorded or set aside: must neither be sent again nor dropped. */
   isClaimed = false;
-  /** Its next attempt is counted in storage, which happens only after an expired lease. */
+  /** Storage has counted the claim for the next attempt. Required in a recovering lane and for an isolated run. */
   isCounted = false;
-  /** The slot-time that its request was charged when it started. */
+  /** The slot-time charged when its request started. */
   chargedMs = 0;
 
   constructor(lane: Lane, delivery: PendingDelivery, dueAtMs: number) {

@@ -2,8 +2,8 @@ import { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
 /**
- * Items whose rows another transaction has locked. Calls with each of them alone are repeated, one at a time, beside the calls
- * with other items, which therefore do not wait for the lock.
+ * Items whose rows another transaction has locked. Repeats the call for each of them separately, one at a time, while
+ * calls with other items continue.
  */
 export class LockedItems<Item> {
   readonly #clock: Pick<Clock, 'setTimer'>;

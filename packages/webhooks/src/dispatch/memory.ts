@@ -3,8 +3,8 @@ import type { Lane, QueuedDelivery } from './lane.ts';
 import type { RefillOptions } from './storage.ts';
 
 /**
- * How much waits in memory at most. The last delivery that is added, and the first delivery of a refill, can exceed the sizes.
- * Deliveries in flight are not included: they are bounded by the slots.
+ * Limits for the deliveries that wait in memory. The last delivery that is added, and the first delivery of a refill,
+ * can exceed the sizes. Deliveries in flight are not included: the slots bound them.
  */
 export interface MemoryLimits {
   readonly queueDeliveries: number;
@@ -20,7 +20,7 @@ export const defaultMemoryLimits: MemoryLimits = {
   bodyBytes: 256_000_000,
 };
 
-/** What a refill may return. */
+/** How much a refill may return. */
 export type Room = Pick<RefillOptions, 'limit' | 'bodyBytesMax'>;
 
 const crowdedShare = 1 / 2;
@@ -31,15 +31,21 @@ const enoughShare = 1 / 2;
 /**
  * The deliveries that wait in the queues of all lanes.
  *
- * A queue always holds the first deliveries of its lane: what does not fit is left in storage, and everything that is due
- * after a delivery left in storage is left there, too. So a lane needs a refill only when its queue is empty.
+ * A queue always holds the first deliveries of its lane. A delivery that does not fit stays in storage, and so does
+ * every delivery that is due after it. So a lane needs a refill only when its queue is empty.
  *
- * Lanes that wait for slots must not use up the memory. Queues of slow lanes are small, as are all queues once half of the
- * memory is used, and the last quarter is for the first delivery of each quick lane.
+ * Lanes that wait for slots must not use up the memory. The maximum length of a queue depends on the share of the
+ * memory in use (with the default limits):
+ *
+ * | memory in use | quick lane | slow lane |
+ * | ------------- | ---------- | --------- |
+ * | up to 1/2     | 256        | 16        |
+ * | below 3/4     | 16         | 16        |
+ * | below 1       | 1          | 0         |
  */
 export class Memory {
   readonly #limits: MemoryLimits;
-  /** Deliveries in all queues, and those that refills in flight can return. */
+  /** Deliveries in all queues, plus the room that refills in flight have reserved. */
   deliveries = 0;
   bodyBytes = 0;
 
@@ -47,7 +53,7 @@ export class Memory {
     this.#limits = limits;
   }
 
-  /** More than half is used. Lanes that cannot start soon should not stay in memory. */
+  /** More than half is used: lanes that cannot start soon should drop their queues. */
   get isCrowded(): boolean {
     return this.#usedShare > crowdedShare;
   }
@@ -57,7 +63,7 @@ export class Memory {
     return this.#queueMax(lane) > 0;
   }
 
-  /** Whether the account has enough in memory: half of what its queues hold, or little more than what is in flight. */
+  /** Whether the account has enough in memory: half of what its queues can hold, or a sixteenth while memory is crowded. */
   hasEnough({ queued, lanes }: Account): boolean {
     const share = this.isCrowded ? smallQueueShare : enoughShare;
     return queued >= lanes * this.#limits.queueDeliveries * share;
@@ -85,7 +91,7 @@ export class Memory {
     return queued;
   }
 
-  /** A delivery of the lane that is due then is in storage only. */
+  /** Notes that a delivery of the lane is in storage only. Drops the queued deliveries that are due later. */
   leaveInStorage(lane: Lane, dueAtMs: number): void {
     lane.storedDueAtMs = Math.min(lane.storedDueAtMs, dueAtMs);
     if (lane.isRefilling) lane.missedDueAtMs = Math.min(lane.missedDueAtMs, dueAtMs);
@@ -94,7 +100,7 @@ export class Memory {
     }
   }
 
-  /** Leaves the whole queue in storage. */
+  /** Drops the queue. Its deliveries stay in storage. */
   forget(lane: Lane): void {
     const { first } = lane.queue;
     if (first === undefined) return;
@@ -102,7 +108,7 @@ export class Memory {
     while (lane.queue.length > 0) this.#removeLast(lane);
   }
 
-  /** Reserves room for a refill. To be called only if the lane has room. */
+  /** Reserves room for a refill. Call it only if the lane has room. */
   reserve(lane: Lane): Room {
     const { deliveries, bodyBytes } = this.#limits;
     const room = {
@@ -119,7 +125,7 @@ export class Memory {
     this.bodyBytes -= bodyBytesMax;
   }
 
-  /** Leaves later deliveries of the lane in storage if its queue is full. */
+  /** Drops later deliveries of a full queue. Returns false if the new delivery does not fit. */
   #makeRoom(queued: QueuedDelivery): boolean {
     const { queue } = queued.lane;
     const bytesMax = this.#queueBytesMax(queued.lane) - queued.delivery.body.length;

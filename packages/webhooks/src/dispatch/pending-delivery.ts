@@ -1,6 +1,6 @@
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../ids.ts';
 
-/** A delivery that is not finished: all that sending needs, apart from the target of its lane. */
+/** An unfinished delivery, with everything that sending needs except the target of its lane. */
 export interface PendingDelivery {
   readonly deliveryId: DeliveryId;
   readonly subscriptionId: SubscriptionId;
@@ -15,7 +15,7 @@ export interface PendingDelivery {
   readonly sequence: string;
   /** How many attempts are recorded. */
   readonly attempts: number;
-  /** How many workers took this delivery and died before they recorded an attempt. */
+  /** How many workers claimed this delivery and died before they recorded an attempt. */
   readonly claims: number;
   /** When the next attempt may start. */
   readonly dueAtMs: number;

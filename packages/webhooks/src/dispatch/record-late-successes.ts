@@ -6,11 +6,11 @@ import { lockLateDeliveries } from './sql/lock-late-deliveries.ts';
 import { lockPendingDeliveries } from './sql/lock-pending-deliveries.ts';
 
 /**
- * Records that deliveries were delivered, although another worker has recorded something else about them. Repeating it changes
- * nothing. A delivery whose partition was dropped is left out.
+ * Records late successes: another worker has already recorded another result for these deliveries. Idempotent. Skips a
+ * delivery whose partition was dropped.
  *
- * Each statement sees what was committed before it started. So the locks come first: a result that another worker is recording
- * at this moment is either visible to the last statement, or changes nothing.
+ * Each statement sees what was committed before it started, so the locks come first. A result that another worker is
+ * recording at this moment is then either visible to the last statement, or writes nothing.
  *
  * @param successes in the order of subscription and delivery
  * @returns the deliveries whose attempt was not recorded before

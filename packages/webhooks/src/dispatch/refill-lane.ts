@@ -6,13 +6,13 @@ import { type LanePosition, selectPendingDeliveries, type StoredDelivery } from 
 import type { Refill, RefillOptions } from './storage.ts';
 
 /**
- * Deliveries that are due later are left in storage until then. After a hand-over, the former owner may still record the
- * results of such deliveries.
+ * Deliveries that are due later than this stay in storage. After a handover, the former owner may still record their
+ * results.
  */
 const readAheadMs = 1_000;
 
 /**
- * Reads the first deliveries of a lane with their bodies. Those without a payload are left out.
+ * Reads the first deliveries of a lane with their bodies. Skips deliveries without a payload.
  *
  * @param onPayloadMissing called for each delivery that has no payload although it has not expired
  */
@@ -23,7 +23,7 @@ export async function refillLane(
   onPayloadMissing: (delivery: StoredDelivery) => void,
 ): Promise<Refill> {
   for (let position: LanePosition = { dueAtMs: fromDueAtMs, sequence: '0' }; ;) {
-    // One more than can be returned: it tells when the lane must be read again.
+    // One row more than can be returned: its due time decides when to read the lane again.
     const { nowMs, deliveries: rows } = await selectPendingDeliveries(database, lane, position, exclude, limit + 1);
     const isLater = ({ dueAtMs }: StoredDelivery): boolean => dueAtMs > nowMs + readAheadMs;
     const later = rows.findIndex(isLater);
@@ -38,7 +38,7 @@ export async function refillLane(
       else deliveries.push({ ...row, body });
     }
     const last = chosen.at(-1);
-    // When all payloads of this part are missing, the lane continues after it. Reading it again would never end.
+    // If every payload of this part is missing, continues after it. Otherwise the lane would read this part forever.
     if (deliveries.length > 0 || next === undefined || last === undefined) {
       return { deliveries, nextDueAtMs: next?.dueAtMs ?? null };
     }

@@ -8,12 +8,13 @@ import type { DispatchStorage, Refill } from './storage.ts';
 const inFlightMax = 4;
 
 /**
- * A lane is read from its first delivery in storage, not from its start. An old snapshot, as of a running dump, keeps the
- * index entries of everything that was delivered since, and a read from the start would visit them all.
+ * How often a lane is read from its start. Other refills start at the first delivery that is in storage only: while an
+ * old snapshot exists, as of a running dump, a read from the start visits the index entries of everything delivered
+ * since.
  */
 const wholeReadMs = 30_000;
 
-/** Storage computes the due time of a retry before the dispatcher does. */
+/** Storage computes the due time of a retry before the dispatcher does, so it can be earlier. */
 const marginMs = 10_000;
 
 export interface RefillerOptions {
@@ -30,7 +31,7 @@ interface RefillRequest {
   readonly epoch: number;
 }
 
-/** Reads the next deliveries of lanes whose queues are empty, a few lanes at a time, when there is room in memory. */
+/** Refills the lanes whose queues are empty, a few at a time, while memory has room. */
 export class Refiller {
   readonly #options: RefillerOptions;
   readonly #backoff = new Backoff();
@@ -53,7 +54,7 @@ export class Refiller {
     this.startNext();
   }
 
-  /** Starts refills. To be called when memory was freed. */
+  /** Starts refills. Call it after memory was freed. */
   startNext(): void {
     while (this.#inFlight < inFlightMax && this.#cancelPause === null && !this.#isStopped) {
       const request = this.#nextRequest();
@@ -106,7 +107,8 @@ export class Refiller {
     if (nowMs - lane.readWholeAtMs < wholeReadMs) {
       const fromDueAtMs = lane.storedDueAtMs - clock.offsetMs - marginMs;
       const refill = await storage.refill(lane.id, { ...options, fromDueAtMs });
-      // Otherwise an earlier delivery, which the former owner has rescheduled, could be the only one that is left.
+      // Otherwise reads from the start: a delivery that the former owner has rescheduled to an earlier time could be
+      // the only one left.
       if (refill.deliveries.length > 0 && refill.nextDueAtMs !== null) return refill;
     }
     const refill = await storage.refill(lane.id, { ...options, fromDueAtMs: -Infinity });

@@ -10,7 +10,7 @@ import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, SettleResult } from './storage.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
-/** After a result that storage did not recognize, the lane waits this long before it is read again. */
+/** How long a lane waits before it is read again after a stale result. */
 const staleBlockedMs = 1_000;
 
 export interface ResultRecorderOptions {
@@ -22,13 +22,13 @@ export interface ResultRecorderOptions {
   memory: Memory;
   scheduler: LaneScheduler;
   onEvent: OnDispatchEvent;
-  /** The result of the delivery is recorded, or it is set aside. */
+  /** The result of the delivery is recorded, or the delivery is set aside. */
   onConcluded: (queued: QueuedDelivery) => void;
   /** Called once after the results of one call. */
   afterConcluded: () => void;
 }
 
-/** Has results recorded, and puts what follows from them into effect in memory. */
+/** Records results, then updates the lanes and queues in memory. */
 export class ResultRecorder {
   readonly #options: ResultRecorderOptions;
   readonly #settler: Settler;
@@ -56,7 +56,7 @@ export class ResultRecorder {
     return this.#settler.size;
   }
 
-  /** Nothing was recorded for a whole lease. */
+  /** No result was recorded for a whole lease. */
   get isStalled(): boolean {
     return this.#settler.isStalled;
   }
@@ -70,7 +70,7 @@ export class ResultRecorder {
     this.#options.onEvent({ kind: 'lane-paused', lane: lane.id, reason: result.pause });
   }
 
-  /** Lets a delivery fail that was taken too often without a result. */
+  /** Fails a delivery that exceeded its claim limit. */
   giveUp(queued: QueuedDelivery): void {
     const { delivery } = queued;
     queued.isClaimed = true;
@@ -107,7 +107,10 @@ export class ResultRecorder {
     memory.add(new QueuedDelivery(lane, retried, dueAtMs));
   }
 
-  /** The delivery may still be pending, in another state. The wait bounds what a process sends that has lost its shards. */
+  /**
+   * The delivery may still be pending, in another state. The wait bounds how much a process sends after it has lost its
+   * shards.
+   */
   #stale({ queued: { lane, delivery } }: UnsettledResult, nowMs: number): void {
     this.#options.onEvent({ kind: 'settlement-stale', delivery });
     this.#options.memory.leaveInStorage(lane, nowMs);
@@ -115,7 +118,7 @@ export class ResultRecorder {
     lane.blockedUntilMs = nowMs + staleBlockedMs;
   }
 
-  /** The delivery stays known and taken, so that it is neither read nor sent again. */
+  /** The delivery stays claimed, so that it is neither read nor sent again. */
   #refused(result: UnsettledResult, error: unknown): void {
     const { onEvent, clock, afterConcluded } = this.#options;
     const { lane, delivery } = result.queued;
@@ -130,7 +133,7 @@ export class ResultRecorder {
     const { registry, scheduler, onConcluded } = this.#options;
     const { lane } = queued;
     onConcluded(queued);
-    // If the subscription got another URL meanwhile, it is not paused. Its target shows which is the case.
+    // A subscription whose URL has changed meanwhile is not paused. Reading its target shows which is the case.
     if (pause !== null && lane.isPausing) scheduler.open(lane, nowMs);
     if (lane.isOpen) scheduler.schedule(lane, nowMs);
     else if (lane.known.size === 0) registry.remove(lane);

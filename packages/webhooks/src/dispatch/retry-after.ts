@@ -6,7 +6,7 @@
 export function parseRetryAfter(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
   if (/^\d{1,15}$/.test(value)) return Number(value) * 1_000;
-  // Only the format that senders must use. `Date.parse` accepts many other strings.
+  // Only the format that servers must send. `Date.parse` accepts many other strings.
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)) return null;
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);

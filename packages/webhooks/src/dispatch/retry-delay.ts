@@ -5,7 +5,7 @@ const jitterShare = 0.2;
 /** The longest delay before jitter, and the longest that a receiver can ask for. */
 export const retryDelayMaxMs = 12 * 60 * 60 * 1_000;
 
-/** How many attempts a delivery gets. With these delays they take about three days. */
+/** The maximum number of attempts of a delivery. With these delays they take about three days. */
 export const attemptsMax = 15;
 
 /**

@@ -7,18 +7,18 @@ import type { DispatchStorage, SettleResult } from './storage.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
 const collectMs = 3;
-// Small enough that putting the results of one call into effect does not delay other work of the process.
+// Small, so that applying the results of one call does not delay other work of the process.
 const batchMax = 256;
 
-/** When results of this many lanes are refused without a recorded one in between, that is not the fault of single results. */
+/** If storage refuses results of this many lanes and records none in between, the fault is not in single results. */
 const refusedLanesMax = 4;
 
 export interface SettlerOptions {
   storage: Pick<DispatchStorage, 'settle'>;
   clock: Pick<Clock, 'setTimer'>;
-  /** How many calls can be in flight. */
+  /** The maximum number of calls in flight. */
   concurrency: number;
-  /** Nothing settled for this time is a stall. */
+  /** Settling has stalled when no result was recorded for this long. */
   leaseMs: number;
   onSettled: (batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>) => void;
   onRefused: (result: UnsettledResult, error: unknown) => void;
@@ -31,9 +31,9 @@ export interface SettlerOptions {
 type SettleCalls = BatchedCalls<UnsettledResult, ReadonlyMap<DeliveryId, SettleResult>>;
 
 /**
- * Records results in batches, with a few calls in flight at the same time. All unsettled results of a lane go through the
- * same sequence of calls, so that the states of the lane are recorded in order, and no two calls change the same
- * subscription. A call that takes long, for example because a row is locked, delays only the lanes that have results in it.
+ * Records results in batches, through a few concurrent sequences of calls. All unsettled results of a lane use the same
+ * sequence, so that the states of the lane are recorded in order and no two calls change the same subscription. A slow
+ * call, for example on a locked row, delays only the lanes of its sequence.
  */
 export class Settler {
   readonly #options: SettlerOptions;
@@ -61,7 +61,7 @@ export class Settler {
           onDone: (batch, results) => this.#settled(batch, results),
           onRefused: (result, error) => this.#refused(result, error),
           onLocked: (result, error) => {
-            // Later results of the lane overtake this one, and their states are later.
+            // Later results of the lane overtake this one, and contain a later state.
             result.laneState = null;
             options.onLocked(result, error);
           },
@@ -88,7 +88,7 @@ export class Settler {
     this.#sequences[lane.settleSequence]?.add(result);
   }
 
-  /** The first sequence without a call in flight, so that batches are large when few results arrive. */
+  /** Returns the first sequence without a call in flight, so that batches are large when few results arrive. */
   #freeSequence(): number {
     const free = this.#sequences.findIndex((calls) => !calls.isCalling);
     if (free !== -1) return free;
@@ -106,7 +106,7 @@ export class Settler {
     this.#options.onSettled(batch, results);
   }
 
-  /** A refused result does not count as progress: when storage refuses all results, another worker has to take over. */
+  /** A refused result is no progress: if storage refuses every result, another worker must take over. */
   #refused(result: UnsettledResult, error: unknown): void {
     this.#size -= 1;
     result.queued.lane.unsettled -= 1;
@@ -116,7 +116,7 @@ export class Settler {
   }
 }
 
-/** Storage updates each lane once, to its last state. */
+/** Keeps the last state of each lane: one statement cannot update a row twice. */
 function keepLastLaneStates(batch: readonly UnsettledResult[]): void {
   let seen: Set<SubscriptionId> | null = null;
   for (let index = batch.length - 1; index >= 0; index -= 1) {

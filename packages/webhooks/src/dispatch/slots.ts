@@ -1,6 +1,6 @@
 import { Heap, type HeapNode } from './heap.ts';
 
-/** What the slots know about an account. */
+/** The part of an account that `Slots` uses. */
 export class SlotAccount {
   /** Slots that its lanes hold beyond the first of each lane. */
   extraSlots = 0;
@@ -9,7 +9,7 @@ export class SlotAccount {
 /** Where a lane waits for a slot. */
 type Place = 'none' | 'first' | 'further' | 'slow' | 'blocked';
 
-/** What the slots know about a lane. Written by `Slots` only, apart from `isQuick`. */
+/** The part of a lane that `Slots` uses. Written by `Slots` only, except `isQuick`. */
 export abstract class SlotLane implements HeapNode {
   abstract readonly account: SlotAccount;
   /** Whether its receiver responds quickly. Changes only when a request ends, or while the lane waits for no slot. */
@@ -19,14 +19,17 @@ export abstract class SlotLane implements HeapNode {
   heapIndex = -1;
   place: Place = 'none';
   inFlight = 0;
-  /** Milliseconds of slots that the lane has used, on a scale that all lanes share. */
+  /** The slot-time that the lane has used, in milliseconds, on a scale that all lanes share. */
   slotTimeMs = 0;
-  /** The average duration of the last requests. A request is charged this when it starts, and the rest when it ends. */
+  /**
+   * A moving average of the durations of its requests. A request is charged this at its start, and the difference at its
+   * end.
+   */
   expectedMs = unknownMs;
   hasEnded = false;
 }
 
-/** What a request of a lane without history is expected to take. */
+/** The expected duration of a request of a lane without history. */
 const unknownMs = 100;
 
 const accountShare = 1 / 16;
@@ -35,21 +38,26 @@ const slowExtraShare = 1 / 16;
 const newSampleWeight = 1 / 4;
 
 /**
- * Deals slots to lanes. A slot is one request in flight. The lane that has used the least slot-time is next, if the quarter
- * rule allows it:
+ * Assigns slots to lanes. A slot is one request in flight. The lane with the least slot-time is next, if enough slots
+ * are free:
  *
- *     mayStart = free > total / 4 || (lane.isQuick && lane.inFlight === 0)
+ * | place     | lane                                 | may start while                        |
+ * | --------- | ------------------------------------ | -------------------------------------- |
+ * | `first`   | quick, no request in flight          | a slot is free                         |
+ * | `further` | quick, with a request in flight      | more than 1/4 of the slots are free    |
+ * | `slow`    | slow                                 | more than 5/16 of the slots are free   |
+ * | `blocked` | needs more than its account may hold | the account has released an extra slot |
  *
- * So receivers that hang can hold three quarters of the slots, and each quick lane can still start its first request. A lane
- * with a request in flight needs more than a quarter free, so it makes no difference whether that request hangs already.
- * Slow lanes leave a sixteenth more free. Otherwise a quick lane whose second event arrives while its first request is in
- * flight would wait for a slow lane to end.
+ * So receivers that hang hold at most three quarters of the slots, and each quick lane can still start its first
+ * request. A quick lane with a request in flight needs more than a quarter free, because that request may hang too.
+ * Slow lanes leave another sixteenth free, so that a quick lane whose second event arrives during its first request
+ * does not wait for a slow lane.
  *
  * An account holds at most a sixteenth of the slots beyond the first of each of its lanes.
  *
- * The lane comes first whose slot-time will be the least once its request has ended. So when a thousand lanes without history
- * start at once, a lane that is known to be quick does not wait for all of them. A lane that was idle continues at the slot-time
- * of the lanes that wait, so that it has not saved up slots.
+ * Lanes are ordered by the slot-time that they will have when their next request has ended: a lane that is known to be
+ * quick does not wait for a thousand lanes without history that start at once. A lane that was idle continues at the
+ * slot-time of the lanes that wait, so that idle time earns no slots.
  */
 export class Slots<Lane extends SlotLane> {
   readonly total: number;
@@ -63,7 +71,7 @@ export class Slots<Lane extends SlotLane> {
   readonly #slow = new Heap<Lane>();
   /** Lanes that wait until their account may hold another extra slot. */
   readonly #blocked = new Map<SlotAccount, Set<Lane>>();
-  /** Where lanes that were idle continue. Never decreases. */
+  /** The slot-time at which lanes that were idle continue. Never decreases. */
   #systemSlotTimeMs = 0;
   #free: number;
 
@@ -79,29 +87,29 @@ export class Slots<Lane extends SlotLane> {
     return this.total - this.#free;
   }
 
-  /** The lane wants to start one request. No effect if it waits already. */
+  /** Lets the lane wait for one slot. No effect if it waits already. */
   request(lane: Lane): void {
     if (lane.place !== 'none') return;
     lane.slotTimeMs = Math.max(lane.slotTimeMs, this.#systemSlotTimeMs);
     this.#wait(lane);
   }
 
-  /** The lane does not want to start a request. */
+  /** Ends the wait of the lane for a slot. */
   withdraw(lane: Lane): void {
     if (lane.place === 'none') return;
     this.#leave(lane);
     this.#unblock(lane.account);
   }
 
-  /** Whether a slow lane waits for nothing but its turn. */
+  /** Whether a slow lane may start now. */
   get hasSlow(): boolean {
     return this.#slow.first !== undefined && this.#free > this.#reservedFromSlow;
   }
 
   /**
-   * The lane that may start the next request. It stays the next until it takes the slot or withdraws.
+   * Returns the lane that may start the next request. Returns the same lane until it acquires the slot or withdraws.
    *
-   * @param mayBeSlow false leaves out slow lanes
+   * @param mayBeSlow false skips slow lanes
    */
   next(mayBeSlow = true): Lane | null {
     if (this.#free === 0) return null;
@@ -115,13 +123,13 @@ export class Slots<Lane extends SlotLane> {
   }
 
   /**
-   * Gives a slot to a lane that `next` returned.
+   * Assigns a slot to a lane that `next` returned.
    *
-   * @returns the slot-time that the lane is charged for now, to be passed to `release`
+   * @returns the slot-time that the lane is charged in advance, to be passed to `release`
    */
   acquire(lane: Lane): number {
     this.#leave(lane);
-    // A lane that uses the last quarter can be ahead of lanes that wait for more free slots.
+    // A lane in the last quarter can be ahead of lanes that wait for more free slots.
     const waitingMs = Math.min(this.#further.first?.slotTimeMs ?? Infinity, this.#slow.first?.slotTimeMs ?? Infinity);
     this.#systemSlotTimeMs = Math.max(this.#systemSlotTimeMs, Math.min(lane.slotTimeMs, waitingMs));
     this.#free -= 1;
@@ -134,10 +142,10 @@ export class Slots<Lane extends SlotLane> {
   }
 
   /**
-   * A request of the lane has ended. Call it after `isQuick` is updated.
+   * Releases the slot of a request that has ended. Call it after `isQuick` is updated.
    *
-   * @param heldMs how long the request took
-   * @param chargedMs what `take` returned
+   * @param heldMs the duration of the request
+   * @param chargedMs the return value of `acquire`
    */
   release(lane: Lane, heldMs: number, chargedMs: number): void {
     this.#free += 1;

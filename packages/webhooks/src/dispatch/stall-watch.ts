@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** Notices when work is waiting and none of it was completed for a given time. Uses timers only, so clock steps do not matter. */
+/**
+ * Detects that work is waiting and none of it was completed for a given time. Uses timers only, so that clock
+ * corrections do not matter.
+ */
 export class StallWatch {
   readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #limitMs: number;
@@ -15,12 +18,11 @@ export class StallWatch {
     this.#onStalled = onStalled;
   }
 
-  /** Work was added. */
   workAdded(): void {
     if (this.#cancelTimer === null && !this.isStalled) this.#start();
   }
 
-  /** Work was completed. `hasMore`: other work is waiting. */
+  /** @param hasMore whether other work is waiting */
   workCompleted(hasMore: boolean): void {
     this.isStalled = false;
     this.stop();

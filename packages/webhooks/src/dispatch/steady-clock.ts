@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * The database clock without its steps back. Waits inside the dispatcher use this time, so that a clock that is set back by
- * ten seconds does not delay a retry, a probe or a new delivery by ten seconds.
+ * The database clock, but it never steps back. The dispatcher waits by this time, so that a database clock that is set
+ * back by ten seconds does not delay a retry, a probe or a new delivery by ten seconds.
  */
 export class SteadyClock {
   readonly #clock: Clock;

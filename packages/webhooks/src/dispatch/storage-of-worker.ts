@@ -3,8 +3,8 @@ import { FencedOutError } from '../workers/fenced-out-error.ts';
 import type { DispatchStorage } from './storage.ts';
 
 /**
- * Reports when another worker has taken over. Results that cannot be recorded then count as stale: the new owner sends these
- * deliveries again.
+ * Adds a report when another worker has taken over. Results that can no longer be recorded count as stale: the new
+ * owner sends these deliveries again.
  */
 export function storageOfWorker(storage: DispatchStorage, onFencedOut: () => void): DispatchStorage {
   return {
@@ -24,7 +24,7 @@ export function storageOfWorker(storage: DispatchStorage, onFencedOut: () => voi
       } catch (error) {
         if (!(error instanceof FencedOutError)) throw error;
         onFencedOut();
-        // The lanes are about to be closed. Nothing may be sent that was not counted.
+        // The lanes are about to be closed. Until then, no delivery may be sent that was not counted.
         throw new StoreUnavailableError(error);
       }
     },

@@ -6,37 +6,37 @@ import type { LaneTarget } from './lane-target.ts';
 import type { PendingDelivery } from './pending-delivery.ts';
 
 /**
- * All that dispatch needs of storage. Each call is one statement or one transaction.
+ * The storage of dispatch. Each call is one statement or one transaction.
  *
  * Every function throws
  *
  * - `StoreUnavailableError` when a later call with the same input can succeed,
  * - `LockTimeoutError` when another transaction holds a lock on a row of the input,
- * - `FencedOutError` when this worker was declared dead, so that it may write nothing more.
+ * - `FencedOutError` when this worker was declared dead and may not write.
  *
  * Any other error means that storage refuses the input.
  */
 export interface DispatchStorage {
-  /** Reads the first deliveries of a lane in the order of due time and sequence. May leave out those that are due later than now. */
+  /** Reads the first deliveries of a lane by due time and sequence. May skip deliveries that are not due yet. */
   refill(lane: SubscriptionId, options: RefillOptions): Promise<Refill>;
-  /** Reads targets. A subscription that is paused or deleted is missing from the result. */
+  /** Reads targets. The result contains no subscription that is paused or deleted. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
-  /** Records results. Throws if it refuses one of them, and then records none. */
+  /** Records all results, or none: throws if it refuses one of them. */
   settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
-  /** Adds one take to each delivery. The next recorded attempt sets the takes of its delivery to 0. */
+  /** Adds one claim to each delivery. Recording an attempt resets the claims of its delivery to 0. */
   countClaims(deliveries: readonly DeliveryKey[]): Promise<void>;
 }
 
 export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>;
 
 export interface RefillOptions {
-  /** Deliveries that are due earlier are left out. -Infinity: none. */
+  /** Skips deliveries that are due earlier. -Infinity skips none. */
   readonly fromDueAtMs: number;
   /** At least 1. */
   readonly limit: number;
-  /** The result is cut off before the bodies exceed this size. The first delivery is returned whatever its size. */
+  /** The result ends before the bodies exceed this size. It contains the first delivery whatever its size. */
   readonly bodyBytesMax: number;
-  /** Deliveries to leave out: those in flight, not settled, or set aside. */
+  /** Deliveries to skip: in flight, unsettled, or set aside. */
   readonly exclude: readonly DeliveryId[];
 }
 
@@ -47,8 +47,8 @@ export interface Refill {
 }
 
 /**
- * `stale`: the delivery is no longer pending with the attempts that it had when it was read. A success is recorded
- * nevertheless, a failure is not.
+ * `stale`: the delivery is no longer pending with the number of attempts that this worker read. Storage still records a
+ * success, but not a failure.
  */
 export type SettleResult = 'settled' | 'stale';
 
@@ -66,16 +66,16 @@ export interface AttemptRecord {
 /** The result of a delivery, ready to be recorded. */
 export interface Settlement {
   readonly delivery: PendingDelivery;
-  /** Null if the delivery was given up without an attempt, because it was taken too often. */
+  /** Null if the delivery exceeded its claim limit, and fails without an attempt. */
   readonly attempt: AttemptRecord | null;
   readonly next: NextStep;
   /** Null if the state of the lane did not change, or if a later settlement of the same call contains it. */
   readonly laneState: LaneState | null;
-  /** Null unless the subscription must be paused. The state of its lane is then that of a receiver that has not failed. */
+  /** Null unless the subscription must be paused. The state of its lane is then clean. */
   readonly pause: PauseReason | null;
   /**
-   * The number of the URL that the attempt used. If the subscription has another URL by now, it is not paused, and the state of
-   * its lane does not change. Null if nothing was sent.
+   * The number of the URL that the attempt used. If the URL has changed since, storage neither pauses the subscription
+   * nor changes the state of its lane. Null if nothing was sent.
    */
   readonly urlNumber: number | null;
 }

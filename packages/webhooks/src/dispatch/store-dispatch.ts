@@ -13,11 +13,11 @@ import { selectTargets } from './sql/select-targets.ts';
 import { settle, type SettledPositions } from './sql/settle-deliveries.ts';
 import type { DispatchStorage, Settlement, SettleResult } from './storage.ts';
 
-/** What storage reports for logs and alarms. */
+/** Events of storage for logs and metrics. */
 export type DispatchStorageEvent =
-  /** A success was recorded although another worker had recorded something else about the delivery. */
+  /** A success was recorded after another worker had recorded another result for the delivery. */
   | { readonly kind: 'late-success-recorded'; readonly deliveries: readonly DeliveryId[] }
-  /** A delivery that has not expired has no payload. It is left out. */
+  /** A delivery that has not expired has no payload. It is skipped. */
   | {
       readonly kind: 'payload-missing';
       readonly alarm: true;
@@ -27,7 +27,7 @@ export type DispatchStorageEvent =
 
 export interface DispatchStorageOptions {
   store: Store;
-  /** The id under which this process writes. It changes when the worker continues after it was declared dead. */
+  /** The id under which this process writes. It changes when the worker registers again after it was declared dead. */
   workerId: () => WorkerId;
   /** Decrypts the secret of a subscription. Null if it cannot be decrypted. */
   openSecret: (subscriptionId: SubscriptionId, ciphertext: Buffer) => string | null;
@@ -75,7 +75,7 @@ export function createDispatchStorage({
   };
 }
 
-/** One statement, unless a subscription must be paused: a result and the pause that follows from it are recorded together. */
+/** One statement, unless a subscription must be paused: a result and its pause are recorded together. */
 async function settleAndPause(
   store: Store,
   workerId: WorkerId,

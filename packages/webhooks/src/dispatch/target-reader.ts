@@ -6,7 +6,7 @@ import type { Lane } from './lane.ts';
 import type { DispatchStorage } from './storage.ts';
 
 const collectMs = 1;
-// Each target has a secret to decrypt.
+// Small, because each target has a secret to decrypt.
 const batchMax = 128;
 
 export interface TargetReaderOptions {
@@ -14,7 +14,7 @@ export interface TargetReaderOptions {
   clock: Pick<Clock, 'setTimer'>;
   /** The target is null if the subscription is paused or deleted. */
   onTarget: (lane: Lane, target: LaneTarget | null) => void;
-  /** Called once after the targets of one call. */
+  /** Called once after each call. */
   afterTargets: () => void;
   onRefused: (lane: Lane, error: unknown) => void;
   onLocked: (lane: Lane, error: unknown) => void;

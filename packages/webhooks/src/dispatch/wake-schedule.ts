@@ -2,10 +2,10 @@ import { Heap } from './heap.ts';
 import type { Lane, WakeNode } from './lane.ts';
 import type { SteadyClock } from './steady-clock.ts';
 
-/** Timers are set for at most this time, so that the database clock is read again after it was set forward. */
+/** The longest timer, so that the clock is read again soon after it was set forward. */
 const timerMaxMs = 60_000;
 
-/** Calls back for each lane at its time, with one timer for all lanes. */
+/** Wakes each lane at its time, with one timer for all lanes. */
 export class WakeSchedule {
   readonly #clock: SteadyClock;
   readonly #onWake: (lane: Lane, nowMs: number) => void;
@@ -54,7 +54,7 @@ export class WakeSchedule {
 
   #wake(): void {
     const nowMs = this.#clock.nowMs();
-    // Callbacks that set a wake-up now do not start a timer each: one is started for all at the end.
+    // Otherwise each callback that sets a wake-up would start a timer. One is started for all of them below.
     this.#timerAtMs = -Infinity;
     for (let { first } = this.#heap; first !== undefined && first.heapKey <= nowMs; { first } = this.#heap) {
       this.#heap.remove(first);

@@ -6,7 +6,7 @@ import { idRange } from '../id-order.ts';
 import type { AttemptRecord, DeliveryKey } from '../storage.ts';
 
 // The attempt keeps its number unless another worker has recorded one with that number. An attempt that is already recorded
-// changes nothing: its delivery may be pending again, because it was replayed.
+// changes nothing: its delivery may be pending again after a replay.
 // webhook_attempt, webhook_delivery, webhook_pending_delivery and webhook_failed_delivery by primary key.
 const insertLateSuccessesStatement: Statement = {
   name: 'insert-late-successes',
@@ -49,8 +49,7 @@ export interface LateSuccess extends DeliveryKey {
 }
 
 /**
- * Records successful attempts of deliveries that are no longer pending with the attempts that they had. They are delivered,
- * whatever another worker has recorded about them meanwhile.
+ * Records late successes. The deliveries then count as delivered, whatever another worker has recorded for them.
  *
  * @returns the deliveries whose attempt was not recorded before
  */

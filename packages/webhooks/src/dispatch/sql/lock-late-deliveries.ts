@@ -22,9 +22,10 @@ const lockLateDeliveriesStatement: Statement = {
 };
 
 /**
- * Locks deliveries until the end of the transaction, so that one late success at a time is recorded for each.
+ * Locks deliveries until the end of the transaction, so that concurrent late successes of one delivery are recorded one
+ * after the other.
  *
- * @returns those that exist
+ * @returns the deliveries that exist
  * @throws {FencedOutError} if the worker was declared dead
  */
 export async function lockLateDeliveries(

@@ -13,7 +13,7 @@ const lockPendingStatement: Statement = {
     for update of p`,
 };
 
-/** Waits until no other transaction is recording a result of these deliveries, and prevents others from doing so. */
+/** Waits for transactions that are recording results of these deliveries, and blocks further ones. */
 export async function lockPendingDeliveries(database: Database, deliveries: readonly DeliveryKey[]): Promise<void> {
   const subscriptions = pgArray(deliveries.map(({ subscriptionId }) => subscriptionId));
   await database.query(lockPendingStatement, [subscriptions, pgArray(deliveries.map(({ deliveryId }) => deliveryId))]);

@@ -3,7 +3,7 @@ import { pgArray } from '../../pg-array.ts';
 import type { WorkerId } from '../../workers/worker-id.ts';
 import type { Settlement } from '../storage.ts';
 
-// A subscription that is resumed starts without the failures that paused it, so their record is deleted.
+// Deletes the state of the receiver: a resumed subscription starts without the failures that paused it.
 // webhook_subscription and webhook_receiver_state by primary key.
 const pauseSubscriptionsStatement: Statement = {
   name: 'pause-failing-subscriptions',
@@ -21,7 +21,7 @@ const pauseSubscriptionsStatement: Statement = {
 };
 
 /**
- * Pauses the subscriptions whose results say so, unless they have another URL by now, or are paused or deleted.
+ * Pauses the subscriptions of these results, except those that have another URL by now, are paused or are deleted.
  *
  * @param settlements in the order of their subscriptions
  */

@@ -5,7 +5,7 @@ import { pgArray } from '../../pg-array.ts';
 import type { Shard } from '../../shard.ts';
 import type { LaneId } from '../lane-registry.ts';
 
-// The limit keeps this one lookup per subscription, however many deliveries it has.
+// The limit makes this one lookup per subscription, however many deliveries it has.
 // webhook_subscription_by_shard, webhook_pending_delivery by primary key.
 const selectLanesStatement: Statement = {
   name: 'select-lanes-of-shards',
@@ -16,7 +16,7 @@ const selectLanesStatement: Statement = {
     where s.shard = any($1::smallint[]) and s.deleted_at is null and s.paused_reason is null`,
 };
 
-/** Reads the subscriptions in shards that have pending deliveries, and are neither paused nor deleted. */
+/** Reads the subscriptions of these shards that have pending deliveries and are neither paused nor deleted. */
 export async function selectLanesOfShards(database: Database, shards: readonly Shard[]): Promise<LaneId[]> {
   const { lanes } = onlyRow(
     await database.query<{ lanes: [SubscriptionId, AccountId][] }>(selectLanesStatement, [pgArray(shards)]),

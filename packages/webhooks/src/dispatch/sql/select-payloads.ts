@@ -18,7 +18,7 @@ const selectPayloadsStatement: Statement = {
     ) p`,
 };
 
-/** Reads bodies. The result has the order of `keys`, and undefined where there is no payload. */
+/** Reads bodies in the order of `keys`. An element is undefined if there is no payload. */
 export async function selectPayloads(
   database: Database,
   keys: readonly { eventId: EventId; eventVersion: string }[],

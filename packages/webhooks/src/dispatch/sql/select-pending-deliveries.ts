@@ -4,11 +4,10 @@ import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../ids.t
 import { pgArray } from '../../pg-array.ts';
 import type { PendingDelivery } from '../pending-delivery.ts';
 
-// One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse rounds
-// large numbers. Expired deliveries no longer have a payload; retention deletes them.
-// PostgreSQL plans the first executions for their values. It does not know the value of a subselect, so it expects the limit to
-// cut most rows off, and reads in the order of the index. Otherwise it would read and sort all rows of a lane that it takes for
-// a short one.
+// One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse
+// rounds large numbers. Expired deliveries no longer have a payload; retention deletes them.
+// The subselect hides the limit from the planner, which then expects it to cut off most rows, and reads in the order of the
+// index. With the value, it would read and sort all rows of a lane whose length it underestimates.
 // webhook_pending_delivery_due.
 const selectPendingStatement: Statement = {
   name: 'select-pending-deliveries',

@@ -44,7 +44,7 @@ export interface StoredTarget {
   readonly state: LaneState;
 }
 
-/** Reads where the deliveries of subscriptions are sent. Those that are paused or deleted are missing from the result. */
+/** Reads the targets of subscriptions. The result contains no subscription that is paused or deleted. */
 export async function selectTargets(
   database: Database,
   subscriptions: readonly SubscriptionId[],

@@ -5,9 +5,9 @@ import type { WorkerId } from '../../workers/worker-id.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 
-// One DELETE takes all rows, in the order of the primary key, so that two statements with the same rows cannot deadlock. It
-// drives everything else through RETURNING: a delivery that will be retried is inserted again, which costs as much as an
-// update of due_at, because that is indexed. Two statements, DELETE and UPDATE, would lock in two orders.
+// One DELETE locks all rows in the order of the primary key, so that two statements with the same rows cannot deadlock. A
+// DELETE and an UPDATE would lock in two orders. Everything else follows from its RETURNING. A retry is inserted again,
+// which costs as much as an update of due_at, because that column is indexed.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
 const settleDeliveries: Statement = {
   name: 'settle-deliveries',
@@ -76,15 +76,15 @@ const settleDeliveries: Statement = {
     from settled`,
 };
 
-/** The positions in the batch, from 1, of the results whose delivery was pending. Null: all. */
+/** The positions in the batch, from 1, of the results whose delivery was pending. Null means all. */
 export type SettledPositions = ReadonlySet<number> | null;
 
 /**
- * Records results: for each delivery that is pending with the attempts that it had when it was read, inserts the attempt, and
- * removes or reschedules the delivery. A delivery that was given up without an attempt gets none.
+ * Records results. For each delivery that is pending with the number of attempts that this worker read, it inserts the
+ * attempt, and removes or reschedules the delivery. A delivery that exceeded its claim limit gets no attempt.
  *
- * The state of a receiver is written only with a result that was recorded, and only while the subscription is neither paused nor
- * deleted, and has the URL that the state is about.
+ * It writes the state of a receiver only with a result that was recorded, and only while the subscription is neither
+ * paused nor deleted and still has the URL of that state.
  *
  * @param batch in the order of subscription and delivery
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
