@@ -2,9 +2,9 @@ import type { QueueEntry } from './queue-entry.ts';
 
 /** Why an entry cannot be fanned out now. */
 export interface BlockReason {
-  /** Null: the database refused the entry, or its event is being kept for another reason than its type. */
+  /** Null if the database refused the entry, or a change of a subscription could not be applied. */
   readonly eventType: string | null;
-  /** The subscription that the entry is for. Null if it is for all. */
+  /** The subscription that the entry is for. Null if it is for all of them. */
   readonly subscriptionId: QueueEntry['subscriptionId'];
 }
 
@@ -13,7 +13,10 @@ interface BlockedGroup {
   readonly entries: QueueEntry[];
 }
 
-/** The entries of an account that wait for another build, or for another try. They do not delay later entries. */
+/**
+ * The entries of an account that wait for another build, or for another attempt after a minute. Later entries overtake
+ * them.
+ */
 export class BlockedEntries {
   readonly #groups = new Map<string, BlockedGroup>();
   size = 0;

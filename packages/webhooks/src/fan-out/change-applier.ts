@@ -10,7 +10,7 @@ import type { QueuedAccount } from './queued-account.ts';
 export interface ChangeApplierOptions {
   known: KnownEntries;
   onSubscriptionChanged: (change: LaneId) => Promise<void>;
-  /** Examines the blocked entries of the account. */
+  /** Moves the blocked entries of the account that can be fanned out now to the waiting ones. */
   examine: (account: QueuedAccount) => Promise<void>;
   pause: (accounts: readonly QueuedAccount[]) => void;
   onFenced: () => void;
@@ -18,8 +18,7 @@ export interface ChangeApplierOptions {
 }
 
 /**
- * Applies the changes of subscriptions that are first in the queue of their account. Their entries then wait for a round,
- * which deletes them.
+ * Applies the changes of subscriptions that are first in the queue of their account. A later round deletes their entries.
  */
 export class ChangeApplier {
   readonly #options: ChangeApplierOptions;
@@ -28,7 +27,7 @@ export class ChangeApplier {
     this.#options = options;
   }
 
-  /** Takes the first changes of the account, which becomes busy. */
+  /** Claims the changes at the head of the account's queue. The account becomes busy. */
   claim(account: QueuedAccount): QueueEntry[] {
     account.isBusy = true;
     const changes: QueueEntry[] = [];
@@ -49,7 +48,7 @@ export class ChangeApplier {
     const errors = [...failed.values()];
     if (errors.some((error) => error instanceof FencedOutError)) {
       known.restore(account, changes);
-      // A worker that was declared dead before may continue under a new id by now.
+      // A worker that was declared dead may already have registered under a new id.
       if (!account.isRemoved) onFenced();
       return;
     }

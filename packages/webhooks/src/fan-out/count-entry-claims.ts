@@ -6,7 +6,7 @@ import type { WorkerId } from '../workers/worker-id.ts';
 import type { QueueEntry } from './queue-entry.ts';
 
 /**
- * Counts that this worker takes the entries, before it renders them.
+ * Counts that this worker claims the entries, before it renders them.
  *
  * Served by webhook_event_queue_pkey.
  *

@@ -16,29 +16,29 @@ export interface DiscoveryOptions {
   known: KnownEntries;
   limits: FanOutLimits;
   onEvent: OnFanOutEvent;
-  /** Entries of these accounts were added, or are complete again. */
+  /** Entries of these accounts were added, or all of their entries are in memory again. */
   onDiscovered: (accounts: ReadonlySet<QueuedAccount>) => void;
-  /** A subscription of the account changed. Called before `onDiscovered`. */
+  /** A subscription of the account has changed. Called before `onDiscovered`. */
   onChange: (account: QueuedAccount) => void;
-  /** What was unread of the account was read. */
+  /** The unread entries of the account were read. */
   onReadAgain: (account: QueuedAccount) => void;
 }
 
-/** What is read of one shard. */
+/** The progress of the reads of one shard. */
 interface ShardReader {
   readonly shard: Shard;
   readonly watermark: ShardWatermark;
   isRemoved: boolean;
   isWoken: boolean;
-  /** The next read starts from the mark, although a long transaction holds it. */
+  /** The next read starts from the watermark, although a long transaction holds it back. */
   isFromWatermark: boolean;
-  /** Where the read continues that the last statement did not complete. Null if it did. */
+  /** Where the next statement continues the read. Null if the last statement completed it. */
   continuesAfter: QueuePosition | null;
   /** Where the read of the whole shard continues. Null if none is in progress. */
   wholeAfter: QueuePosition | null;
-  /** The last owner died, so that what it left is counted. */
+  /** The last owner died, so claims of the entries that it left are counted. */
   readonly isRecovering: boolean;
-  /** The last position that it left. Null until all were read. */
+  /** The last position of the entries that it left. Null until all of them were read. */
   recoverThrough: QueuePosition | null;
 }
 
@@ -46,17 +46,22 @@ interface ReadJob {
   readonly reader: ShardReader;
   readonly shard: Shard;
   readonly after: QueuePosition;
-  /** `new`: from the mark on. `unread`: what accounts forgot. `whole`: everything. */
+  /** `new`: from the watermark on. `unread`: the entries that accounts dropped from memory. `whole`: all entries. */
   readonly kind: 'new' | 'unread' | 'whole';
   readonly unread: readonly UnreadAccount[];
 }
 
-/** How many polls a long transaction can delay what another transaction commits below the tip. */
+/**
+ * While a long transaction holds the watermark back, every fifth poll reads from it. Finds what other transactions commit
+ * at earlier positions.
+ */
 const pollsPerReadFromWatermark = 5;
 
 const rowsPerReadMin = 64;
 
-/** Reads the queue: woken shards at once, all shards at every poll, and one of the 64 shards as a whole at each poll. */
+/**
+ * Reads the queue: a woken shard immediately, all shards at each poll, and one of the 64 shards as a whole at each poll.
+ */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #readers = new Map<Shard, ShardReader>();
@@ -91,7 +96,7 @@ export class Discovery {
     this.#readers.delete(shard);
   }
 
-  /** Whether entries wait that were queued when the shard was taken over. */
+  /** Whether the shard still holds entries from before the takeover. */
   isRecovering(shard: Shard): boolean {
     const reader = this.#readers.get(shard);
     if (reader === undefined || !reader.isRecovering) return false;
@@ -113,7 +118,7 @@ export class Discovery {
     this.readNext();
   }
 
-  /** To be called at every poll. */
+  /** Call it at each poll. */
   poll(): void {
     this.#polls += 1;
     const whole = this.#readers.get(this.#polls % shardCount);
@@ -123,7 +128,7 @@ export class Discovery {
     this.wake(null);
   }
 
-  /** Reads if there is something to read. To be called when an account may be read again. */
+  /** Starts the next read if there is something to read. Call it when an account may be read again. */
   readNext(): void {
     if (this.#isStopped || this.#reading !== null || this.#cancelPause !== null) return;
     const jobs = this.#nextJobs();
@@ -208,7 +213,7 @@ export class Discovery {
     if (last === null && reader.isRecovering) reader.recoverThrough ??= reader.watermark.tip;
   }
 
-  /** Those that were queued when the shard was taken over. */
+  /** True for entries queued before the takeover. */
   #mustCount({ isRecovering, recoverThrough }: ShardReader, { position }: QueueRow): boolean {
     return isRecovering && (recoverThrough === null || position <= recoverThrough);
   }

@@ -1,6 +1,6 @@
 import type { QueueEntry, QueuePosition } from './queue-entry.ts';
 
-/** Entries in the order of their positions. Taking the first and adding a last one take constant time. */
+/** Entries in the order of their positions. Removing the first and adding a last one take constant time. */
 export class EntryList {
   #entries: QueueEntry[] = [];
   #head = 0;
@@ -28,7 +28,7 @@ export class EntryList {
     else this.#entries.splice(this.#indexOf(entry.position), 0, entry);
   }
 
-  /** Adds entries that are in order themselves. Most often they come before all others. */
+  /** Adds entries that are in order. Fast if they come before all others. */
   restore(entries: readonly QueueEntry[]): void {
     const last = entries.at(-1);
     const { first } = this;
@@ -38,7 +38,7 @@ export class EntryList {
     } else for (const entry of entries) this.add(entry);
   }
 
-  /** Removes the last entries, so that `size` are left, and returns them in order. */
+  /** Removes and returns the last entries in order, so that `size` are left. */
   cutTo(size: number): QueueEntry[] {
     this.#compact();
     return this.#entries.splice(size);

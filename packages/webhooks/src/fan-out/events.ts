@@ -1,6 +1,6 @@
 import type { AccountId, EventId, SubscriptionId } from '../ids.ts';
 
-/** What fan-out reports for logs and metrics. Alarms need the attention of an operator. */
+/** Events of fan-out for logs and metrics. Alarms need an operator. */
 export type FanOutEvent =
   /** A round was written. */
   | {
@@ -12,9 +12,12 @@ export type FanOutEvent =
       readonly failed: number;
     }
   | { readonly kind: 'fan-out-unavailable'; readonly call: FanOutCall; readonly error: unknown }
-  /** A row was locked for longer than the lock timeout. The account is repeated alone. */
+  /** A row was locked for longer than the lock timeout. The account is repeated in a separate round. */
   | { readonly kind: 'fan-out-locked'; readonly account: AccountId }
-  /** Entries of a round had been deleted, by an earlier write whose outcome was unknown or by retention. They are read again. */
+  /**
+   * Entries of a round were already deleted, by an earlier write of unknown outcome or by retention. The others are read
+   * again.
+   */
   | { readonly kind: 'fan-out-stale'; readonly entries: number }
   /** Blocked entries can be fanned out now. */
   | { readonly kind: 'entries-unblocked'; readonly account: AccountId; readonly count: number }
@@ -22,8 +25,8 @@ export type FanOutEvent =
 
 export type FanOutAlarm =
   /**
-   * This build does not know the type or the version that subscriptions of the account pin. The entries wait until a build
-   * does, or until the subscriptions no longer pin it.
+   * This build does not know the type, or the version that subscriptions of the account pin. The entries wait for a build
+   * that does, or until the subscriptions no longer pin it.
    */
   | {
       readonly kind: 'entries-blocked';
@@ -42,11 +45,11 @@ export type FanOutAlarm =
       readonly version: string;
       readonly error: unknown;
     }
-  /** The entry was taken five times by workers that died. Its deliveries failed. */
+  /** The entry was claimed five times by workers that died. Its deliveries failed. */
   | { readonly kind: 'entry-given-up'; readonly alarm: true; readonly event: EventId; readonly claims: number }
-  /** The event does not exist, or belongs to another account than its entry says. The entry is deleted. */
+  /** The event does not exist, or belongs to another account than its entry. The entry is deleted. */
   | { readonly kind: 'event-missing'; readonly alarm: true; readonly event: EventId; readonly account: AccountId }
-  /** The database refused this entry. It is set aside and tried again after a minute. */
+  /** The database refused this entry. It is set aside and retried after a minute. */
   | {
       readonly kind: 'entry-refused';
       readonly alarm: true;
@@ -61,10 +64,10 @@ export type FanOutAlarm =
       readonly subscription: SubscriptionId;
       readonly error: unknown;
     }
-  /** The worker was declared dead. Fan-out has forgotten everything. */
+  /** The worker was declared dead. Fan-out has dropped all entries. */
   | { readonly kind: 'fan-out-fenced'; readonly alarm: true };
 
-/** `alone`: one account, because of an entry that may end the process, or because its rows were locked. */
+/** `isolated`: one account, because an entry may end the process or its rows were locked. */
 export type RoundKind = 'express' | 'bulk' | 'isolated';
 
 export type FanOutCall = 'discover' | 'round' | 'change';

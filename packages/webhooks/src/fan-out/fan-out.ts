@@ -24,13 +24,13 @@ export interface FanOutOptions {
   clock: Pick<Clock, 'setTimer'>;
   workerId: () => WorkerId;
   render: Renderer;
-  /** Called straight after the commit of a round, with the deliveries of subscriptions that are not paused. */
+  /** Called immediately after the commit of a round, with the deliveries of subscriptions that are not paused. */
   offer: (deliveries: readonly PendingDelivery[]) => void;
-  /** Whether the lanes of the account have enough to send. Its entries then wait, for at most 250 ms. */
+  /** Whether the lanes of the account have enough to send. Its entries then wait, but not for more than 250 ms. */
   isBehind: (accountId: AccountId) => boolean;
-  /** A subscription was created, changed, paused, resumed or deleted. Can be called again for the same change. */
+  /** A subscription was created, changed, paused, resumed or deleted. May be called again for the same change. */
   onSubscriptionChanged: (change: LaneId) => Promise<void>;
-  /** A write whose outcome is unknown may have added deliveries to these lanes. Read them from storage. */
+  /** A write of unknown outcome may have added deliveries to these lanes. Read them from storage. */
   onUncertain: (lanes: readonly LaneId[]) => void;
   onEvent: OnFanOutEvent;
   limits?: Partial<FanOutLimits>;
@@ -39,10 +39,10 @@ export interface FanOutOptions {
 /** How often accounts that were passed over are examined. */
 const passedOverRetryMs = 5;
 
-/** How many accounts have changes applied at the same time. */
+/** The maximum number of accounts whose changes are applied at the same time. */
 const changesMax = 4;
 
-/** The pins of how many accounts one statement reads when blocked entries are examined. */
+/** How many accounts' pins one statement reads when blocked entries are examined. */
 const examinedTogether = 200;
 
 interface Progress {
@@ -50,7 +50,16 @@ interface Progress {
   readonly ended: Promise<void>;
 }
 
-/** Connects the parts, and starts rounds and changes when accounts have entries. */
+/**
+ * Turns the queued events of the shards that this process owns into deliveries. Connects the parts, and starts rounds and
+ * changes when accounts have entries.
+ *
+ *     const fanOut = new FanOut({ store, render, offer: (deliveries) => dispatcher.offer(deliveries), …options });
+ *     fanOut.addShards(acquired); // after their lanes were opened
+ *     fanOut.wake([shard]); // for each notification
+ *     await fanOut.removeShard(shard); // before the shard is released
+ *     await fanOut.stop();
+ */
 export class FanOut {
   readonly #options: FanOutOptions;
   readonly #limits: FanOutLimits;
@@ -132,12 +141,12 @@ export class FanOut {
     for (const { shard, isRecovering } of shards) this.#discovery.add(shard, isRecovering);
   }
 
-  /** Those of these shards that were added as recovering, and of which entries that were queued then still wait. */
+  /** Returns the shards that still hold entries from before the takeover. */
   recoveringIn(shards: readonly Shard[]): Shard[] {
     return shards.filter((shard) => this.#discovery.isRecovering(shard));
   }
 
-  /** Resolves when nothing of the shard is in progress. */
+  /** Stops fan-out of the shard. Resolves once none of its rounds or changes is in progress. */
   async removeShard(shard: Shard): Promise<void> {
     this.#forgetShard(shard);
     const ended: Promise<void>[] = [];
@@ -147,17 +156,17 @@ export class FanOut {
     await Promise.all(ended);
   }
 
-  /** The worker was declared dead. Nothing in progress is offered. */
+  /** Stops fan-out of all shards, because the worker was declared dead. Rounds in progress offer nothing. */
   removeAllShards(): void {
     for (const shard of this.#discovery.shards) this.#forgetShard(shard);
   }
 
-  /** There may be new entries in these shards, or in all if null. */
+  /** Reads these shards, or all shards if null. */
   wake(shards: readonly Shard[] | null): void {
     if (!this.#isStopped) this.#discovery.wake(shards);
   }
 
-  /** Starts nothing more. Resolves when nothing is in progress. */
+  /** Starts no further round or change. Resolves once none is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const cancel of this.#cancelTimers) cancel();
@@ -187,7 +196,7 @@ export class FanOut {
     if (this.#turns.hasPassedOver && !this.#isRetryPlanned) this.#retryPassedOverLater();
   }
 
-  /** About how many deliveries an event of the account makes. */
+  /** The approximate number of deliveries per event of the account. */
   #weightOf(account: QueuedAccount): number {
     return Math.max(1, this.#pins.peek(account.id)?.subscriptions.length ?? 1);
   }
@@ -215,7 +224,7 @@ export class FanOut {
     this.#progress.add(progress);
   }
 
-  /** Moves the blocked entries that can be fanned out to the others. */
+  /** Moves the blocked entries that can be fanned out now to the waiting ones. */
   async #examine(accounts: readonly QueuedAccount[]): Promise<void> {
     const { render, onEvent } = this.#options;
     const blocked = accounts.filter((account) => account.blocked.size > 0);

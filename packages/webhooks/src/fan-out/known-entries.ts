@@ -13,27 +13,27 @@ export interface QueueRow {
   readonly claims: number;
 }
 
-/** An account whose entries were in storage only when a read started, and which the read returns. */
+/** An account with unread entries, which a read in progress returns. */
 export interface UnreadAccount {
   readonly account: QueuedAccount;
   readonly epoch: number;
 }
 
-/** When memory is full, an account keeps this many entries at least. */
+/** When memory is full, an account keeps at least this many entries. */
 const keptEntriesMin = 8;
 
 /**
- * The entries in memory. Their number is bounded: of accounts that have many, the last are forgotten and read again when the
- * account has few left.
+ * The entries in memory. Their number is bounded: an account with many entries drops the last ones, and they are read again
+ * when it has few left. Entries from `QueuedAccount.unreadFrom` on are unread: in storage only.
  */
 export class KnownEntries {
   readonly #accounts = new Map<AccountId, QueuedAccount>();
   readonly #positions = new Set<QueuePosition>();
-  /** Positions that were finished while a read was in progress, which can still return them. */
+  /** Positions that were finished while a read is in progress. The read can still return them. */
   #finishedDuringRead: Set<QueuePosition> | null = null;
   readonly #unread = new Set<QueuedAccount>();
   readonly #entriesMax: number;
-  /** Memory is full of accounts that have few entries. */
+  /** Memory is full of accounts with few entries. */
   #isTight = false;
 
   constructor(entriesMax: number) {
@@ -52,7 +52,7 @@ export class KnownEntries {
     return this.#accounts.values();
   }
 
-  /** Whether an entry of the shard waits at this position or an earlier one, in memory or in storage only. */
+  /** Whether an entry of the shard waits at this position or an earlier one, in memory or unread. */
   waits(shard: Shard, through: QueuePosition): boolean {
     for (const account of this.#accounts.values()) {
       if (account.shard === shard && account.nextPosition <= through) return true;
@@ -68,7 +68,7 @@ export class KnownEntries {
     this.#finishedDuringRead = null;
   }
 
-  /** The accounts of the shard whose entries must be read now, and after which position. Null if there are none. */
+  /** The accounts of the shard whose unread entries must be read now, and after which position. Null if there are none. */
   unreadOf(shard: Shard): { accounts: UnreadAccount[]; after: QueuePosition } | null {
     const accounts: UnreadAccount[] = [];
     let after = Infinity;
@@ -87,8 +87,8 @@ export class KnownEntries {
   }
 
   /**
-   * The read returned everything from `unreadFrom` up to `last`, or everything if `last` is null. Returns false if
-   * more was forgotten in the meantime.
+   * Records that a read returned everything from `unreadFrom` up to `last`, or everything if `last` is null. Returns false
+   * if the account has dropped further entries in the meantime.
    */
   wasRead({ account, epoch }: UnreadAccount, last: QueuePosition | null): boolean {
     if (account.epoch !== epoch) return false;
@@ -97,12 +97,15 @@ export class KnownEntries {
     return true;
   }
 
-  /** Returns the account if the row is new to this process and was added. `isCounted`: see QueueEntry. */
+  /**
+   * Adds a row. Returns its account, or null if the row is already known or must stay unread. `isCounted`: see QueueEntry.
+   */
   add(row: QueueRow, isCounted: boolean): QueuedAccount | null {
     const { position, accountId, eventId, subscriptionId, claims } = row;
     if (this.#positions.has(position) || this.#finishedDuringRead?.has(position)) return null;
     const account = this.#findOrAdd(accountId);
-    // A change is a hint to read the subscription again, which may come early.
+    // Adds a change even if earlier entries are unread: it only makes the worker read the subscription again, and may come
+    // early.
     const isChange = eventId === null;
     if (account.unreadFrom !== null && position >= account.unreadFrom && !isChange) return null;
     if (this.isFull && !isChange && !this.#makeRoom(account, position)) return null;
@@ -113,28 +116,28 @@ export class KnownEntries {
     return account;
   }
 
-  /** The entry was deleted from the queue. */
+  /** Removes an entry that was deleted from the queue. */
   finish(account: QueuedAccount, entry: QueueEntry): void {
     account.claimed -= 1;
     this.#positions.delete(entry.position);
     this.#finishedDuringRead?.add(entry.position);
   }
 
-  /** The entries were not finished, and wait again. */
+  /** Returns unfinished entries to the waiting ones. */
   restore(account: QueuedAccount, entries: readonly QueueEntry[]): void {
     account.claimed -= entries.length;
     if (account.isRemoved) for (const { position } of entries) this.#positions.delete(position);
     else account.waiting.restore(entries);
   }
 
-  /** The entry waits until its reason has gone. */
+  /** Holds the entry until the cause is resolved. */
   block(account: QueuedAccount, entry: QueueEntry, eventType: string | null): void {
     account.claimed -= 1;
     if (account.isRemoved) this.#positions.delete(entry.position);
     else account.blocked.add(entry, eventType);
   }
 
-  /** Returns how many entries wait again. */
+  /** Returns entries that are no longer blocked to the waiting ones, and how many there are. */
   unblock(account: QueuedAccount, mayGoOn: (reason: BlockReason) => boolean): number {
     const released = account.blocked.release(mayGoOn);
     if (account.isRemoved) for (const { position } of released) this.#positions.delete(position);
@@ -142,7 +145,7 @@ export class KnownEntries {
     return released.length;
   }
 
-  /** Forgets the taken entries, whose state is unknown, and all that wait after them. They are read again. */
+  /** Drops claimed entries of unknown state, and all that wait after them. They are read again. */
   forget(account: QueuedAccount, claimed: readonly QueueEntry[]): void {
     account.claimed -= claimed.length;
     let from = account.unreadFrom ?? Infinity;
@@ -183,7 +186,7 @@ export class KnownEntries {
     return account;
   }
 
-  /** Few of its entries are left, or it lost them to a write of unknown outcome. */
+  /** True if the account has few entries left, or dropped all of them after an uncertain write. */
   #mayRead(account: QueuedAccount): boolean {
     if (account.isBusy || account.isPaused) return false;
     return (
@@ -191,7 +194,7 @@ export class KnownEntries {
     );
   }
 
-  /** Forgets the last entries of the account with the most. Returns false if the new entry must be forgotten too. */
+  /** Drops the last entries of the account with the most. Returns false if the new entry must stay unread, too. */
   #makeRoom(account: QueuedAccount, position: QueuePosition): boolean {
     if (this.#isTight && this.#positions.size >= this.#entriesMax) return this.#leaveUnread(account, position);
     let largest = account;

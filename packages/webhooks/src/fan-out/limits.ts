@@ -1,15 +1,15 @@
 export interface FanOutLimits {
-  /** About how many deliveries a bulk round writes. */
+  /** The approximate number of deliveries that a bulk round writes. */
   readonly bulkDeliveries: number;
-  /** About how many deliveries an express round writes. */
+  /** The approximate number of deliveries that an express round writes. */
   readonly expressDeliveries: number;
-  /** How many bulk rounds run at the same time. */
+  /** The maximum number of concurrent bulk rounds. */
   readonly bulkRounds: number;
-  /** About how many bytes the payloads of a round have, and the snapshots that it reads. */
+  /** The approximate size of the payloads of a round, and of the snapshots that it reads, in bytes. */
   readonly roundBytes: number;
-  /** How many entries of the queue are in memory. */
+  /** The maximum number of queue entries in memory. */
   readonly knownEntries: number;
-  /** How many entries one statement reads. */
+  /** The maximum number of entries that one statement reads. */
   readonly entriesPerRead: number;
   /** How often the queue is read without a notification. */
   readonly pollMs: number;

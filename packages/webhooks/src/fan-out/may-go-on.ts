@@ -3,8 +3,8 @@ import type { BlockReason } from './blocked-entries.ts';
 import type { Renderer } from './renderer.ts';
 
 /**
- * Whether blocked entries can be fanned out: no subscription that they are for pins something that this build does not know,
- * unless it is paused for that reason. Entries that the database refused get another try.
+ * Whether blocked entries can be fanned out: this build knows every version that their subscriptions pin, except those of
+ * subscriptions that are paused because they pin a retired version. Entries that the database refused are retried.
  */
 export function mayGoOn(
   { eventType, subscriptionId }: BlockReason,

@@ -11,7 +11,9 @@ export interface RoundResult {
   readonly failed: number;
 }
 
-/** What can be sent straight after the write. Paused subscriptions keep their deliveries in storage. */
+/**
+ * Returns the deliveries that can be sent immediately after the write. Deliveries of paused subscriptions stay in storage.
+ */
 export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): RoundResult {
   const { deliveryIds, sequencesBefore, writtenAtMs, storedAllPayloads } = written;
   const offered: PendingDelivery[] = [];

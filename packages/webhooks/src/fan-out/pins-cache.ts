@@ -4,7 +4,7 @@ import type { AccountPins } from '../subscriptions/read-pins.ts';
 
 export interface PinsCacheOptions {
   read: (accounts: readonly AccountId[]) => Promise<ReadonlyMap<AccountId, AccountPins>>;
-  /** How many generations pins are kept. See `age`. */
+  /** For how many generations pins are kept. See `age`. */
   generationsMax: number;
 }
 
@@ -13,15 +13,15 @@ interface CachedPins {
   readonly generation: number;
 }
 
-/** How many subscriptions are cached, and accounts without any. Bounds the memory. */
+/** The maximum number of cached subscriptions and of accounts without any. Bounds the memory. */
 const sizeMax = 50_000;
 
-/** The subscriptions of accounts. What was read before a change of the account is not used. */
+/** Caches the subscriptions of accounts. A read that started before a change of its account is not cached. */
 export class PinsCache {
   readonly #options: PinsCacheOptions;
   readonly #cached = new Map<AccountId, CachedPins>();
   readonly #epochs = new Map<AccountId, number>();
-  /** How many shards were removed. Nothing that was read before a removal is kept. */
+  /** How many shards were removed. A read that started before a removal is not cached. */
   #removals = 0;
   #readsInProgress = 0;
   #generation = 0;
@@ -31,13 +31,13 @@ export class PinsCache {
     this.#options = options;
   }
 
-  /** The pins in the cache. Null: the account has no subscriptions. Undefined: not in the cache. */
+  /** Returns the cached pins. Null: the account has no subscriptions. Undefined: not cached. */
   peek(account: AccountId): AccountPins | null | undefined {
     const cached = this.#cached.get(account);
     return cached === undefined || this.#isOld(cached) ? undefined : cached.pins;
   }
 
-  /** The pins of each account. An account without subscriptions is missing. */
+  /** Returns the pins of each account. The result does not contain accounts without subscriptions. */
   async get(accounts: readonly AccountId[]): Promise<ReadonlyMap<AccountId, AccountPins>> {
     const found = new Map<AccountId, AccountPins>();
     const missing: AccountId[] = [];
@@ -52,19 +52,19 @@ export class PinsCache {
     return found;
   }
 
-  /** A subscription of the account changed. */
+  /** Call it when a subscription of the account has changed. */
   drop(account: AccountId): void {
     this.#remove(account);
     if (this.#readsInProgress > 0) this.#epochs.set(account, (this.#epochs.get(account) ?? 0) + 1);
   }
 
-  /** This worker no longer owns the shard, so it does not hear of changes. */
+  /** Call it when this worker no longer owns the shard, because it is not notified of further changes. */
   dropShard(shard: Shard): void {
     this.#removals += 1;
     for (const account of this.#cached.keys()) if (shardOf(account) === shard) this.#remove(account);
   }
 
-  /** To be called at regular intervals: pins that are `generationsMax` intervals old are read again. */
+  /** Call it at regular intervals. Pins that are `generationsMax` intervals old are read again. */
   age(): void {
     this.#generation += 1;
     for (const [account, cached] of this.#cached) if (this.#isOld(cached)) this.#remove(account);

@@ -24,7 +24,7 @@ export interface PlanRoundOptions {
   readonly onEvent: OnFanOutEvent;
 }
 
-/** Decides what becomes of each entry, in the order of `picked`. Renders each event once per version. */
+/** Decides for each entry, in the order of `picked`, which deliveries it creates. Renders each event once per version. */
 export function planRound(picked: readonly PickedEntry[], options: PlanRoundOptions): RoundPlan {
   const planner = new RoundPlanner(options);
   for (const pick of picked) planner.add(pick);
@@ -41,9 +41,9 @@ class RoundPlanner {
   readonly #blocked: BlockedEntry[] = [];
   readonly #leftOver: PickedEntry[] = [];
   readonly #planned = new Map<SubscriptionPins, PlannedSubscription>();
-  /** The payloads of each event, by version. Null: it cannot be rendered. */
+  /** The payloads of each event, by version. Null if it cannot be rendered. */
   readonly #rendered = new Map<EventId, Map<string, PlannedPayload | null>>();
-  /** Accounts with an entry in `leftOver`. Their later entries must not overtake it. */
+  /** Accounts with an entry in `leftOver`, which later entries must not overtake. */
   readonly #stopped = new Set<QueuedAccount>();
   #bytes = 0;
 
@@ -150,7 +150,10 @@ class RoundPlanner {
     return payload;
   }
 
-  /** Whatever the renderer throws, another try cannot help, and the subscriptions that pin other versions must not wait. */
+  /**
+   * Fails the deliveries if the renderer throws: retrying cannot help, and subscriptions that pin other versions must not
+   * wait.
+   */
   #render(event: StoredEvent, version: string): PlannedPayload | null {
     const { renderer, onEvent } = this.#options;
     try {
@@ -165,7 +168,7 @@ class RoundPlanner {
   }
 }
 
-/** A new subscription gets only what was queued after it was created, unless the entry names it. */
+/** A new subscription receives only events that were queued after it was created, unless the entry names it. */
 function isFor(entry: QueueEntry, subscription: SubscriptionPins): boolean {
   return entry.subscriptionId === null
     ? entry.position > subscription.queuePosition

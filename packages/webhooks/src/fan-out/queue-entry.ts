@@ -1,18 +1,18 @@
 import type { EventId, SubscriptionId } from '../ids.ts';
 
-/** Where an entry is in the queue. Drawn from one sequence for all shards; well below 2^53. */
+/** The position of an entry in the queue. Drawn from one sequence for all shards; well below 2^53. */
 export type QueuePosition = number;
 
-/** An entry of the queue, as in webhook_event_queue. One of the ids is not null. */
+/** An entry of webhook_event_queue. One of the ids is not null. */
 export interface QueueEntry {
   readonly position: QueuePosition;
   readonly eventId: EventId | null;
   readonly subscriptionId: SubscriptionId | null;
-  /** How many workers took the entry and died before they finished it. */
+  /** How many workers claimed the entry and died before they finished it. */
   readonly claims: number;
-  /** This worker has counted its take, or the entry is not to be counted. */
+  /** This worker has counted its claim, or does not need to. */
   isCounted: boolean;
-  /** The change that the entry reports was applied: only the entry is left to be deleted. */
+  /** The change of the subscription was applied: the entry only needs to be deleted. */
   isApplied: boolean;
 }
 
@@ -25,15 +25,15 @@ export function queueEntry(
   return { position, eventId, subscriptionId, claims, isCounted: true, isApplied: false };
 }
 
-/** The entry reports that a subscription changed, and this worker has not applied that yet. */
+/** Whether the entry is a change of a subscription that this worker has not applied. */
 export function isOpenChange(entry: QueueEntry): boolean {
   return entry.eventId === null && !entry.isApplied;
 }
 
-/** An entry that was taken this often may be what ends the process. It gets a separate round. */
+/** An entry that was claimed this often may be what ends the process. It runs in a separate round. */
 const claimsToIsolate = 3;
 
-/** An entry that was taken this often is given up. */
+/** An entry that was claimed this often fails. */
 const claimsMax = 5;
 
 export function mustRunIsolated(entry: QueueEntry): boolean {

@@ -5,39 +5,42 @@ import { BlockedEntries } from './blocked-entries.ts';
 import { EntryList } from './entry-list.ts';
 import { isOpenChange, mustRunIsolated, type QueuePosition } from './queue-entry.ts';
 
-/** An account whose first entries are at most this many is served by express rounds. */
+/** Express rounds serve accounts with at most this many entries. */
 const expressEntriesMax = 4;
 
 /** What an account needs next. */
 export type AccountNeed = 'nothing' | 'change' | 'isolated' | 'express' | 'bulk';
 
-/** The entries of one account that this process knows. */
+/** The queue of one account in this process. */
 export class QueuedAccount {
   readonly id: AccountId;
   readonly shard: Shard;
   readonly waiting = new EntryList();
   readonly blocked = new BlockedEntries();
-  /** Entries of the account that are in a round, or whose change is being applied. */
+  /** Entries that are in a round, or whose change is being applied. */
   claimed = 0;
-  /** A round or a change of the account is in progress. Nothing else of the account starts. */
+  /** A round or a change of the account is in progress, so no other starts. */
   isBusy = false;
-  /** Nothing of the account starts before a timer ends. */
+  /** The account backs off: nothing starts before a timer ends. */
   isPaused = false;
   /** The shard was removed. */
   isRemoved = false;
-  /** The last round of the account met a locked row. */
+  /** The last round of the account found a locked row. */
   isLocked = false;
   /** Rounds that failed since the last one that was written. */
   failures = 0;
-  /** It had more entries than its last round took. Written by `ended` only. The rest of a backlog must not delay the first events of other accounts. */
+  /**
+   * It had more entries than its last round claimed. The rest of a backlog must not delay the first events of other
+   * accounts. Written by `ended` only.
+   */
   hasBacklog = false;
   /** How often the account was passed over because its lanes have enough to send. */
   passedOver = 0;
-  /** Entries from this position on are in storage only. Null if all are known. */
+  /** Entries from this position on are unread: in storage only. Null if all are in memory. */
   unreadFrom: QueuePosition | null = null;
-  /** Incremented when entries are forgotten. What a read that started before returns from `unreadFrom` on is ignored. */
+  /** Incremented when entries are dropped. Results of earlier reads are then ignored from `unreadFrom` on. */
   epoch = 0;
-  /** Lanes whose deliveries a write of unknown outcome may have added. */
+  /** Lanes that may have deliveries from a write of unknown outcome. */
   readonly uncertainLanes = new Map<SubscriptionId, LaneId>();
 
   constructor(id: AccountId) {
@@ -59,13 +62,13 @@ export class QueuedAccount {
     return isShort && !this.hasBacklog ? 'express' : 'bulk';
   }
 
-  /** A round or a change of the account has ended. */
+  /** Call it when a round or a change of the account has ended. */
   ended(): void {
     this.isBusy = false;
     this.hasBacklog = this.waiting.size > 0;
   }
 
-  /** The first entry that waits. Infinity if none does. */
+  /** The position of the first waiting entry, in memory or unread. Infinity if there is none. */
   get nextPosition(): QueuePosition {
     return Math.min(this.waiting.first?.position ?? Infinity, this.unreadFrom ?? Infinity);
   }

@@ -6,7 +6,7 @@ import type { StoredEvent } from './renderer.ts';
 
 export interface ReadEvents {
   readonly events: ReadonlyMap<EventId, StoredEvent>;
-  /** Events that exist, but were left out because the result would be too large. */
+  /** Events that exist, but were skipped because the result would be too large. */
   readonly leftOut: ReadonlySet<EventId>;
 }
 
@@ -21,8 +21,8 @@ type EventTuple = [
 ];
 
 /**
- * Reads events by their ids, in one row, until their snapshots have `bytesMax` together. The first is returned whatever its
- * size. The bounds of the ids keep the statement from locking all partitions.
+ * Reads events by their ids, in one row, until their snapshots have `bytesMax` together. Includes the first event whatever
+ * its size. The bounds of the ids keep the statement from locking all partitions.
  *
  * Served by the primary keys of the partitions.
  */
@@ -67,7 +67,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
   return { events, leftOut: new Set(leftOut) };
 }
 
-/** Ids are decimal without leading zeros, so that the longer one is the larger. */
+/** Ids are decimal without leading zeros, so the longer one is larger. */
 function boundsOf(ids: readonly EventId[]): [min: string, max: string] {
   let min = ids[0] ?? '0';
   let max: string = min;

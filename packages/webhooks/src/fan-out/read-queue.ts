@@ -20,7 +20,7 @@ export interface QueueRows {
 }
 
 interface FoundRows {
-  /** Of the read, from 1. */
+  /** The number of the read, from 1. */
   read: number;
   positions: string;
   accounts: string;
@@ -30,8 +30,8 @@ interface FoundRows {
 }
 
 /**
- * Reads the first `limit` entries of shards after a position, each read for itself. Returns one row: 5,000 rows of pg cost more than the
- * statement.
+ * Reads the first `limit` entries of each shard after a position. Returns one row, because pg needs more time for 5,000
+ * rows than PostgreSQL for the statement.
  *
  * Served by webhook_event_queue_pkey.
  */

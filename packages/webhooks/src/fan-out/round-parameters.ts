@@ -1,7 +1,7 @@
 import { pgArray, pgTextArray, TextDictionary } from '../pg-array.ts';
 import type { RoundPlan } from './round-plan.ts';
 
-/** The parameters of the write, from $2 on. Numbers that index an array count from 1. */
+/** The parameters of the write, from $2 on. Array subscripts start at 1. */
 export function roundParameters(plan: RoundPlan): unknown[] {
   const { done, subscriptions, deliveries, payloads, deferred } = plan;
   const types = new TextDictionary();

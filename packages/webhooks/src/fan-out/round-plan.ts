@@ -10,7 +10,7 @@ export interface PickedEntry {
   readonly entry: QueueEntry;
 }
 
-/** A subscription that gets deliveries in a round. */
+/** A subscription that receives deliveries in a round. */
 export interface PlannedSubscription {
   /** In `RoundPlan.subscriptions`. */
   readonly index: number;
@@ -18,7 +18,7 @@ export interface PlannedSubscription {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
   readonly isPaused: boolean;
-  /** How many deliveries it gets. */
+  /** The number of its deliveries in the round. */
   count: number;
 }
 
@@ -37,11 +37,11 @@ export interface PlannedDelivery {
   readonly version: string;
   /** Null: the delivery has failed. */
   readonly payload: PlannedPayload | null;
-  /** The entry was for this subscription only, so that another round may have stored the payload. */
+  /** The entry is for this subscription only, so an earlier round may have stored the payload. */
   readonly isTargeted: boolean;
 }
 
-/** An event to fan out to a subscription later, because this build does not know the version that it pins. */
+/** An event that is queued again for one subscription, because this build does not know the version that it pins. */
 export interface DeferredEntry {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
@@ -53,9 +53,9 @@ export interface BlockedEntry extends PickedEntry {
   readonly eventType: string;
 }
 
-/** What one write does. */
+/** The content of one write. */
 export interface RoundPlan {
-  /** Entries to delete, because everything that they ask for is in the plan. */
+  /** Entries to delete: the plan contains everything that follows from them. */
   readonly done: readonly PickedEntry[];
   readonly subscriptions: readonly PlannedSubscription[];
   readonly deliveries: readonly PlannedDelivery[];

@@ -30,15 +30,15 @@ export interface RoundRunnerOptions {
   limits: FanOutLimits;
   offer: (deliveries: readonly PendingDelivery[]) => void;
   onUncertain: (lanes: readonly LaneId[]) => void;
-  /** Nothing of these accounts is to start before a delay, which grows with their failures. */
+  /** Backs off these accounts. The delay grows with their failures. */
   pause: (accounts: readonly QueuedAccount[]) => void;
-  /** Residual entries were added. */
+  /** The round has queued deferred entries. */
   onDeferred: (plan: RoundPlan) => void;
   onFenced: () => void;
   onEvent: OnFanOutEvent;
 }
 
-/** A round, and the parts of it that are still to be written. */
+/** A round, and its parts that are not written yet. */
 interface Run {
   readonly kind: RoundKind;
   readonly workerId: WorkerId;
@@ -46,12 +46,15 @@ interface Run {
   readonly parts: (readonly Turn[])[];
 }
 
-/** When a row is locked, its account is found with few statements that wait for it. */
+/** A round with a locked row is split into this many parts, so that few statements wait for the lock. */
 const partsOfLockedRound = 8;
 
 const noEvents: ReadEvents = { events: new Map(), leftOut: new Set() };
 
-/** Reads, renders and writes rounds. Afterwards each entry of the round is finished, waits again, is blocked or is forgotten. */
+/**
+ * Reads, renders and writes rounds. Afterwards each entry of the round is finished, waits again, is blocked, or is dropped
+ * and read again.
+ */
 export class RoundRunner {
   readonly #options: RoundRunnerOptions;
 
@@ -61,7 +64,8 @@ export class RoundRunner {
 
   /** Never rejects. */
   async run(kind: RoundKind, turns: readonly Turn[], deliveriesMax: number): Promise<void> {
-    // A worker that was declared dead continues under a new id, and must not write this round under it.
+    // The id is read once: a worker that was declared dead registers under a new id, and must not write this round under
+    // that id.
     const workerId = this.#options.workerId();
     const parts: (readonly Turn[])[] = [turns];
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -90,7 +94,7 @@ export class RoundRunner {
     this.#apply(run.kind, turns, plan, result);
   }
 
-  /** Leaves out accounts of which an earlier entry waits, because a part before did not write it. */
+  /** Skips accounts with an earlier unwritten entry. */
   #inOrder(turns: readonly Turn[]): readonly Turn[] {
     const { known } = this.#options;
     return turns.filter(({ account, entries }) => {
@@ -118,7 +122,7 @@ export class RoundRunner {
     return further.length === 0 ? plan : { ...plan, leftOver: [...plan.leftOver, ...further] };
   }
 
-  /** In recovering shards, an entry may be what ended the last owner. */
+  /** In a recovering shard, an entry may be what ended the last owner. */
   async #count(workerId: WorkerId, picked: readonly PickedEntry[]): Promise<void> {
     const uncounted = picked.filter(({ entry }) => !entry.isCounted);
     if (uncounted.length === 0) return;
@@ -179,7 +183,7 @@ export class RoundRunner {
   #locked(turns: readonly Turn[], parts: (readonly Turn[])[]): void {
     const [turn] = turns;
     if (turns.length > 1) {
-      // Last, so that the accounts of other parts do not wait for the lock again.
+      // Appended, so that the other parts do not wait for the lock again.
       parts.push(...splitTurns(turns, partsOfLockedRound));
     } else if (turn !== undefined) {
       this.#options.onEvent({ kind: 'fan-out-locked', account: turn.account.id });
@@ -214,7 +218,7 @@ export class RoundRunner {
     for (const { account, entries } of turns) this.#options.known.restore(account, entries);
   }
 
-  /** The write may have been done, or may still be done. */
+  /** Drops the entries after a write of unknown outcome, which may still be executed. */
   #forget(turns: readonly Turn[], { subscriptions }: RoundPlan): void {
     const lanes = new Map<string, Map<SubscriptionId, LaneId>>();
     for (const { account } of turns) lanes.set(account.id, account.uncertainLanes);

@@ -4,11 +4,11 @@ import type { QueuePosition } from './queue-entry.ts';
 export interface ReadSnapshot {
   /** All lower transaction ids had ended. */
   readonly xmin: bigint;
-  /** No transaction id from here on had been assigned. */
+  /** This transaction id and all higher ones had not been assigned. */
   readonly xmax: bigint;
 }
 
-/** The mark may rise to `tip` once all transactions below `xmax` have ended. */
+/** The watermark may rise to `tip` once all transactions below `xmax` have ended. */
 interface WatermarkStep {
   tip: QueuePosition;
   xmax: bigint;
@@ -17,16 +17,17 @@ interface WatermarkStep {
 
 const stepsMax = 64;
 
-/** Transactions that take longer than this many reads of their shard are found by the next read from the mark. */
+/** A transaction that takes longer than this many reads of its shard is found by the next read from the watermark. */
 const readsBeforeSkipping = 8;
 
 /**
- * Up to which position a shard has been read for good. A position is drawn before its transaction commits, so that a lower
- * one can become visible after a higher one. The mark passes a position only when every transaction that was in progress when
- * the position was first seen has ended: one that draws a position has a transaction id before, because it has written.
+ * The position up to which no further entry of a shard can appear. A transaction draws the position of an entry before it
+ * commits, so a lower position can become visible after a higher one. The watermark passes a position once every
+ * transaction that was in progress when the position was first seen has ended. Drawing a position requires a transaction
+ * id, so those include every transaction that can add a lower one.
  *
- * A long transaction holds the mark. Reads then start from a position whose neighbours were seen often, and only some
- * start from the mark, so that the rows that were deleted in the meantime are not read each time.
+ * A long transaction holds the watermark back. Most reads then start from a position whose neighbours were seen often, and
+ * only some from the watermark. Otherwise each read would visit the rows that were deleted in the meantime.
  */
 export class ShardWatermark {
   #position: QueuePosition = 0;
@@ -34,10 +35,13 @@ export class ShardWatermark {
   #tip: QueuePosition = 0;
   /** In the order of `tip` and of `xmax`. */
   #steps: WatermarkStep[] = [];
-  /** Consecutive reads that began at the mark. `xmin` is that of the first. Null if the last read was not among them. */
+  /**
+   * Consecutive reads that began at the watermark. `xmin` is from the first of them. Null if the last read did not continue
+   * one.
+   */
   #pass: { readonly xmin: bigint; readonly covered: QueuePosition } | null = null;
 
-  /** Everything up to here was seen. */
+  /** Every entry up to here was seen. */
   get position(): QueuePosition {
     return this.#position;
   }
@@ -47,14 +51,14 @@ export class ShardWatermark {
     return this.#tip;
   }
 
-  /** After which position the next read starts. */
+  /** The position after which the next read starts. */
   readAfter(fromWatermark: boolean): QueuePosition {
     return fromWatermark ? this.#position : Math.max(this.#position, this.#skipsTo);
   }
 
   /**
-   * A read returned the rows after `after` up to `last`, or all that there are if `last` is null. `highest` is the highest
-   * position among them, or 0.
+   * Records that a read returned the rows after `after` up to `last`, or all further rows if `last` is null. `highest` is
+   * the highest position among them, or 0.
    */
   wasRead(after: QueuePosition, last: QueuePosition | null, highest: QueuePosition, snapshot: ReadSnapshot): void {
     if (after <= this.#position) this.#pass = { xmin: snapshot.xmin, covered: after };
@@ -73,7 +77,10 @@ export class ShardWatermark {
     if (this.#steps.length > stepsMax) this.#mergeSteps();
   }
 
-  /** All up to `covered` was read by snapshots for which every transaction below `xmin` had ended. */
+  /**
+   * Raises the watermark: everything up to `covered` was read by snapshots for which every transaction below `xmin` had
+   * ended.
+   */
   #raise(covered: QueuePosition, xmin: bigint): void {
     let passed = 0;
     for (const { tip, xmax } of this.#steps) {
@@ -84,7 +91,7 @@ export class ShardWatermark {
     if (passed > 0) this.#steps.splice(0, passed);
   }
 
-  /** Keeps every second step, the last among them. That only delays the mark. */
+  /** Keeps every second step, including the last. Only delays the watermark. */
   #mergeSteps(): void {
     const isOdd = this.#steps.length % 2;
     this.#steps = this.#steps.filter((_, index) => index % 2 !== isOdd);

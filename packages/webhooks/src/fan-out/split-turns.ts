@@ -5,7 +5,7 @@ import type { QueuedAccount } from './queued-account.ts';
 import type { PickedEntry } from './round-plan.ts';
 import type { Turn } from './turns.ts';
 
-/** The entries of a round in the order of turns: the first of each account, the second of each account, and so on. */
+/** Lists the entries of a round by turns: the first of each account, the second of each account, and so on. */
 export function byTurns(turns: readonly Turn[]): PickedEntry[] {
   const picked: PickedEntry[] = [];
   let open = turns;
@@ -33,7 +33,7 @@ export function entriesOf(picked: readonly PickedEntry[]): Turn[] {
   return Array.from(entries, ([account, ofAccount]) => ({ account, entries: ofAccount }));
 }
 
-/** Splits a round into at most `parts` parts. All entries of an account are in one part. */
+/** Splits a round into at most `parts` parts. All entries of an account stay in one part. */
 export function splitTurns(turns: readonly Turn[], parts: number): Turn[][] {
   const size = Math.ceil(turns.length / parts);
   const split: Turn[][] = [];
@@ -42,8 +42,8 @@ export function splitTurns(turns: readonly Turn[], parts: number): Turn[][] {
 }
 
 /**
- * Splits a round before it would write more than `deliveriesMax` if every subscription took every event of its account. At
- * least one entry comes first.
+ * Splits a round before the entry that would exceed `deliveriesMax`, if every subscription received every event of its
+ * account. The first part has at least one entry.
  */
 export function firstDeliveries(
   picked: readonly PickedEntry[],

@@ -1,18 +1,28 @@
 import { isOpenChange, mustRunIsolated, type QueueEntry } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';
 
-/** The entries of one account in a round, in order. */
+/** The entries that one account has in a round, in order. */
 export interface Turn {
   readonly account: QueuedAccount;
   readonly entries: QueueEntry[];
 }
 
-/** After this many ticks, an account takes a turn although its lanes have enough to send. */
+/** An account that was passed over this often gets a turn although its lanes have enough to send. */
 export const passedOverMax = 50;
 
 /**
- * Which account is next. Accounts take turns, one entry each, and continue where the last round ended. An account is in one
- * list at a time, and in none while it is in a round.
+ * Chooses the entries of a round. Accounts take turns (round-robin), one entry each, and continue where the last round
+ * ended.
+ *
+ * | list          | accounts                                      | claimed by                           |
+ * | ------------- | --------------------------------------------- | ------------------------------------ |
+ * | `changes`     | the first entry is a change of a subscription | `claimChange`                        |
+ * | `isolated`    | the first entry needs a separate round        | `claimIsolated`                      |
+ * | `express`     | few entries, no backlog                       | `claimExpress`, `claimBulk`          |
+ * | `bulk`        | other                                         | `claimBulk`                          |
+ * | `passed over` | the lanes have enough to send                 | `retryPassedOver`, into a list above |
+ *
+ * An account is in one list at a time, and in none while it is in a round, backs off or has no entries.
  */
 export class Turns {
   readonly #express = new Set<QueuedAccount>();
@@ -42,7 +52,7 @@ export class Turns {
     return this.#passedOver.size > 0;
   }
 
-  /** Puts the account into the list for what it needs now. An account that stays in its list keeps its place. */
+  /** Puts the account into the list for its next need. An account that stays in its list keeps its place. */
   place(account: QueuedAccount): void {
     const list = this.#listFor(account);
     if (list?.has(account)) return;
@@ -58,14 +68,14 @@ export class Turns {
     this.#passedOver.delete(account);
   }
 
-  /** An account whose first entry is a change, or undefined. */
+  /** Returns an account whose first entry is a change, or undefined. */
   claimChange(): QueuedAccount | undefined {
     const account = first(this.#changes);
     if (account !== undefined) this.#changes.delete(account);
     return account;
   }
 
-  /** One account, with one entry. */
+  /** Claims one entry of one account. */
   claimIsolated(): Turn[] {
     return this.#claim([this.#isolated], () => Infinity, 1);
   }
@@ -78,7 +88,10 @@ export class Turns {
     return this.#claim([this.#bulk, this.#express], weightOf, weightMax);
   }
 
-  /** Examines the accounts that were passed over. To be called at every tick. */
+  /**
+   * Gives a turn to accounts that were passed over, once their lanes need more or they were passed over 50 times. Call it
+   * every 5 ms.
+   */
   retryPassedOver(): void {
     for (const account of this.#passedOver) {
       account.passedOver += 1;

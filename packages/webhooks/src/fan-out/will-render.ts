@@ -6,8 +6,8 @@ import type { Renderer } from './renderer.ts';
 import type { PickedEntry } from './round-plan.ts';
 
 /**
- * Whether a round renders the entry. One that is blocked is not rendered, so that it cannot end the process, however many
- * workers take it until a build knows its type.
+ * Whether a round renders the entry. A blocked entry is not rendered, so it cannot end the process, and its claims are not
+ * counted.
  */
 export function willRender(
   { account, entry: { eventId, subscriptionId } }: PickedEntry,

@@ -7,13 +7,13 @@ import { roundParameters } from './round-parameters.ts';
 import type { RoundPlan } from './round-plan.ts';
 
 export interface WrittenRound {
-  /** In the order of the deliveries of the plan. */
+  /** In the order of the plan's deliveries. */
   readonly deliveryIds: readonly DeliveryId[];
-  /** The last sequence of each subscription before the round, in the order of the subscriptions of the plan. */
+  /** The last sequence of each subscription before the round, in the order of the plan's subscriptions. */
   readonly sequencesBefore: readonly number[];
-  /** The time of the transaction: when the deliveries are due. */
+  /** The time of the transaction, at which the deliveries are due. */
   readonly writtenAtMs: number;
-  /** False if another round had stored one of the payloads, perhaps with other bytes. */
+  /** False if another round has stored one of the payloads, possibly with other bytes. */
   readonly storedAllPayloads: boolean;
 }
 
@@ -26,11 +26,11 @@ interface Row {
 }
 
 /**
- * Writes a round: all of it, or nothing. The last expression divides by zero unless every entry was in the queue, and takes the
- * root of -1 unless every subscription has a sequence. Each part that writes joins `worker`: PostgreSQL does not execute, or lock,
- * what nothing refers to.
+ * Writes a round completely, or not at all. The last expression divides by zero unless every entry was in the queue, and
+ * takes the root of -1 unless every subscription has a sequence. Each writing part joins `worker`: PostgreSQL neither
+ * executes nor locks a CTE that nothing refers to.
  *
- * Deliveries need no join with the sequences: a subscript of an array of fixed-length elements takes constant time, while the
+ * Deliveries do not join the sequences: a subscript of an array of fixed-length elements takes constant time, while the
  * planner expects ten rows from `unnest` and would choose nested loops.
  *
  * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
@@ -130,7 +130,7 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
   };
 }
 
-/** The write found that an entry is no longer in the queue, so it wrote nothing. */
+/** Whether the write failed because an entry is no longer in the queue. It then wrote nothing. */
 export function isStaleRound(error: unknown): boolean {
   return sqlState(error) === '22012';
 }
