@@ -12,10 +12,10 @@ export interface SubscriptionChangeContext {
   workerId: () => WorkerId;
 }
 
-/** How many rows one statement deletes, so that it locks none for long. */
+/** Rows per statement. Small, so that no lock is held for long. */
 const batchSize = 1_000;
 
-/** Puts the current state of a subscription into effect. Can be repeated. */
+/** Applies the current state of a subscription to its lane. Idempotent. */
 export async function applySubscriptionChange(
   { store, dispatcher, workerId }: SubscriptionChangeContext,
   id: LaneId,
@@ -24,8 +24,8 @@ export async function applySubscriptionChange(
   if (lane === null || lane.isDeleted) {
     dispatcher.closeLane(id.subscriptionId);
     let hasPending = lane?.hasPending ?? false;
-    // A result that is recorded at the same time can reschedule its delivery, which the statement does not see. Once nothing is
-    // pending, no result writes anything.
+    // A result that is recorded concurrently can reschedule its delivery, and this statement does not see the new row.
+    // Once no delivery is pending, results write nothing.
     while (hasPending) {
       await deletePendingOfDeleted(store, workerId(), id.subscriptionId, batchSize);
       hasPending = (await selectLane(store, id.subscriptionId))?.hasPending ?? false;

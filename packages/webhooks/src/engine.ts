@@ -15,22 +15,22 @@ import type { EventTypePin } from './subscriptions/subscription-row.ts';
 import { workersChanged } from './workers/workers-changed.ts';
 import { Workers } from './workers/workers.ts';
 
-/** How long a worker owns its shards without a sign of life. */
+/** How long a worker keeps its shards without renewing its lease. */
 const defaultLeaseMs = 15_000;
 
 const retiredBatchSize = 100;
 
-/** The longest time that a timer can be set for. */
+/** The longest delay that `setTimeout` accepts. */
 const neverMs = 2 ** 31 - 1;
 
 export interface WebhookEngineOptions {
-  /** For sending, settling and everything else. */
+  /** Used for everything except fan-out and lease renewal. */
   store: Store;
-  /** For fan-out alone, with at least four connections: what dispatch does in a burst must not delay an event. */
+  /** Used by fan-out only, with at least four connections, so that a burst of deliveries does not delay new events. */
   fanOutStore: Store;
-  /** For renewing the lease alone, with two connections, so that no other statement delays it. */
+  /** Used to renew the lease only, with two connections, so that no other statement delays a renewal. */
   renewalStore: Store;
-  /** A direct connection, on which partitions are detached. */
+  /** The URL of a direct connection: partitions cannot be detached through a transaction pooler. */
   directUrl: string;
   /** Shown to operators, for example `host/pid`. */
   name: string;
@@ -40,13 +40,13 @@ export interface WebhookEngineOptions {
   renderer: Renderer;
   send: Send;
   openSecret: DispatchStorageOptions['openSecret'];
-  /** The versions of event types that are retired now. Subscriptions that pin one are paused. */
+  /** Returns the retired versions of event types. `pauseRetired` pauses the subscriptions that pin one. */
   retiredVersions: () => readonly EventTypePin[];
-  /** How many requests can be in flight. */
+  /** The maximum number of requests in flight. */
   slots: number;
   /** Defaults to 15 s. */
   leaseMs?: number | undefined;
-  /** How often to look for work whose notification was lost. 0: never. */
+  /** How often to poll for work whose notification was lost. 0 disables polling. */
   pollMs: number;
   retentionDays: number;
   onEvent: (event: EngineEvent) => void;
@@ -54,19 +54,28 @@ export interface WebhookEngineOptions {
 
 /**
  * A worker: owns shards, fans out the events of their accounts, sends their deliveries and records the results.
+ *
+ *     const engine = createWebhookEngine(options);
+ *     await engine.start(); // registers, then acquires shards in the background
+ *     engine.wake(payload); // for each notification of the database
+ *     engine.stopClaiming(); // on SIGTERM
+ *     await engine.drain(); // records the results of requests in flight, and releases the shards
  */
 export interface WebhookEngine {
-  /** Registers the worker and starts to take shards. If it throws, nothing has started. */
+  /** Registers the worker and starts to acquire shards. If it throws, nothing has started. */
   start(): Promise<void>;
-  /** There may be work. To be called with the payload of a notification, or with null after notifications may have been lost. */
+  /**
+   * Checks for new work. Call it with the payload of each notification, and with null when notifications may have been
+   * lost.
+   */
   wake(payload: string | null): void;
-  /** Starts no further request. */
+  /** Stops claiming deliveries. Requests in flight continue. */
   stopClaiming(): void;
-  /** Stops. Resolves when everything in flight is recorded and the shards are released. */
+  /** Stops the worker. Resolves once every result is recorded and the shards are released. */
   drain(): Promise<void>;
-  /** Pauses the subscriptions that pin a retired version. To be called now and then. */
+  /** Pauses the subscriptions that pin a retired version. Call it periodically. */
   pauseRetired(): Promise<void>;
-  /** What is missing before the worker can start, one sentence each. */
+  /** Lists what prevents the worker from starting, one sentence each. */
   problems(): Promise<readonly string[]>;
   stats(): DispatcherStats & { readonly shards: number };
 }

@@ -5,7 +5,7 @@ import type { SubscriptionId } from './ids.ts';
 import type { RetentionEvent } from './retention/events.ts';
 import type { WorkersEvent } from './workers/events.ts';
 
-/** What the engine reports for logs and metrics. Those with `alarm: true` need the attention of an operator. */
+/** Events for logs and metrics. An event with `alarm: true` needs an operator. */
 export type EngineEvent =
   | DispatchEvent
   | DispatchStorageEvent
@@ -14,5 +14,5 @@ export type EngineEvent =
   | RetentionEvent
   /** Subscriptions were paused because they pin a retired version. */
   | { readonly kind: 'retired-paused'; readonly subscriptions: readonly SubscriptionId[] }
-  /** The lanes of shards cannot be read. They are read again after a delay. */
+  /** Reading the lanes of acquired shards failed. The engine retries after a delay. */
   | { readonly kind: 'shards-unreadable'; readonly shards: number; readonly error: unknown };

@@ -1,6 +1,7 @@
 /**
- * A place where a fault test ends this process, by SIGKILL, so that the test decides what was done before. `DEEDWIRE_FAILPOINT`
- * names the place and how often it is passed before: `settle-after-write:3`. Not set: does nothing.
+ * A place where a fault test kills this process with SIGKILL, so that the test decides what was done before.
+ * `DEEDWIRE_FAILPOINT` names the place, and how often the process passes it before: `settle-after-write:3`. Without the
+ * variable, failpoints do nothing.
  */
 export type Failpoint =
   | 'fan-out-before-write'

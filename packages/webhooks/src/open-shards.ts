@@ -18,8 +18,8 @@ export interface OpenShardsOptions {
 }
 
 /**
- * Opens the lanes of shards, then starts fan-out: the dispatcher takes a lane that fan-out offers to have no earlier pending
- * deliveries.
+ * Opens the lanes of acquired shards, then starts fan-out. The order matters: the dispatcher assumes that a lane it
+ * first sees in `offer` has no earlier pending deliveries.
  */
 export async function openShards(options: OpenShardsOptions, acquired: readonly AcquiredShard[]): Promise<void> {
   const { store, clock, dispatcher, fanOut, isOwned, onUnavailable } = options;

@@ -1,9 +1,9 @@
-/** A value whose text contains no character that has a meaning in the text form of an array. */
+/** A value whose text needs no quotes in the text form of an array. */
 type PlainValue = number | string | bigint | boolean | Date | null;
 
 /**
- * The text form of a PostgreSQL array of numbers, ids, enum values, booleans or times. The encoder of pg takes several times
- * as long, because it escapes each element.
+ * Encodes numbers, ids, enum values, booleans or times as a PostgreSQL array. The encoder of pg takes several times as
+ * long, because it escapes each element.
  *
  * @param values strings must contain digits, letters and `-+:._` only; other texts need `pgTextArray`
  */
@@ -20,7 +20,7 @@ export function pgArray(values: readonly PlainValue[]): string {
   return `${text}}`;
 }
 
-/** The text form of a PostgreSQL array of any texts. */
+/** Encodes any texts as a PostgreSQL array. */
 export function pgTextArray(values: readonly (string | null)[]): string {
   let text = '{';
   let separator = '';
@@ -33,8 +33,8 @@ export function pgTextArray(values: readonly (string | null)[]): string {
 }
 
 /**
- * Numbers equal texts, so that a statement receives each once: `(texts::text[])[number]`. Subscripts of a text array cost
- * time in proportion to their number, so it is for few different texts.
+ * Assigns a number to each distinct text, so that a statement receives each text once and reads it as
+ * `(texts::text[])[number]`. Use it for few distinct texts: PostgreSQL walks through a text array up to the subscript.
  */
 export class TextDictionary {
   readonly #numbers = new Map<string, number>();

@@ -1,6 +1,6 @@
 import type { AccountId } from './ids.ts';
 
-/** 0 to 63. One worker at a time owns a shard; only it fans out and sends for the accounts of the shard. */
+/** 0 to 63. One worker at a time owns a shard: only that worker fans out and sends for the accounts in it. */
 export type Shard = number;
 
 export const shardCount = 64;

@@ -3,18 +3,18 @@ import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 import type { IdRange } from './id-range.ts';
 
 export interface PageSource {
-  /** Newest first. One after the other is read until the page is full. */
+  /** Newest first. They are read one after the other until the page is full. */
   ranges: Iterable<IdRange>;
-  /** The newest ids of a range, newest first: `wanted` of them, or fewer if the range contains no others. */
+  /** Returns the newest ids of a range, newest first: `wanted` ids, or fewer if the range contains no others. */
   readIds(range: IdRange, wanted: number): Promise<DeliveryId[]>;
-  /** The deliveries with these ids, as far as they belong in the list, newest first. */
+  /** Returns the deliveries with these ids that belong in the list, newest first. */
   load(ids: readonly DeliveryId[]): Promise<DeliveryRow[]>;
 }
 
 /**
  * Reads a page of at most `limit` deliveries.
  *
- * @param status a delivery whose status changed after its id was read is left out. Null for any status.
+ * @param status skips deliveries whose status has changed since their id was read. Null for any status.
  */
 export async function collectPage(
   source: PageSource,

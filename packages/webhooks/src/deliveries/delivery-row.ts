@@ -11,6 +11,6 @@ export interface DeliveryRow {
   eventType: string;
   eventVersion: string;
   occurredAt: Date;
-  /** When the next attempt is due. Null: none is planned. */
+  /** When the next attempt is due. Null if none is planned. */
   dueAt: Date | null;
 }

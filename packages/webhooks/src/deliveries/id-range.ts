@@ -16,9 +16,7 @@ export function* splitByDays({ min, before }: IdRange, days: number): Generator<
   }
 }
 
-/**
- * Divides ids, newest first, into groups of at most `size` that lie within `days` partitions each. The order stays.
- */
+/** Divides ids, newest first, into groups of at most `size` ids within `days` partitions. Keeps the order. */
 export function groupIds<Id extends string>(ids: readonly Id[], size: number, days: number): Id[][] {
   const groups: Id[][] = [];
   for (const id of ids) {

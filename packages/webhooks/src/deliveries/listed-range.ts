@@ -3,9 +3,9 @@ import type { DeliveryId } from '../ids.ts';
 import type { DeliveryStatus } from './delivery-row.ts';
 import { idsPerDay, type IdRange } from './id-range.ts';
 
-/** What limits the ids that a list can contain. */
+/** The bounds of the ids that a list can contain. */
 export interface ListBounds {
-  /** The smallest id among the subscriptions of the list. Null if there is none. */
+  /** The smallest id of the subscriptions in the list. Null if there is none. */
   oldestSubscriptionId: string | null;
   /** Deliveries with a smaller id have expired, unless they were delivered. */
   expiredBefore: string;
@@ -22,7 +22,8 @@ const clockStepDays = 1n;
 const expiredDays = 9n;
 
 /**
- * The ids that a list can contain. Without limits on both sides, a page that is not full would search every partition.
+ * Returns the ids that a list can contain. Without bounds on both sides, a page that is not full would search every
+ * partition.
  *
  * @param status null for deliveries of any status
  * @param afterId the last delivery of the previous page. Null for the first page.

@@ -2,7 +2,7 @@ import type { DeliveryId, SubscriptionId } from '../ids.ts';
 import type { IdRange } from './id-range.ts';
 import type { DeliveryIdRow, ListPosition } from './select-delivery-ids.ts';
 
-/** Reads the newest ids before each position, at most `limit` of each subscription. */
+/** Reads the newest ids before each position, at most `limit` per subscription. */
 export type ReadIds = (
   positions: readonly ListPosition[],
   range: IdRange,
@@ -12,10 +12,10 @@ export type ReadIds = (
 /**
  * Merges the newest ids of several subscriptions within a range.
  *
- * It reads an equal share of each subscription, and then continues in those that can still have ids among the newest, so that
- * it reads about `wanted` ids of one busy subscription and few of the others.
+ * It reads an equal share of each subscription, then continues with the subscriptions that can still have ids among the
+ * newest. So it reads about `wanted` ids of one busy subscription, and few of the others.
  *
- * @returns at most `wanted` ids, newest first. Fewer: the range contains no others.
+ * @returns at most `wanted` ids, newest first. Fewer if the range contains no others.
  */
 export async function newestIds(
   read: ReadIds,

@@ -16,8 +16,8 @@ const idsPerStatement = 20;
 const daysPerStatement = 14;
 
 /**
- * The latest attempts of each delivery. Those of one delivery are newest first. Reads a bounded number of rows and partitions
- * with each statement.
+ * Returns the latest attempts of each delivery, newest first within a delivery. Each statement reads a bounded number of
+ * rows and partitions.
  */
 export async function selectAttempts(
   database: Database,

@@ -9,8 +9,8 @@ const idsPerStatement = 30;
 const daysPerStatement = 10;
 
 /**
- * Deliveries with their status, newest first. Those of another account, of a deleted subscription or of a partition that was
- * dropped are missing. Reads a bounded number of rows and partitions with each statement.
+ * Returns deliveries with their status, newest first. Skips deliveries of another account, of a deleted subscription or of
+ * a dropped partition. Each statement reads a bounded number of rows and partitions.
  *
  * @param accountId null for any account
  * @param ids newest first

@@ -14,13 +14,13 @@ import { selectSubscriptionsWith } from './select-subscriptions-with.ts';
 
 const daysPerStatement = 14;
 const subscriptionsPerStatement = 50;
-// Attempts of one delivery can lie far apart: each costs up to one buffer.
+// Attempts of one delivery can lie far apart, so each costs up to one buffer.
 const attemptsPerStatement = 300;
 
 /**
- * Newest first, for operators. Each statement reads a bounded number of rows and partitions. Their number can grow: with the
- * subscriptions that have such deliveries, for `PENDING`, `FAILED` and `EXPIRED`; with the newer deliveries that are not in the
- * list, otherwise.
+ * Returns deliveries of all accounts, newest first, for operators. Each statement reads a bounded number of rows and
+ * partitions. The number of statements can grow: for `PENDING`, `FAILED` and `EXPIRED` with the number of subscriptions
+ * that have such deliveries, otherwise with the number of newer deliveries that are not in the list.
  */
 export async function selectDeliveriesOfAllAccounts(
   database: Database,

@@ -21,7 +21,10 @@ const stepsPerStatement = 80;
 const daysMin = 4;
 const daysMax = 14;
 
-/** Newest first. Each statement reads a bounded number of rows and partitions, whatever the number of deliveries. */
+/**
+ * Returns deliveries, newest first. Each statement reads a bounded number of rows and partitions, whatever the number of
+ * deliveries.
+ */
 export async function selectDeliveries(
   database: Database,
   filter: DeliveryFilter,

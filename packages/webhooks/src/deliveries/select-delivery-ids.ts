@@ -12,7 +12,7 @@ export function indexOf(status: DeliveryStatus | null): DeliveryIndex {
   return status === null ? 'every' : indexes[status];
 }
 
-/** A subscription, and where reading continues in it. */
+/** A subscription, and where its list continues. */
 export interface ListPosition {
   subscriptionId: SubscriptionId;
   /** Only smaller ids. */
@@ -40,10 +40,10 @@ const sources: Record<DeliveryIndex, { table: string; id: string; condition: str
 };
 
 /**
- * The newest ids of each subscription. A delivery with two successful attempts is listed twice.
+ * Returns the newest ids of each subscription. A delivery with two successful attempts appears twice.
  *
- * `= any (array[…])` and the order by both columns: only the index of the subscription gives this order. Otherwise PostgreSQL
- * may scan the ids of all subscriptions in their order and filter them.
+ * `= any (array[…])` and the order by both columns force the index of the subscription: only this index gives the order.
+ * Otherwise PostgreSQL may scan the ids of all subscriptions in order and filter them.
  *
  * @param range limits the partitions that are read
  * @param limit for each subscription

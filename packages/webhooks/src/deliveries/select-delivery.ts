@@ -5,7 +5,7 @@ import type { DeliveryRow } from './delivery-row.ts';
 import { selectDeliveriesById } from './select-deliveries-by-id.ts';
 
 /**
- * Null if the account has no such delivery, or deleted its subscription.
+ * Returns null if the account has no such delivery, or has deleted its subscription.
  *
  * @param accountId null for any account
  */

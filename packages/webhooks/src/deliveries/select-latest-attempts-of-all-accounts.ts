@@ -3,15 +3,19 @@ import type { DeliveryId } from '../ids.ts';
 import type { IdRange } from './id-range.ts';
 
 export interface ScannedAttempts {
-  /** The deliveries with a successful attempt among those read, newest first. */
+  /** The deliveries with a successful attempt, newest first. */
   deliveryIds: DeliveryId[];
   /** The last delivery whose attempts were read. Null if the range contains no more. */
   lastId: DeliveryId | null;
 }
 
 /**
- * Reads the attempts of the newest deliveries of a range, of all accounts, whether successful or not: no index lists the
- * successful ones of all accounts. Of one delivery, the last attempt is read first, so that the limit never cuts off a success. `limit` bounds what is read. Served by webhook_attempt_pkey.
+ * Reads the attempts of the newest deliveries of a range, of all accounts and with any result, because no index lists the
+ * successful ones of all accounts. Reads the last attempt of a delivery first, so that the limit never cuts off a success.
+ *
+ * Served by webhook_attempt_pkey.
+ *
+ * @param limit the maximum number of attempts to read
  */
 export async function selectLatestAttemptsOfAllAccounts(
   database: Database,

@@ -4,12 +4,12 @@ import type { SubscriptionId } from '../ids.ts';
 import type { ListBounds } from './listed-range.ts';
 
 export interface ListedSubscriptions extends ListBounds {
-  /** Those that are not deleted and have had deliveries. */
+  /** Subscriptions that are not deleted and have had deliveries. */
   subscriptionIds: SubscriptionId[];
 }
 
 /**
- * The subscriptions of an account, or one subscription of any account, and the bounds of their deliveries.
+ * Returns the subscriptions of an account, or one subscription of any account, and the bounds of their deliveries.
  *
  * Served by webhook_subscription_by_account or webhook_subscription_pkey, and by webhook_subscription_sequence_pkey.
  */

@@ -2,7 +2,7 @@ import type { Database } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 
 /**
- * Subscriptions of any account that have pending or failed deliveries, in the order of their ids. Takes one step in
+ * Returns subscriptions of any account that have pending or failed deliveries, in the order of their ids. Takes one step in
  * webhook_pending_delivery_pkey or webhook_failed_delivery_pkey for each, whatever the number of deliveries.
  *
  * @param afterId only subscriptions with a larger id

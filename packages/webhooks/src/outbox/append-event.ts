@@ -3,8 +3,8 @@ import type { Transaction } from '@deedwire/store';
 import { shardOf } from '../shard.ts';
 
 /**
- * Appends an event to the outbox and to the queue of its account, in the transaction of the change that it reports. The owner
- * of the account's shard is notified after the commit. No other statement writes events.
+ * Appends an event to the outbox and to the queue of its account, in the transaction of the change that it reports.
+ * Notifies the owner of the account's shard after the commit. No other statement writes events.
  */
 export async function appendEvent(
   transaction: Transaction,

@@ -4,9 +4,9 @@ import type { SubscriptionId } from '../ids.ts';
 import { shardOf } from '../shard.ts';
 
 /**
- * Tells the owner of the account's shard that a subscription changed: it reads the subscription again. Every transaction that
- * creates, changes, pauses, resumes or deletes a subscription appends an entry, so that a lost notification only delays the
- * change.
+ * Queues a change of a subscription for the owner of the account's shard, which then reads the subscription again. Every
+ * transaction that creates, changes, pauses, resumes or deletes a subscription calls it, so that a lost notification only
+ * delays the change.
  */
 export async function appendSubscriptionChange(
   transaction: Transaction,

@@ -2,8 +2,8 @@ import type { Session } from '@deedwire/store';
 import type { Partition } from './partitions.ts';
 
 /**
- * Detaches a partition and drops it, or continues where an earlier call was interrupted. `concurrently` waits for statements
- * that use the table, without making others wait. The session's `lock_timeout` bounds each wait.
+ * Detaches a partition and drops it, or continues where an earlier call was interrupted. `concurrently` waits for
+ * statements that use the table, without blocking others. The session's `lock_timeout` bounds each wait.
  *
  * The names come from the catalog and match a pattern, so they need no quotes.
  */

@@ -1,14 +1,14 @@
-/** What is reported for logs and metrics. Alarms need the attention of an operator. */
+/** Events of retention for logs and metrics. Alarms need an operator. */
 export type RetentionEvent =
   | { readonly kind: 'partitions-created'; readonly daysAhead: number }
-  /** Undelivered deliveries that reached the end of retention. They read EXPIRED. */
+  /** Undelivered deliveries reached the end of retention. Their status is EXPIRED. */
   | { readonly kind: 'deliveries-expired'; readonly count: number }
   | { readonly kind: 'partition-dropped'; readonly name: string }
-  /** A part of retention failed. It is repeated. */
+  /** A run failed. It is retried. */
   | { readonly kind: 'retention-failed'; readonly error: unknown }
-  /** Partitions exist for so few days that events will be refused if creating them continues to fail. */
+  /** Partitions exist for few days only. Events will be refused if creating partitions continues to fail. */
   | { readonly kind: 'partitions-short'; readonly alarm: true; readonly daysAhead: number }
-  /** Partitions that could not be dropped for days. A transaction that never ends prevents it. */
+  /** Partitions could not be dropped for days, because a transaction does not end. */
   | { readonly kind: 'partitions-overdue'; readonly alarm: true; readonly names: readonly string[] }
   /** Events that no worker could fan out reached the end of retention. No subscription receives them. */
   | { readonly kind: 'events-expired'; readonly alarm: true; readonly count: number };

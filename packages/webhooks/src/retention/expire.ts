@@ -13,32 +13,33 @@ import { walk } from './walk.ts';
 
 export interface ExpireOptions {
   store: Store;
-  /** For detaching. Its lock_timeout is short. */
+  /** Used to detach partitions. Its lock_timeout is short. */
   session: Session;
   retentionDays: number;
-  /** Resolves after `ms`, or with false as soon as this process stops. */
+  /** Resolves with true after `ms`, or with false as soon as this process stops. */
   wait: (ms: number) => Promise<boolean>;
   onEvent: OnRetentionEvent;
 }
 
-// As long as a statement can take: afterwards, no statement uses what has expired.
+// The longest duration of a statement: afterwards, none uses what has expired.
 const quietMs = 10_000;
-// How many days late a partition is dropped before an operator has to know.
+// A partition that is this many days late needs an operator.
 const overdueDays = 3;
 
-// The first millisecond that ids can name.
+// The first millisecond that ids can represent.
 const firstMs = Date.UTC(2026, 0, 1) + 1;
 
-/** The first time of the day that ids can name. Ids drawn before the day are smaller than its id. */
+/** The first time of the day that ids can represent. Ids drawn before the day are smaller than its id. */
 function firstTimeOf(day: Day): Date {
   return new Date(Math.max(firstMs, startOf(day).getTime()));
 }
 
 /**
- * Ends what has reached the end of retention, then drops its partitions. Throws if something is locked; the next run continues.
+ * Expires entries and deliveries that have reached the end of retention, then drops their partitions. Throws if a row is
+ * locked; the next run continues.
  *
- * The order matters. Queue entries go before pending deliveries, so that no more of these are written for their events. Both go
- * before payloads. Failures go after deliveries.
+ * The order matters. Queue entries are deleted before pending deliveries, so that fan-out writes no more of them. Both are
+ * deleted before payloads. Failures are deleted after deliveries.
  */
 export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   const { store, session, retentionDays, wait, onEvent } = options;

@@ -9,13 +9,13 @@ import { selectPartitions } from './sql/select-partitions.ts';
 const wantedDaysAhead = 60;
 const alarmDaysAhead = 14;
 
-/** For how many days after today the history has partitions. -1 if one is missing today. */
+/** Returns for how many days after today the history has partitions. -1 if one is missing today. */
 export async function readDaysAhead(store: Store): Promise<number> {
   const [partitions, now] = [await selectPartitions(store), await selectTime(store)];
   return daysAhead(partitions, dayOf(now));
 }
 
-/** Creates partitions for the next 60 days, a day in each transaction, so that locks are held for a short time. */
+/** Creates partitions for the next 60 days. One transaction per day, so that locks are held for a short time. */
 export async function keepPartitions(store: Store, onEvent: OnRetentionEvent): Promise<void> {
   const before = await readDaysAhead(store);
   try {

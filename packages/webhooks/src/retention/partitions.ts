@@ -20,7 +20,7 @@ export interface Partition {
 
 const namePattern = /^(webhook_(?:event|payload|delivery|attempt))_(\d{4})(\d{2})(\d{2})$/;
 
-/** Null if a table of another kind has the name. */
+/** Returns null for the name of another table. */
 export function parsePartition(name: string, state: PartitionState): Partition | null {
   const [, prefix, year, month, date] = namePattern.exec(name) ?? [];
   const table = partitionedTables.find((candidate) => candidate === prefix);
@@ -29,7 +29,7 @@ export function parsePartition(name: string, state: PartitionState): Partition |
   return { name, table, day, state };
 }
 
-/** For how many days after today every table has partitions, without a gap. -1 if one is missing today. */
+/** Returns for how many days after today every table has partitions, without a gap. -1 if one is missing today. */
 export function daysAhead(partitions: readonly Partition[], today: Day): number {
   const attached = new Set(
     partitions.filter(({ state }) => state === 'attached').map(({ table, day }) => `${table} ${day}`),
@@ -42,7 +42,10 @@ export function daysAhead(partitions: readonly Partition[], today: Day): number 
 export interface RetentionBounds {
   /** Deliveries drawn before this day have expired. */
   readonly expired: Day;
-  /** Events and payloads before this day are dropped. A day later, because an event is fanned out after it was drawn. */
+  /**
+   * Events and payloads before this day are dropped. One day later than deliveries expire, because an event is fanned out
+   * after its id was drawn.
+   */
   readonly bodies: Day;
   /** Deliveries and attempts before this day are dropped. */
   readonly deliveries: Day;
@@ -55,7 +58,7 @@ export function retentionBounds(now: Date, retentionDays: number): RetentionBoun
   return { expired, bodies: expired - 1, deliveries: expired - daysOfExpired };
 }
 
-/** The partitions to be dropped, oldest first. Interrupted ones come first: a table can have one of them only. */
+/** The partitions to drop, oldest first. Interrupted ones come first, because a table can have only one of them. */
 export function duePartitions(partitions: readonly Partition[], bounds: RetentionBounds): Partition[] {
   return partitions
     .filter(({ table, day }) => day < firstKept(table, bounds))

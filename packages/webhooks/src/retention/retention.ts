@@ -18,18 +18,18 @@ export interface RetentionOptions {
 }
 
 export interface Retention {
-  /** Runs in the background, at once and then every hour. One worker at a time runs it. */
+  /** Runs in the background: now, and then every hour. One worker at a time runs it. */
   start(): void;
-  /** What is missing before events can be stored, one sentence each. */
+  /** Lists what prevents events from being stored, one sentence each. */
   problems(): Promise<readonly string[]>;
-  /** Resolves when no statement runs. */
+  /** Resolves when no statement is running. */
   stop(): Promise<void>;
 }
 
 const runEveryMs = 3_600_000;
 const repeatAfterMs = 60_000;
 
-// Any number that nothing else locks.
+// An arbitrary number that no other code locks.
 const advisoryLock = 0x7e7e_4710;
 
 const leastDaysAhead = 2;
@@ -54,7 +54,7 @@ export function createRetention(options: RetentionOptions): Retention {
     const [lock] = await session.execute('select pg_try_advisory_lock($1) as is_acquired', [advisoryLock]);
     if (lock?.['is_acquired'] !== true) return;
     await keepPartitions(store, onEvent);
-    // A clock that is ahead would delete what must be kept. It takes two of them.
+    // The earlier of two clocks, because one that is ahead would delete data too early.
     const databaseNow = await selectTime(store);
     const now = new Date(Math.min(databaseNow.getTime(), machineNowMs()));
     await expire({ store, session, retentionDays, wait, onEvent }, now);

@@ -1,6 +1,6 @@
 import type { Batch } from './sql/batch.ts';
 
-/** Runs a batch statement over a whole table. Adds up what it changed and skipped. */
+/** Runs a batch statement over a whole table. Adds up the changed and the skipped rows. */
 export async function walk<Key>(
   batch: (after: Key | null) => Promise<Batch<Key>>,
 ): Promise<{ changed: number; skipped: number }> {

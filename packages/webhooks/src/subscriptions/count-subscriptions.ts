@@ -1,7 +1,7 @@
 import type { AccountId } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
 
-/** Without deleted subscriptions. Served by webhook_subscription_by_account. */
+/** Does not count deleted subscriptions. Served by webhook_subscription_by_account. */
 export async function countSubscriptions(database: Database, accountId: AccountId): Promise<number> {
   const statement = {
     name: 'count-subscriptions',

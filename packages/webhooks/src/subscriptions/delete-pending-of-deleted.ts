@@ -4,8 +4,8 @@ import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 
 /**
- * Deletes the first pending deliveries of a deleted subscription. The worker that owns its shard calls it until nothing is
- * pending, so that no statement deletes a whole backlog. Does nothing if the subscription was not deleted. Served by
+ * Deletes the first pending deliveries of a deleted subscription. The worker that owns its shard calls it until none is
+ * left, so that no statement deletes a whole backlog. Does nothing if the subscription was not deleted. Served by
  * webhook_pending_delivery_pkey.
  *
  * @returns how many were deleted

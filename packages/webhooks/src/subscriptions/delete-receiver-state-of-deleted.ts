@@ -4,8 +4,9 @@ import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
 import type { WorkerId } from '../workers/worker-id.ts';
 
 /**
- * Deletes what is remembered about the receiver of a deleted subscription. To be called once nothing is pending: only the result
- * of a pending delivery writes it. Does nothing if the subscription was not deleted. Served by webhook_receiver_state_pkey.
+ * Deletes the receiver state of a deleted subscription. Call it once no delivery is pending, because only the result of a
+ * pending delivery writes the state. Does nothing if the subscription was not deleted. Served by
+ * webhook_receiver_state_pkey.
  *
  * @throws {FencedOutError} if the worker was declared dead
  */

@@ -10,8 +10,8 @@ export interface LockedSubscription {
 }
 
 /**
- * Locks a subscription until the transaction ends. Null if the account has no such subscription, or deleted it. Served by
- * webhook_subscription_pkey.
+ * Locks a subscription until the transaction ends. Returns null if the account has no such subscription, or has deleted it.
+ * Served by webhook_subscription_pkey.
  *
  * A worker that pauses the subscription waits for the lock: do not call a receiver while you hold it.
  */

@@ -2,8 +2,8 @@ import type { AccountId } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 
 /**
- * Serializes the creation of subscriptions of an account until the transaction ends, so that the limit holds. An advisory lock,
- * because an API may not lock rows of accounts.
+ * Serializes the creation of subscriptions of an account until the transaction ends, so that their limit holds. Uses an
+ * advisory lock, because an API may not lock rows of accounts.
  */
 export async function lockSubscriptionsOfAccount(transaction: Transaction, accountId: AccountId): Promise<void> {
   const statement = {

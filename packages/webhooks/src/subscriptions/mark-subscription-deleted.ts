@@ -2,8 +2,8 @@ import type { Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 
 /**
- * Hides a subscription from every interface and erases its URL and its secret. Its worker deletes the pending deliveries and
- * the state of the receiver. Served by webhook_subscription_pkey.
+ * Hides a subscription from every interface and erases its URL and its secret. Its worker deletes the pending deliveries
+ * and the receiver state. Served by webhook_subscription_pkey.
  */
 export async function markSubscriptionDeleted(transaction: Transaction, id: SubscriptionId): Promise<void> {
   const statement = {

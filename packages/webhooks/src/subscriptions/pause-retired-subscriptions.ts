@@ -11,11 +11,12 @@ export interface PausedSubscription {
 }
 
 /**
- * Pauses subscriptions that pin a retired version, and appends their changes to the queue. Also those that are paused because
- * their receiver fails: under that reason, fan-out would wait for a build that knows the version. The owner's own pause stays.
+ * Pauses subscriptions that pin a retired version, and appends their changes to the queue. Includes subscriptions that are
+ * paused because their receiver fails: under that reason, fan-out would wait for a build that knows the version. A pause by
+ * the owner stays.
  *
- * Subscriptions that another transaction has locked are left to the next call. Served by
- * webhook_subscription_event_type_by_version and webhook_subscription_pkey.
+ * Skips subscriptions that another transaction has locked. Served by webhook_subscription_event_type_by_version and
+ * webhook_subscription_pkey.
  *
  * @returns at most `limit` subscriptions. Call again while it returns that many.
  * @throws {FencedOutError} if the worker was declared dead

@@ -3,7 +3,7 @@ import type { Database } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../ids.ts';
 import type { PausedReason } from './subscription-row.ts';
 
-/** The subscriptions of an account, as far as fan-out needs them. */
+/** The part of an account's subscriptions that fan-out needs. */
 export interface AccountPins {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
@@ -30,8 +30,8 @@ interface Row {
 }
 
 /**
- * Reads the subscriptions of accounts, in the order of their ids, without deleted ones. An account without subscriptions is
- * missing from the result. Served by webhook_subscription_by_account and webhook_subscription_event_type_pkey.
+ * Reads the subscriptions of accounts in the order of their ids, except deleted ones. The result does not contain accounts
+ * without subscriptions. Served by webhook_subscription_by_account and webhook_subscription_event_type_pkey.
  */
 export async function readPins(
   database: Database,

@@ -3,7 +3,7 @@ import { firstRow, type Database } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 import { subscriptionColumns, type SubscriptionRow } from './subscription-row.ts';
 
-/** Null if the account has no such subscription, or deleted it. Served by webhook_subscription_pkey. */
+/** Returns null if the account has no such subscription, or has deleted it. Served by webhook_subscription_pkey. */
 export async function selectSubscription(
   database: Database,
   accountId: AccountId,

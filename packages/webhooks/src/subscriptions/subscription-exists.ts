@@ -1,7 +1,7 @@
 import type { Database } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 
-/** Of any account, for operators. False for a deleted subscription. Served by webhook_subscription_pkey. */
+/** Looks in all accounts, for operators. False for a deleted subscription. Served by webhook_subscription_pkey. */
 export async function subscriptionExists(database: Database, id: SubscriptionId): Promise<boolean> {
   const statement = {
     name: 'subscription-exists',

@@ -12,7 +12,7 @@ export interface SubscriptionRow {
   id: SubscriptionId;
   callbackUrl: string;
   secretCiphertext: Buffer;
-  /** Null while the subscription is active, as is `pausedAt`. */
+  /** Null while the subscription is active. So is `pausedAt`. */
   pausedReason: PausedReason | null;
   pausedAt: Date | null;
   createdAt: Date;

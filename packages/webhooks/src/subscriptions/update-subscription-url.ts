@@ -2,8 +2,8 @@ import type { Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../ids.ts';
 
 /**
- * Sets the callback URL. Another URL has another number, so that what is remembered about the receiver behind the previous one
- * no longer applies. Served by webhook_subscription_pkey.
+ * Sets the callback URL. A new URL gets a new number, so that the state of the previous receiver no longer applies. Served
+ * by webhook_subscription_pkey.
  */
 export async function updateSubscriptionUrl(
   transaction: Transaction,

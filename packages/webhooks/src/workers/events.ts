@@ -2,7 +2,7 @@ import type { Shard } from '../shard.ts';
 import type { AcquiredShard } from './sql/acquire-shards.ts';
 import type { WorkerId } from './worker-id.ts';
 
-/** What is reported for logs and metrics. */
+/** Events of the membership for logs and metrics. */
 export type WorkersEvent =
   | { readonly kind: 'worker-registered'; readonly workerId: WorkerId }
   | { readonly kind: 'shards-acquired'; readonly workerId: WorkerId; readonly shards: readonly AcquiredShard[] }
@@ -13,9 +13,9 @@ export type WorkersEvent =
   | { readonly kind: 'shards-freed'; readonly shards: readonly Shard[] }
   /** This worker was declared dead, because it did not renew its lease in time. It registers again. */
   | { readonly kind: 'worker-lost'; readonly workerId: WorkerId }
-  /** A renewal failed. It is repeated. */
+  /** A renewal failed. It is retried. */
   | { readonly kind: 'renewal-failed'; readonly error: unknown }
-  /** Sharing out the shards failed. It is repeated. */
+  /** Sharing the shards failed. It is retried. */
   | { readonly kind: 'sharing-failed'; readonly error: unknown };
 
 export type OnWorkersEvent = (event: WorkersEvent) => void;

@@ -1,6 +1,6 @@
 import type { WorkerId } from './worker-id.ts';
 
-/** The worker was declared dead: its statement wrote nothing, and other workers own its shards. */
+/** The worker was declared dead. Its statement wrote nothing, and other workers own its shards. */
 export class FencedOutError extends Error {
   readonly code = 'FENCED_OUT';
   override readonly name = 'FencedOutError';

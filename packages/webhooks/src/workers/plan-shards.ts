@@ -3,7 +3,10 @@ import type { WorkerId } from './worker-id.ts';
 
 export interface ShardCounts {
   own: WorkerId;
-  /** How many shards each worker owns: every worker that is alive, with a lease, and not about to leave. Includes `own`. */
+  /**
+   * How many shards each worker owns, including `own`. Contains the workers that are alive, hold a lease and are not
+   * leaving.
+   */
   workers: ReadonlyMap<WorkerId, number>;
   free: number;
 }
@@ -14,10 +17,11 @@ export interface ShardPlan {
 }
 
 /**
- * How many shards a worker takes and releases, so that each of n workers owns between floor(64 / n) and ceil(64 / n).
+ * Returns how many shards a worker acquires and releases, so that each of n workers owns between floor(64 / n) and ceil(64
+ * / n).
  *
- * Once all do, the shares stay as they are. All workers compute the same plan from the same counts and carry out their own
- * part of it. Free shards go first to workers below floor(64 / n).
+ * Shards do not move while every share is within these bounds. All workers compute the same plan from the same counts, and
+ * carry out their own part of it. Free shards go first to workers below floor(64 / n).
  */
 export function planShards(counts: ShardCounts): ShardPlan {
   const own = counts.workers.get(counts.own);
@@ -33,7 +37,10 @@ export function planShards(counts: ShardCounts): ShardPlan {
   return { acquire: toLeast + beyondLeast, release: releases(counts, least, Math.max(excess, missing - counts.free)) };
 }
 
-/** The part of `own` in a number of releases: one shard at a time from the worker that then owns the most. */
+/**
+ * Returns how many of the `needed` releases are up to `own`. Each release takes one shard from the worker that then owns
+ * the most.
+ */
 function releases({ own, workers }: ShardCounts, least: number, needed: number): number {
   const counts = new Map([...workers].toSorted(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)));
   let released = 0;

@@ -3,8 +3,8 @@ import { FencedOutError } from './fenced-out-error.ts';
 import type { WorkerId } from './worker-id.ts';
 
 /**
- * Returns the row of a statement that only a live worker may run. Such a statement locks the row of the worker and joins it with
- * everything that it writes. `isAlive` is whether that row exists and is alive.
+ * Returns the row of a fenced statement, which locks the row of the worker and joins it with everything that it writes.
+ * `isAlive` is whether the worker is alive.
  *
  * @throws {FencedOutError} if the worker was declared dead. The statement wrote nothing.
  */

@@ -13,30 +13,41 @@ import type { WorkerId } from './worker-id.ts';
 
 export interface ShardSharingOptions {
   store: Store;
-  /** The callbacks never overlap. When one rejects, it is called again. */
+  /** The callbacks never overlap. A callback that rejects is called again. */
   onAcquired: (shards: readonly AcquiredShard[]) => Promise<void>;
-  /** Those of these shards whose owner died, and of which not all was taken since. Called before `onReleasing`. */
+  /** Returns the shards whose recovery is unfinished. Called before `onReleasing`. */
   recoveringIn: (shards: readonly Shard[]) => readonly Shard[];
-  /** Starts no further work on these shards. Resolves when fan-out has stopped there. */
+  /** Stops work on these shards. Resolves when fan-out has stopped there. */
   onReleasing: (shards: readonly Shard[]) => Promise<void>;
-  /** The deliveries of these shards whose results are not recorded. Called after `onReleasing`. */
+  /** Returns the deliveries of these shards that are not recorded yet. Called after `onReleasing`. */
   inFlight: (shards: readonly Shard[]) => readonly InFlightDelivery[];
   onEvent: OnWorkersEvent;
 }
 
-// Between two looks at the same expired lease.
+// The delay between two checks of the same expired lease.
 const expiryDelayMs = 10;
 
-/** The shards of one registration. When `pass` rejects, the next call continues where it failed. */
+/**
+ * The shards of one registration. A shard passes through these states:
+ *
+ * | state    | in                     | next                                                      |
+ * | -------- | ---------------------- | --------------------------------------------------------- |
+ * | free     | no set                 | acquired, when the share of this worker is too small      |
+ * | acquired | `#shards`, `#acquired` | working, when `onAcquired` has resolved                   |
+ * | working  | `#shards`              | stopped, when the share is too large or the worker leaves |
+ * | stopped  | `#shards`, `#stopped`  | free, when the database has released it                   |
+ *
+ * If `pass` rejects, the next call continues where it failed.
+ */
 export class ShardSharing {
   readonly #options: ShardSharingOptions;
   readonly #id: WorkerId;
   readonly #shards = new Set<Shard>();
-  /** Those of `#shards` that `onAcquired` has not accepted yet. */
+  /** Shards that `onAcquired` has not accepted yet. */
   readonly #acquired = new Map<Shard, AcquiredShard>();
-  /** Those of `#shards` that `onReleasing` has stopped, but that are not released in the database. */
+  /** Shards that `onReleasing` has stopped, but the database has not released. */
   readonly #stopped = new Set<Shard>();
-  /** Those of `#stopped` whose next owner must continue the recovery. */
+  /** Stopped shards whose next owner must continue the recovery. */
   readonly #recovering = new Set<Shard>();
   #isMarkedLeaving = false;
   #hasEnded = false;
@@ -50,14 +61,14 @@ export class ShardSharing {
     return this.#shards;
   }
 
-  /** The worker was declared dead. */
+  /** Call it when the worker was declared dead. */
   end(): void {
     this.#hasEnded = true;
     this.#shards.clear();
   }
 
   /**
-   * Takes over from workers whose leases expired, then takes or releases shards.
+   * Takes over from workers whose leases have expired, then acquires or releases shards.
    *
    * @returns after how many milliseconds the next lease of another worker expires
    * @throws {FencedOutError}
@@ -90,13 +101,15 @@ export class ShardSharing {
     return true;
   }
 
-  /** The database decides what this worker owns, if the outcome of a commit was unknown. */
+  /**
+   * Adopts the shards that the database assigns to this worker, because the outcome of an earlier commit may be unknown.
+   */
   async #adjustTo(membership: Membership): Promise<void> {
     this.#checkNotEnded();
     const owned = new Set(membership.shards.filter(({ owner }) => owner === this.#id).map(({ shard }) => shard));
     for (const shard of owned) {
       if (this.#shards.has(shard)) continue;
-      // Whether the last owner died was returned by a statement without a response.
+      // The response with the recovery flag of this shard was lost.
       this.#acquired.set(shard, { shard, isRecovering: true });
       this.#shards.add(shard);
     }
@@ -144,7 +157,7 @@ export class ShardSharing {
     await this.#release([...this.#shards]);
   }
 
-  /** Also releases what an earlier call has stopped but could not release. */
+  /** Also releases shards that an earlier call has stopped but could not release. */
   async #release(shards: readonly Shard[]): Promise<void> {
     await this.#stopWork(shards);
     if (this.#stopped.size === 0) return;
@@ -177,7 +190,7 @@ export class ShardSharing {
     }
   }
 
-  /** The lease keeper can find out during a pass that the worker was declared dead. */
+  /** The lease keeper can detect during a pass that the worker was declared dead. */
   #checkNotEnded(): void {
     if (this.#hasEnded) throw new FencedOutError(this.#id);
   }

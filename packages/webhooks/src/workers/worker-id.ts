@@ -1,5 +1,5 @@
-// Exists for the compiler only: no value has this property.
+// For the compiler only: no value has this property.
 declare const workerId: unique symbol;
 
-/** The id of a row of webhook_worker: `bigint` in decimal. A worker that was declared dead continues under a new id. */
+/** The id of a row of webhook_worker: `bigint` in decimal. A worker that was declared dead registers under a new id. */
 export type WorkerId = string & { readonly [workerId]: true };

@@ -1,5 +1,5 @@
 /**
- * The payload of the notification that a worker came or went, or that shards became free. The engine then calls
+ * The payload of the notification that a worker joined or left, or that shards became free. The engine then calls
  * `Workers.wake()`. All other payloads are numbers of shards.
  */
 export const workersChanged = 'workers';

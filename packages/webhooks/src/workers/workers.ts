@@ -12,8 +12,8 @@ import type { WorkerId } from './worker-id.ts';
 
 export interface WorkersOptions extends ShardSharingOptions {
   /**
-   * A separate store with two connections, so that no other statement delays a renewal. Two, because a half-open connection
-   * responds to nothing for 10 s.
+   * A separate store with two connections, so that no other statement delays a renewal. The second one is for the 10 s in
+   * which a half-open connection does not respond.
    */
   renewalStore: Store;
   clock: Pick<Clock, 'setTimer'>;
@@ -22,9 +22,12 @@ export interface WorkersOptions extends ShardSharingOptions {
   leaseMs: number;
   /** Defaults to a third of the lease. */
   renewMs?: number;
-  /** While it returns true, the lease is not renewed, so that another worker takes over. */
+  /** While it returns true, the worker does not renew its lease, so that another worker takes over. */
   isStalled: () => boolean;
-  /** This worker was declared dead. It owns nothing, and all that it knows is outdated. It registers again afterwards. */
+  /**
+   * This worker was declared dead: it owns nothing, and everything in memory is outdated. It registers again when the
+   * promise resolves.
+   */
   onLost: () => Promise<void>;
 }
 
@@ -39,8 +42,16 @@ interface Registration {
 }
 
 /**
- * Runs one pass of sharing out at a time, whenever it is woken and at least once in `renewMs`. The lease is renewed
- * independently.
+ * Registers this process as a worker, renews its lease and keeps its share of the shards.
+ *
+ *     const workers = new Workers({ store, renewalStore, clock, name, leaseMs: 15_000, isStalled, …callbacks });
+ *     await workers.start(); // registers; shards arrive through `onAcquired`
+ *     workers.wake(); // for each notification that workers or shards have changed
+ *     await workers.leave(); // releases the shards; results can still be recorded
+ *     await workers.stop(); // removes the worker
+ *
+ * Runs one pass of `ShardSharing` at a time: when it is woken, when a lease of another worker expires, and at least once in
+ * `renewMs`. The lease is renewed independently.
  */
 export class Workers {
   readonly #options: WorkersOptions;
@@ -59,7 +70,7 @@ export class Workers {
     this.#renewMs = options.renewMs ?? options.leaseMs / 3;
   }
 
-  /** Changes when the worker was declared dead. Throws before `start` has resolved. */
+  /** Changes when the worker registers again after it was declared dead. Throws before `start` has resolved. */
   get id(): WorkerId {
     if (this.#registration === null) throw new Error('The worker is not registered yet.');
     return this.#registration.id;
@@ -69,24 +80,24 @@ export class Workers {
     return this.#registration?.sharing.shards ?? new Set();
   }
 
-  /** Registers, repeating while the database is unavailable. Then takes shards in the background. */
+  /** Registers the worker, and retries while the database is unavailable. Acquires shards in the background. */
   start(): Promise<void> {
     this.#starting ??= this.#start();
     return this.#starting;
   }
 
-  /** Workers or shards have changed. Without it, that is noticed within `renewMs`. */
+  /** Call it when workers or shards have changed. Otherwise the worker notices within `renewMs`. */
   wake(): void {
     this.#isWoken = true;
     if (this.#registration !== null && !this.#isStopped) this.#running ??= this.#run();
   }
 
-  /** A statement found no fence: looks whether this worker was declared dead. */
+  /** Call it after a fenced statement matched no live worker. */
   fencedOut(): void {
     this.wake();
   }
 
-  /** Releases all shards and takes no more. The results of what is in flight can still be recorded until `stop`. */
+  /** Releases all shards and acquires no more. Results of requests in flight can still be recorded until `stop`. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
     await this.#starting?.catch(() => {});
@@ -94,7 +105,9 @@ export class Workers {
     await this.#running;
   }
 
-  /** Leaves, if it has not, and removes the worker. What could not be released is taken over when the lease expires. */
+  /**
+   * Leaves and removes the worker. If shards could not be released, another worker takes them over when the lease expires.
+   */
   async stop(): Promise<void> {
     await this.leave();
     this.#isStopped = true;

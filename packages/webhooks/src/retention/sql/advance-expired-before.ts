@@ -1,7 +1,7 @@
 import type { Database } from '@deedwire/store';
 import type { DeliveryId } from '../../ids.ts';
 
-/** From now on, undelivered deliveries with smaller ids read EXPIRED. The bound never moves back. */
+/** Gives undelivered deliveries with smaller ids the status EXPIRED. The bound never moves back. */
 export async function advanceExpiredBefore(database: Database, expiredBefore: DeliveryId): Promise<void> {
   const statement = {
     name: 'advance-expired-before',

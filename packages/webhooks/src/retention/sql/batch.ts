@@ -1,20 +1,20 @@
-/** What one batch of a walk over a table did. */
+/** The result of one batch of a walk over a table. */
 export interface Batch<Key> {
   /** Where the next batch continues. Null at the end of the table. */
   readonly next: Key | null;
   readonly changed: number;
-  /** Rows that were to be changed, but are locked at this moment. */
+  /** Rows that are due, but locked by another transaction. */
   readonly skipped: number;
 }
 
 /** How many rows a batch reads. */
 export const batchRows = 5_000;
 
-/** The row that a batch statement returns. A type, because rows need an index signature. */
+/** The row that a batch statement returns. A type alias, because rows need an index signature. */
 export type BatchRow<Key> = {
   /** How many rows it read. */
   scanned: number;
-  /** How many of these were to be changed. */
+  /** How many of these are due. */
   due: number;
   changed: number;
   /** The last row that it read. */

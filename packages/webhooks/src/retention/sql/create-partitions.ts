@@ -2,7 +2,7 @@ import type { Statement, Transaction } from '@deedwire/store';
 
 // The tables belong to the group role, so that every worker can detach and drop them.
 const setRole: Statement = { name: 'set-role', text: 'set local role webhook_worker' };
-// Statements that wait for a table after this transaction wait as long.
+// Other statements wait behind this transaction for as long as it waits for a lock.
 const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
 const createPartitionsStatement: Statement = {
   name: 'create-partitions',

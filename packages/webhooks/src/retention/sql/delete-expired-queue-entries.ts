@@ -9,8 +9,9 @@ export interface QueueKey {
 }
 
 /**
- * Deletes queued events that will be dropped. Fan-out that has read one of them writes nothing, because its entry is gone.
- * Reads one batch of the queue in the order of its primary key. Skips entries that are being fanned out.
+ * Deletes queued events whose partitions will be dropped. A round that has read one of them then writes nothing, because
+ * its entry is missing. Reads one batch of the queue in the order of its primary key. Skips entries that are being fanned
+ * out.
  */
 export async function deleteExpiredQueueEntries(
   database: Database,

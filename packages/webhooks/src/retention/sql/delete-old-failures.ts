@@ -4,8 +4,8 @@ import { type Batch, batchRows, type BatchRow, toBatch } from './batch.ts';
 import type { PendingKey } from './expire-pending-deliveries.ts';
 
 /**
- * Deletes failures of deliveries that were dropped. Not earlier: without its failure, a delivery would read DELIVERED. Reads
- * one batch of the table in the order of its primary key.
+ * Deletes failures of deliveries whose partitions were dropped, and not before: without its failure, a delivery counts as
+ * delivered. Reads one batch of the table in the order of its primary key.
  */
 export async function deleteOldFailures(
   database: Database,

@@ -8,10 +8,11 @@ export interface PendingKey {
 }
 
 /**
- * Ends pending deliveries that reached the end of retention: those with an id before `deliveriesBefore`, and those whose event
- * and payload will be dropped. Reads one batch of the table in the order of its primary key.
+ * Expires pending deliveries: those with an id before `deliveriesBefore`, and those whose event and payload will be
+ * dropped. Reads one batch of the table in the order of its primary key.
  *
- * Skips rows that are being settled. It never waits for a lock, and statements that wait for its locks wait for one batch.
+ * Skips rows that are being settled. It never waits for a lock, and other statements wait for its locks during one batch
+ * only.
  */
 export async function expirePendingDeliveries(
   database: Database,

@@ -5,12 +5,15 @@ import type { WorkerId } from '../worker-id.ts';
 
 export interface AcquiredShard {
   readonly shard: Shard;
-  /** An owner died, and what it left was not all taken since. It is counted before it is rendered or sent. */
+  /**
+   * The last owner died, and recovery is unfinished: claims are counted before entries are rendered and deliveries are
+   * sent.
+   */
   readonly isRecovering: boolean;
 }
 
 /**
- * Takes free shards. Skips those that another worker takes at the same time.
+ * Acquires free shards. Skips those that another worker acquires at the same time.
  *
  * @throws {FencedOutError}
  */

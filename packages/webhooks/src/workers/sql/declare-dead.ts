@@ -2,12 +2,12 @@ import type { Database } from '@deedwire/store';
 import type { WorkerId } from '../worker-id.ts';
 
 /**
- * Declares workers dead whose lease has expired. From its commit on, their statements find no fence and write nothing.
+ * Declares workers dead whose leases have expired. Once this is committed, their fenced statements write nothing.
  *
- * It is committed on its own. A lock `for update` in the same transaction could wait forever: until the commit, further
- * statements of the worker find it alive and share their lock with those that already hold it.
+ * It needs its own transaction. A lock `for update` in the same transaction could wait forever: until the commit, further
+ * statements of the worker find it alive, and share their lock with those that already hold it.
  *
- * @returns those that were declared dead by this call
+ * @returns the workers that this call declared dead
  */
 export async function declareDead(database: Database, workerIds: readonly WorkerId[]): Promise<WorkerId[]> {
   const statement = {

@@ -1,6 +1,6 @@
 import type { Database } from '@deedwire/store';
 
-/** Removes the rows of workers that died a day ago. Until then, operators can see them. */
+/** Removes the rows of workers that died a day ago. Operators can see them until then. */
 export async function deleteDeadWorkers(database: Database): Promise<void> {
   const statement = {
     name: 'delete-dead-workers',

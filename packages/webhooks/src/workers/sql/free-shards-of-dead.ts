@@ -3,8 +3,8 @@ import type { Shard } from '../../shard.ts';
 import { workersChanged } from '../workers-changed.ts';
 
 /**
- * Frees the shards of dead workers. Locks the row of each, and so waits for their last statements, which locked it while the
- * worker was alive: who reads a shard after it became free sees all that the old owner wrote.
+ * Frees the shards of dead workers. Locks the row of each worker, and so waits for its last statements, which locked the
+ * row while the worker was alive. So a worker that reads a free shard sees everything that the old owner wrote.
  */
 export async function freeShardsOfDead(transaction: Transaction): Promise<Shard[]> {
   const statement = {

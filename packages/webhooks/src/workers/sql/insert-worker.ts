@@ -2,7 +2,7 @@ import { onlyRow, type Transaction } from '@deedwire/store';
 import type { WorkerId } from '../worker-id.ts';
 import { workersChanged } from '../workers-changed.ts';
 
-/** Registers a worker, with a lease from now on by the database clock. */
+/** Registers a worker. Its lease starts now, by the database clock. */
 export async function insertWorker(transaction: Transaction, name: string, leaseMs: number): Promise<WorkerId> {
   const statement = {
     name: 'insert-worker',

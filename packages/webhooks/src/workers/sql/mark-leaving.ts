@@ -2,7 +2,7 @@ import type { Transaction } from '@deedwire/store';
 import type { WorkerId } from '../worker-id.ts';
 import { workersChanged } from '../workers-changed.ts';
 
-/** From now on, the worker does not count when shards are shared out. */
+/** Excludes the worker from the next shares. */
 export async function markLeaving(transaction: Transaction, workerId: WorkerId): Promise<void> {
   const statement = {
     name: 'mark-leaving',

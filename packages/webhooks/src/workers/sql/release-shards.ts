@@ -15,9 +15,10 @@ export interface InFlightDelivery {
 const handOverSeconds = 7;
 
 /**
- * Gives shards up. The next owner does not send what is in flight before the old owner has had time to record its result.
+ * Releases shards. Postpones deliveries in flight, so that the old owner can record their results before the next owner
+ * sends them.
  *
- * @param recovering those of the shards whose next owner also counts what it takes
+ * @param recovering the shards whose next owner must continue the recovery
  * @param inFlight deliveries of these shards whose results are not recorded
  * @throws {FencedOutError}
  */

@@ -2,7 +2,7 @@ import type { Database } from '@deedwire/store';
 import type { WorkerId } from '../worker-id.ts';
 
 /**
- * Writes no key column, so that it does not wait for the statements that hold the fence (`for key share`).
+ * Renews a lease. Writes no key column, so that it does not wait for statements that hold the fence (`for key share`).
  *
  * @returns false if the worker was declared dead
  */

@@ -12,7 +12,7 @@ export interface WorkerLease {
 export interface Membership {
   /** Workers that were not declared dead. */
   readonly workers: readonly WorkerLease[];
-  /** All shards. `owner` is null while a shard is free. It can be a worker that was declared dead. */
+  /** All shards. `owner` is null while a shard is free. It may be a worker that was declared dead. */
   readonly shards: readonly { readonly shard: Shard; readonly owner: WorkerId | null }[];
 }
 
