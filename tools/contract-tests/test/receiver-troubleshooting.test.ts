@@ -248,8 +248,9 @@ test('`pnpm dev --receiver` reports a used port as the page quotes it', async ()
   onTestFinished(() => rm(home, { recursive: true }));
   const { port } = await closedAfterTest(listen(createServer()));
   const dev = join(root, 'tools/dev-environment/src/dev.ts');
-  const ports = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0' };
-  const env = { ...ports, RECEIVER_PORT: String(port), DEEDWIRE_HOME: home };
+  const apiPorts = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0' };
+  const adminPorts = { LENDER_API_ADMIN_PORT: '0', PARTNER_API_ADMIN_PORT: '0', WEBHOOK_WORKER_PORT: '0' };
+  const env = { ...apiPorts, ...adminPorts, RECEIVER_PORT: String(port), DEEDWIRE_HOME: home };
   const failure = await succeed(process.execPath, ['--conditions=deedwire-source', dev, '--receiver'], {
     cwd: root,
     env,

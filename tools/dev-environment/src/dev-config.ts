@@ -1,5 +1,6 @@
 import { appVariables, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
+import type { SystemOptions } from './start-system.ts';
 
 const port = (defaultPort: string) => wholeNumberVariable({ min: 0, max: 65_535 }).prefault(defaultPort);
 
@@ -13,7 +14,9 @@ export const devConfig = z.object({
   /** 0 selects a free port. */
   LENDER_API_PORT: port('4001'),
   PARTNER_API_PORT: port('4002'),
-  /** `ADMIN_PORT` of the worker. */
+  /** `ADMIN_PORT` of the apps. Fixed by default, so that a scrape configuration survives a restart. */
+  LENDER_API_ADMIN_PORT: port('4101'),
+  PARTNER_API_ADMIN_PORT: port('4102'),
   WEBHOOK_WORKER_PORT: port('4003'),
   /** Only used with `--receiver`. */
   RECEIVER_PORT: port('4004'),
@@ -23,3 +26,14 @@ export const devConfig = z.object({
 });
 
 export type DevConfig = z.output<typeof devConfig>;
+
+export function systemPorts(config: DevConfig): Pick<SystemOptions, 'ports' | 'adminPorts'> {
+  return {
+    ports: { 'lender-api': config.LENDER_API_PORT, 'partner-api': config.PARTNER_API_PORT },
+    adminPorts: {
+      'lender-api': config.LENDER_API_ADMIN_PORT,
+      'partner-api': config.PARTNER_API_ADMIN_PORT,
+      'webhook-worker': config.WEBHOOK_WORKER_PORT,
+    },
+  };
+}

@@ -18,7 +18,7 @@ test.each([
 ])('rejects %j', (commandArguments, problem) => {
   expect(() => parseDevOptions(commandArguments)).toThrow(UsageError);
   expect(() => parseDevOptions(commandArguments)).toThrow(
-    new RegExp(`^${problem}\\. \`pnpm dev --help\` lists the options\\.$`),
+    new RegExp(`^${problem}\\. \`npx -y pnpm@[\\d.]+ dev --help\` lists the options\\.$`),
   );
 });
 

@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util';
+import { packageManagerCommand } from './workspace.ts';
+
+const command = `${packageManagerCommand} dev`;
 
 export interface DevOptions {
   /** Start a sample receiver and subscribe it to every event type. */
@@ -12,7 +15,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const devHelp = `Usage: pnpm dev [options]
+export const devHelp = `Usage: ${command} [options]
 
 Starts PostgreSQL, the three apps and sample data on this machine, and keeps them running until Ctrl-C.
 
@@ -27,7 +30,9 @@ Environment:
   DATABASE_DIRECT_URL      the same database without a transaction pooler
   LENDER_API_PORT          default 4001; 0 selects a free port
   PARTNER_API_PORT         default 4002
-  WEBHOOK_WORKER_PORT      default 4003
+  LENDER_API_ADMIN_PORT    default 4101; health and metrics
+  PARTNER_API_ADMIN_PORT   default 4102
+  WEBHOOK_WORKER_PORT      default 4003; health and metrics
   RECEIVER_PORT            default 4004; used with --receiver
   LOG_LEVEL                default info
   GID_NAMESPACE            default service
@@ -45,6 +50,6 @@ export function parseDevOptions(commandArguments: readonly string[]): DevOptions
   } catch (cause) {
     // Node appends advice about positional arguments, which this command does not have.
     const [problem = ''] = cause instanceof Error ? cause.message.split('. ') : [];
-    throw new UsageError(`${problem.replace(/\.$/, '')}. \`pnpm dev --help\` lists the options.`, { cause });
+    throw new UsageError(`${problem.replace(/\.$/, '')}. \`${command} --help\` lists the options.`, { cause });
   }
 }

@@ -3,11 +3,10 @@ import { join, relative, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
-import { devConfig, type DevConfig } from './dev-config.ts';
+import { devConfig, systemPorts, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
 import { toDevFile } from './dev-file.ts';
 import { devHelp, parseDevOptions, UsageError, type DevOptions } from './dev-options.ts';
-import { subscribeReceiver } from './dev-receiver.ts';
 import type { DatabaseState, DevSeed } from './dev-state.ts';
 import { devVariables } from './dev-variables.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
@@ -20,17 +19,21 @@ import { requireFreePorts } from './ports.ts';
 import { startSampleReceiver, type SampleReceiver } from './sample-receiver.ts';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
 import { startSystem, type System } from './start-system.ts';
+import { subscribeReceiver } from './subscribe-receiver.ts';
 import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
 const appNames: readonly AppName[] = ['lender-api', 'partner-api', 'webhook-worker'];
 
 async function dev(config: DevConfig, options: DevOptions): Promise<void> {
-  const { LENDER_API_PORT, PARTNER_API_PORT, WEBHOOK_WORKER_PORT, RECEIVER_PORT } = config;
+  const { LENDER_API_PORT, PARTNER_API_PORT, RECEIVER_PORT } = config;
+  const { LENDER_API_ADMIN_PORT, PARTNER_API_ADMIN_PORT, WEBHOOK_WORKER_PORT } = config;
   const home = await openHome(resolve(config.DEEDWIRE_HOME ?? join(workspaceRoot, '.local')));
   await requireFreePorts({
     LENDER_API_PORT,
     PARTNER_API_PORT,
+    LENDER_API_ADMIN_PORT,
+    PARTNER_API_ADMIN_PORT,
     WEBHOOK_WORKER_PORT,
     ...(options.receiver && { RECEIVER_PORT }),
   });
@@ -76,8 +79,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   }
   system = await startSystem({
     databaseUrls: await database.appUrls(),
-    ports: { 'lender-api': LENDER_API_PORT, 'partner-api': PARTNER_API_PORT },
-    adminPorts: { 'webhook-worker': WEBHOOK_WORKER_PORT },
+    ...systemPorts(config),
     webhookSecretKeys: state.webhookSecretKeys,
     env: {
       // Not needed for the embedded server: the apps connect to it without a pooler.

@@ -5,7 +5,7 @@ import { CannotStartError } from './cannot-start-error.ts';
 /**
  * Checks that each port is free. Keys are the names of environment variables; port 0 is always free.
  *
- * @throws {CannotStartError} if a port is in use by another process or set by two variables
+ * @throws {CannotStartError} if a port is set by two variables, or if ports are in use by other processes: with a line for each
  */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>): Promise<void> {
   const named = Object.entries(ports).filter(([, port]) => port !== 0);
@@ -17,13 +17,14 @@ export async function requireFreePorts(ports: Readonly<Record<string, number>>):
       );
     }
   }
+  const problems: string[] = [];
   for (const [variable, port] of named) {
-    if (!(await isFree(port))) {
-      throw new CannotStartError(
-        `${variable}: port ${port} is in use. Set ${variable} to another port, or to 0 to select a free one.`,
-      );
-    }
+    if (await isFree(port)) continue;
+    problems.push(
+      `${variable}: port ${port} is in use. Set ${variable} to another port, or to 0 to select a free one.`,
+    );
   }
+  if (problems.length > 0) throw new CannotStartError(problems.join('\n'));
 }
 
 async function isFree(port: number): Promise<boolean> {

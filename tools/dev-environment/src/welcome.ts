@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { curlCommand } from './curl-command.ts';
 import type { DevFile } from './dev-file.ts';
-import { workspaceRoot } from './workspace.ts';
+import { packageManagerCommand } from './workspace.ts';
 
 export interface Welcome {
   devFile: DevFile;
@@ -22,7 +20,7 @@ const quickstartUrl = 'http://127.0.0.1:4005/webhooks';
 export function welcome({ devFile, partnerId, lenderId, webhookSecret, files, receiverUrl }: Welcome): string {
   const { lender, partner, admin, referrals } = devFile;
   const [referral = ''] = referrals;
-  const operator = `npx -y ${packageManager()} operator`;
+  const operator = `${packageManagerCommand} operator`;
   const addresses = [
     ['lender interface', lender.url],
     ['partner interface', partner.url],
@@ -77,10 +75,4 @@ function createSubscription(webhookSecret: string): string {
 function table(rows: readonly (readonly string[])[]): string {
   const width = Math.max(...rows.map(([name = '']) => name.length));
   return rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
-}
-
-/** For example `pnpm@12.21.0`. */
-function packageManager(): string {
-  const manifest: { packageManager: string } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
-  return manifest.packageManager;
 }

@@ -1,3 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const workspaceRoot = join(import.meta.dirname, '../../..');
+
+const manifest: { packageManager: string } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
+
+/** Runs the scripts of the workspace for a user who only has npm: `npx -y pnpm@12.21.0`. */
+export const packageManagerCommand = `npx -y ${manifest.packageManager}`;

@@ -25,6 +25,8 @@ export interface DevHome {
   whenReady(dev: DevProcess): Promise<DevFile>;
   /** All processes that inherited the environment of `pnpm dev`: the apps, the guard and PostgreSQL. */
   processes(): string[];
+  /** Kills the processes and removes the folder. */
+  remove(): Promise<void>;
 }
 
 export interface StartOptions {
@@ -35,20 +37,26 @@ export interface StartOptions {
 }
 
 const devMain = join(import.meta.dirname, '../src/dev.ts');
-const freePorts = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0', RECEIVER_PORT: '0' };
+/** Variables with which several `pnpm dev` run on one machine. */
+export const freePorts = {
+  LENDER_API_PORT: '0',
+  PARTNER_API_PORT: '0',
+  LENDER_API_ADMIN_PORT: '0',
+  PARTNER_API_ADMIN_PORT: '0',
+  WEBHOOK_WORKER_PORT: '0',
+  RECEIVER_PORT: '0',
+};
 
-/** Creates a home. When the test finishes, its processes are killed and the home is removed. */
+/** Creates a home, which is removed when the test finishes. */
 export async function newDevHome(): Promise<DevHome> {
+  const home = await createDevHome();
+  onTestFinished(() => home.remove());
+  return home;
+}
+
+export async function createDevHome(): Promise<DevHome> {
   const path = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
   const started: DevProcess[] = [];
-  onTestFinished(async () => {
-    for (const { child, signalGroup, ended } of started) {
-      if (child.exitCode === null && child.signalCode === null) signalGroup('SIGKILL');
-      await ended;
-    }
-    await vi.waitUntil(() => processesOf(path).length === 0, { timeout: 60_000, interval: 100 });
-    await rm(path, { recursive: true, force: true });
-  });
   return {
     path,
     start(env = {}, options = {}) {
@@ -62,6 +70,14 @@ export async function newDevHome(): Promise<DevHome> {
       return Promise.race([written, ended]);
     },
     processes: () => processesOf(path),
+    async remove() {
+      for (const { child, signalGroup, ended } of started) {
+        if (child.exitCode === null && child.signalCode === null) signalGroup('SIGKILL');
+        await ended;
+      }
+      await vi.waitUntil(() => processesOf(path).length === 0, { timeout: 60_000, interval: 100 });
+      await rm(path, { recursive: true, force: true });
+    },
   };
 }
 

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
+import { freePorts } from '../dev-process.ts';
 import { finished, freshClone, type FreshClone } from './fresh-clone.ts';
 
 const minutes = 60_000;
-const freePorts = { LENDER_API_PORT: '0', PARTNER_API_PORT: '0', WEBHOOK_WORKER_PORT: '0', RECEIVER_PORT: '0' };
 
 /** The commands in the fenced blocks of the README, by the script that they run. */
 const readme = readFileSync(join(workspaceRoot, 'README.md'), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newDevHome } from './dev-process.ts';
+import { newDevHome } from '../dev-process.ts';
 
 // The processes are found by their inherited environment, which only Linux reports.
 describe.skipIf(process.platform !== 'linux')('every process ends within 10 s', () => {

@@ -1,0 +1,16 @@
+import { readConfig } from '@deedwire/service-runtime';
+import { expect, test } from 'vitest';
+import { devConfig, systemPorts } from './dev-config.ts';
+
+test('the ports are those of the pages of the apps', () => {
+  expect(systemPorts(devConfig.parse({}))).toEqual({
+    ports: { 'lender-api': 4001, 'partner-api': 4002 },
+    adminPorts: { 'lender-api': 4101, 'partner-api': 4102, 'webhook-worker': 4003 },
+  });
+});
+
+test('reports all errors at once', () => {
+  expect(() => readConfig(devConfig, { LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' })).toThrow(
+    /DATABASE_URL must[\s\S]*LENDER_API_PORT must/,
+  );
+});

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createStore } from '@deedwire/store';
+import { describe, expect, test } from 'vitest';
+import { devConfig } from '../../src/dev-config.ts';
+import { openDevDatabase } from '../../src/dev-database.ts';
+import { openHome } from '../../src/home.ts';
+import { migrateDevDatabase } from '../../src/migrate-dev-database.ts';
+import { newDevHome } from '../dev-process.ts';
+import { runPrintedCommand, waitForWebhook } from '../printed-commands.ts';
+
+test('--receiver delivers to the same subscriptions after a restart, without another handshake', async () => {
+  const withReceiver = { commandArguments: ['--receiver'] };
+  const home = await newDevHome();
+  const first = home.start({}, withReceiver);
+  await home.whenReady(first);
+  const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
+  await expect.poll(first.output).toMatch(line);
+  const [, port = ''] = line.exec(first.output()) ?? [];
+  first.signalGroup('SIGINT');
+  expect(await first.ended).toBe(0);
+
+  const second = home.start({ RECEIVER_PORT: port }, withReceiver);
+  await home.whenReady(second);
+  await waitForWebhook(second, 'referral.created', await runPrintedCommand(home, second, /^npx .* create .*$/m));
+  expect(second.output()).not.toContain('handshake');
+});
+
+test('--receiver exits with 1 when the callback URL is rejected', async () => {
+  const home = await newDevHome();
+  const dev = home.start({ WEBHOOK_CALLBACK_POLICY: 'public' }, { commandArguments: ['--receiver'] });
+  expect(await dev.ended).toBe(1);
+  expect(dev.output()).toMatch(/^The sample receiver cannot be subscribed: .+\n$/m);
+});
+
+test('--help prints the options', async () => {
+  const dev = (await newDevHome()).start({}, { commandArguments: ['--help'] });
+  expect(await dev.ended).toBe(0);
+  expect(dev.output()).toMatch(/^Usage: npx -y pnpm@[\d.]+ dev \[options\]\n[\s\S]*--receiver/);
+});
+
+test('an unknown option exits with 2 and one line', async () => {
+  const dev = (await newDevHome()).start({}, { commandArguments: ['--reciever'] });
+  expect(await dev.ended).toBe(2);
+  expect(dev.output()).toMatch(/^Unknown option '--reciever'\. `npx -y pnpm@[\d.]+ dev --help` lists the options\.\n$/);
+});
+
+test('rejects the data of an earlier build, and names the command that deletes it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+  const database = await openDevDatabase(devConfig.parse({}), await openHome(directory));
+  try {
+    await migrateDevDatabase(database);
+    const store = createStore({ databaseUrl: database.url, applicationName: 'test' });
+    await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
+    await store.close();
+    await expect(migrateDevDatabase(database)).rejects.toThrow(`start \`pnpm dev\` again: rm -r '${directory}'`);
+  } finally {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+describe('DATABASE_URL', () => {
+  test('reports that the server is unavailable', async () => {
+    const home = await newDevHome();
+    const dev = home.start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(await dev.ended).toBe(1);
+    expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
+  });
+
+  test('uses an empty database, uses it again at the next start, and rejects the database of an earlier build', async () => {
+    const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+    const env = { DATABASE_URL: database.databaseUrl };
+    const home = await newDevHome();
+    const first = home.start(env);
+    const file = await home.whenReady(first);
+    expect(file.databaseUrl).toBe(database.databaseUrl);
+    first.signalGroup('SIGTERM');
+    await first.ended;
+    const second = home.start(env);
+    expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
+    second.signalGroup('SIGTERM');
+    await second.ended;
+
+    const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+    await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
+    await store.close();
+    const third = home.start(env);
+    expect(await third.ended).toBe(1);
+    expect(third.output()).toContain('Migration 0001-accounts-and-credentials was applied to the database, but');
+    expect(third.output()).toContain('before the first public release');
+    expect(third.output()).toMatch(/\nSet DATABASE_URL to an empty database\.\n$/);
+    await database.drop();
+  });
+});
