@@ -13,7 +13,7 @@ test('escapes texts', () => {
   );
 });
 
-test('numbers equal texts once', () => {
+test('assigns one number to equal texts', () => {
   const dictionary = new TextDictionary();
   expect(['b', 'a', 'b'].map((text) => dictionary.add(text))).toEqual([1, 2, 1]);
   expect(dictionary.toPgArray()).toBe('{"b","a"}');

@@ -47,7 +47,7 @@ const addAll = ({ calls }: Calls, count: number): void => {
   for (let item = 0; item < count; item += 1) calls.add(item);
 };
 
-test('collects items for 3 ms, and those that arrive during a call for the next one', async () => {
+test('collects items for 3 ms, and items that arrive during a call for the next call', async () => {
   const seen = createCalls(() => {});
   addAll(seen, 2);
   seen.clock.setTimer(() => seen.calls.add(2), 5);
@@ -60,7 +60,7 @@ test('collects items for 3 ms, and those that arrive during a call for the next 
   expect(seen.done).toEqual([0, 1, 2, 3]);
 });
 
-test('splits what exceeds the largest batch', async () => {
+test('splits items into batches of at most the maximum size', async () => {
   const seen = createCalls(() => {});
   addAll(seen, 250);
   await seen.clock.advance(100);
@@ -95,7 +95,7 @@ describe('a refused batch', () => {
 describe('a locked batch', () => {
   const lockError = new LockTimeoutError(new Error('canceling statement due to lock timeout'));
 
-  test('is split until the locked item stands alone, which is repeated without delaying the others', async () => {
+  test('is bisected to the locked item, which is retried without delaying the others', async () => {
     let isLocked = true;
     const seen = createCalls((items) => {
       if (isLocked && items.includes(7)) throw lockError;
@@ -117,7 +117,7 @@ describe('a locked batch', () => {
     expect(seen.unavailable).toBe(0);
   });
 
-  test('with many locked items repeats each of them alone', async () => {
+  test('with many locked items retries each of them separately', async () => {
     let lockedBelow = 10;
     const seen = createCalls((items) => {
       if (items.some((item) => item < lockedBelow)) throw lockError;
@@ -161,7 +161,7 @@ describe('a locked batch', () => {
   });
 });
 
-test('forgets everything once this worker is fenced out', async () => {
+test('drops all items once this worker is fenced out', async () => {
   const workerId = '1' as WorkerId;
   const seen = createCalls(() => {
     throw new FencedOutError(workerId);
@@ -205,7 +205,7 @@ describe('unavailable storage', () => {
     expect(seen.done).toEqual([0, 2, 3]);
   });
 
-  test('ends when it is stopped, without a timer left', async () => {
+  test('leaves no timer after it is stopped', async () => {
     const seen = createCalls(() => {
       throw new StoreUnavailableError(new Error('down'));
     });

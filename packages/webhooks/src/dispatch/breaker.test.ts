@@ -11,7 +11,7 @@ function failTimes(count: number, state: LaneState = cleanLaneState, nowMs = sta
 }
 
 describe('afterFailure', () => {
-  test('opens the breaker for 5 s at the tenth failure in a row', () => {
+  test('opens the breaker for 5 s after ten consecutive failures', () => {
     expect(failTimes(9).breakerOpenUntilMs).toBeNull();
     expect(failTimes(10)).toEqual({
       consecutiveFailures: 10,
@@ -33,7 +33,7 @@ describe('afterFailure', () => {
     expect(opensForSeconds).toEqual([10, 20, 40, 80, 160, 300, 300, 300, 300]);
   });
 
-  test('does not prolong an open breaker for requests that started before it opened', () => {
+  test('does not extend an open breaker for requests that started before it opened', () => {
     const opened = failTimes(10);
     const later = failTimes(15, opened, startMs + 4_999);
     expect(later).toEqual({ ...opened, consecutiveFailures: 25 });
@@ -46,7 +46,7 @@ describe('afterFailure', () => {
 });
 
 describe('afterSuccess', () => {
-  test('closes the breaker and ends the series of failures', () => {
+  test('closes the breaker and resets the count of failures', () => {
     expect(afterSuccess(failTimes(25), startMs)).toEqual(cleanLaneState);
   });
 
@@ -69,7 +69,7 @@ describe('hasFailedForTooLong', () => {
     expect(hasFailedForTooLong(state, startMs + 96 * 3_600_000)).toBe(true);
   });
 
-  test('is false after a success, however long ago the failures began', () => {
+  test('is false after a success, even if the failures began more than 96 h ago', () => {
     const recovered = afterSuccess(failTimes(1), startMs + failingMaxMs);
     expect(hasFailedForTooLong(afterFailure(recovered, startMs + failingMaxMs), startMs + failingMaxMs + 1)).toBe(
       false,

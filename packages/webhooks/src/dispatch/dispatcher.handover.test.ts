@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
 import { shardOf } from '../shard.ts';
 
-test('a shard that is closed reports its deliveries in flight until they are settled', async () => {
+test('a closed shard reports its deliveries in flight until they are settled', async () => {
   const world = new World();
   const lane = world.addLane(1, hangs);
   const other = world.addLane(2, hangs);
@@ -18,7 +18,7 @@ test('a shard that is closed reports its deliveries in flight until they are set
   expect(world.sentTo(lane)).toHaveLength(1);
 });
 
-test('a shard of a worker that died recovers until each of its lanes has settled a result', async () => {
+test('a shard of a dead worker recovers until each of its lanes has recorded a result', async () => {
   const world = new World();
   const lanes = [world.addLane(1, hangs), world.addLane(65, succeedsAfter(10)), world.addLane(2, succeedsAfter(10))];
   const shards = [...new Set(lanes.map(({ accountId }) => shardOf(accountId)))];

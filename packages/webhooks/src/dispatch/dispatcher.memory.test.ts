@@ -67,7 +67,7 @@ test('lanes that hang do not keep a healthy lane out of memory', async () => {
   expect(lateStarts).toEqual([]);
 });
 
-test('forgets idle lanes when there are too many, and no lane in use', async () => {
+test('evicts idle lanes when there are too many, but no lane in use', async () => {
   const world = new World({ lanesMax: 100 });
   const inFlight = world.addLane(5_000, hangs);
   world.offer(inFlight, 1);
@@ -82,7 +82,7 @@ test('forgets idle lanes when there are too many, and no lane in use', async () 
   expect(world.sentTo(inFlight)).toHaveLength(1);
 });
 
-test('an account is behind while half of what its queues hold waits in memory', async () => {
+test('an account is behind while its queues are at least half full', async () => {
   const world = new World();
   const lane = world.addLane(1, succeedsAfter(20));
   expect(world.dispatcher.isBehind(lane.accountId)).toBe(false);

@@ -123,7 +123,7 @@ class Run {
   }
 }
 
-test('loses no delivery and sends none twice, whatever receivers, storage and other workers do', async () => {
+test('loses no delivery and sends none twice under random faults of receivers, storage and workers', async () => {
   await fc.assert(
     fc.asyncProperty(atStart, steps, fc.boolean(), async (names, given, restart) => {
       const run = new Run(names);

@@ -103,7 +103,7 @@ describe('the breaker', () => {
   });
 });
 
-test('three days of attempts follow the published schedule', async () => {
+test('attempts follow the published schedule of three days', async () => {
   const world = new World();
   const lane = world.addLane(1, fails);
   world.offer(lane, 1);
@@ -121,7 +121,7 @@ test('three days of attempts follow the published schedule', async () => {
   }
 });
 
-test('96 h of nothing but failures pause the subscription', async () => {
+test('a subscription is paused after 96 h of failures only', async () => {
   const world = new World();
   const lane = world.addLane(1, fails);
   const offerHourly = (): void => {
@@ -247,7 +247,7 @@ describe('Retry-After of a 429 or 503', () => {
   });
 });
 
-test('an attempt that throws counts as a failed one, alone, and keeps no slot', async () => {
+test('an attempt that throws counts as failed, affects no other delivery, and releases its slot', async () => {
   const world = new World({ slots: 4 });
   const lane = world.addLane(1, ({ sequence }) => {
     if (sequence === '2') throw new Error('A bug.');
@@ -261,7 +261,7 @@ test('an attempt that throws counts as a failed one, alone, and keeps no slot', 
   expect(world.dispatcher.stats().inFlight).toBe(0);
 });
 
-test('256 lanes that hang stop no other lane', async () => {
+test('256 lanes that hang do not stop another lane', async () => {
   const world = new World({ slots: 256 });
   for (let number = 0; number < 256; number += 1) world.offer(world.addLane(1_000 + number, hangs), 20);
   await world.clock.advance(10_000);
@@ -313,7 +313,7 @@ test('the lanes of one account use at most the share of the account', async () =
 });
 
 describe('receivers that hang', () => {
-  test('get their next requests spread over time, while quick ones start at once', async () => {
+  test('receive their next requests spread over time, while quick receivers do not wait', async () => {
     const world = new World();
     const lanes = Array.from({ length: 1_000 }, (_, index) => world.addLane(10 + index, hangs));
     const quick = world.addLane(1, succeedsAfter(10));

@@ -8,7 +8,7 @@ function storeBacklog(world: World, lane: LaneId, count: number): void {
   for (let age = count - 1; age >= 0; age -= 1) world.store(lane, 1, { dueAtMs: nowMs - age * 1_000 });
 }
 
-test('a lane with a backlog is read from where it was read before, and now and then from its start', async () => {
+test('continues to read a lane with a backlog, and reads it from its start every 30 s', async () => {
   const world = new World();
   const lane = world.addLane(1, succeedsAfter(100));
   storeBacklog(world, lane, 10_000);
@@ -25,7 +25,7 @@ test('a lane with a backlog is read from where it was read before, and now and t
   expect(later).toEqual(later.toSorted((a, b) => a - b));
 });
 
-test('a delivery that the former owner has rescheduled to an earlier time is not forgotten', async () => {
+test('sends a delivery that the former owner has rescheduled to an earlier time', async () => {
   const world = new World();
   const lane = world.addLane(1, succeedsAfter(100));
   storeBacklog(world, lane, 20_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { succeedsAfter, World } from '../../test/dispatch/world.ts';
 
 describe('a result that storage refuses', () => {
-  test('is found with about 2 · log2(n) calls, set aside with an alarm, and delays no other', async () => {
+  test('is found within about 2 · log2(n) calls, set aside with an alarm, and delays no other result', async () => {
     const world = new World({ settleConcurrency: 1 });
     const refusedLane = world.addLane(1, succeedsAfter(100));
     const lanes = Array.from({ length: 127 }, (_, index) => world.addLane(100 + index, succeedsAfter(100)));
@@ -33,7 +33,7 @@ describe('a result that storage refuses', () => {
     expect(world.storage.delivered.size).toBe(51);
   });
 
-  test('stops its lane when there are 16 of them, so that the receiver does not get all of them again', async () => {
+  test('stops its lane after 16 of them', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     const other = world.addLane(2, succeedsAfter(20));
@@ -47,7 +47,7 @@ describe('a result that storage refuses', () => {
     expect(world.storage.delivered.size).toBe(1);
   });
 
-  test('does not count as progress: that all results are refused for a whole lease is reported', async () => {
+  test('is no progress: reports a stall when every result is refused for a whole lease', async () => {
     const world = new World();
     world.storage.refuses = () => true;
     for (let number = 1; number <= 200; number += 1) {
@@ -84,7 +84,7 @@ describe('while storage is unavailable', () => {
     expect(world.wronglySent).toEqual([]);
   });
 
-  test('reads a lane again whose results may or may not have been recorded', async () => {
+  test('reads a lane again when it is unknown whether its results were recorded', async () => {
     const world = new World();
     world.storage.callMs = 10;
     const lane = world.addLane(1, () => ({ afterMs: 20, status: 500 }));
@@ -101,7 +101,7 @@ describe('while storage is unavailable', () => {
     expect(world.sent.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  test('reports that nothing was settled for a whole lease, starts nothing, and resumes afterwards', async () => {
+  test('reports a stall after a whole lease, starts nothing, and resumes afterwards', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     world.offer(lane, 1);
@@ -123,7 +123,7 @@ describe('while storage is unavailable', () => {
   });
 });
 
-test('a settle call that waits for a lock delays only the lanes that have results in it', async () => {
+test('a settle call that waits for a lock delays only lanes with results in the call', async () => {
   const world = new World();
   const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
   world.storage.isLocked = (batch) => batch.some(({ delivery }) => delivery.subscriptionId === locked.subscriptionId);

@@ -18,7 +18,7 @@ async function runWithDeadlyDelivery(
 }
 
 describe('after an expired lease', () => {
-  test('all lanes start at the same time, with one request each, until their first result is settled', async () => {
+  test('all lanes start at once, with one request each until their first result is recorded', async () => {
     const world = new World();
     for (let number = 1; number <= 50; number += 1) world.store(world.addLane(number, succeedsAfter(100)), 100);
     world.takeOver();
@@ -29,7 +29,7 @@ describe('after an expired lease', () => {
     expect(world.storage.delivered.size).toBe(5_000);
   });
 
-  test('counts the heads of all lanes in few calls before they are sent, and nothing after that', async () => {
+  test('counts the claims of the first delivery of each lane in few calls, and none after that', async () => {
     const world = new World();
     for (let number = 1; number <= 50; number += 1) world.store(world.addLane(number, succeedsAfter(100)), 100);
     world.takeOver();
@@ -38,7 +38,7 @@ describe('after an expired lease', () => {
     expect(world.storage.countedClaims.length).toBeLessThan(10);
   });
 
-  test('the normal path counts nothing', async () => {
+  test('no claim is counted without an expired lease', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     world.store(lane, 100);
@@ -57,7 +57,7 @@ describe('a delivery that ends its process', () => {
     expect(world.storage.pending()).toMatchObject([{ deliveryId: deadly?.deliveryId, attempts: 0, claims: 2 }]);
   });
 
-  test('fails after five takes with an alarm, and everything else is delivered', async () => {
+  test('fails after five claims with an alarm, and all others are delivered', async () => {
     const world = new World();
     const lanes = Array.from({ length: 5 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
     const offered = lanes.map((lane) => world.offer(lane, 20));
@@ -69,7 +69,7 @@ describe('a delivery that ends its process', () => {
     expect(world.storage.delivered.size).toBe(99);
   });
 
-  test('is sent alone once it was taken three times', async () => {
+  test('is sent in an isolated run after three claims', async () => {
     const world = new World();
     const slow: Receiver = succeedsAfter(400);
     const lanes = Array.from({ length: 20 }, (_, index) => world.addLane(index + 1, slow));
@@ -91,8 +91,8 @@ describe('a delivery that ends its process', () => {
   });
 });
 
-describe('deliveries that run alone', () => {
-  test('leave four fifths of the time to others', async () => {
+describe('isolated runs', () => {
+  test('leave four fifths of the time to other deliveries', async () => {
     const world = new World();
     for (let number = 1; number <= 30; number += 1)
       world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 3 });
@@ -108,7 +108,7 @@ describe('deliveries that run alone', () => {
     expect(world.storage.pending()).toEqual([]);
   });
 
-  test('are all sent, although the clock steps back meanwhile', async () => {
+  test('complete when the clock steps back meanwhile', async () => {
     const world = new World();
     for (let number = 1; number <= 5; number += 1)
       world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 3 });
@@ -119,7 +119,7 @@ describe('deliveries that run alone', () => {
     expect(world.storage.pending()).toEqual([]);
   });
 
-  test('wait while the breaker or Retry-After holds their lane, and hold up no other', async () => {
+  test('wait for the breaker and Retry-After of their lane without delaying other lanes', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     const target = world.storage.targetOf(lane.subscriptionId);

@@ -13,7 +13,7 @@ function changeUrl(world: World, lane: LaneId, callbackUrl: string): void {
 }
 
 describe('a target', () => {
-  test('is read again within 5 s when a change was not announced, without delaying deliveries', async () => {
+  test('is read again within 5 s when the notification of a change is lost, without delaying deliveries', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     offerEvery(world, lane, 100);
@@ -28,7 +28,7 @@ describe('a target', () => {
     expect(new Set(waits)).toEqual(new Set([0]));
   });
 
-  test('is read before the next request when a change is announced', async () => {
+  test('is read before the next request after a notification of a change', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     offerEvery(world, lane, 100);
@@ -50,7 +50,7 @@ describe('a target', () => {
     expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(6_000);
   });
 
-  test('stays the same object as long as nothing in it changes', async () => {
+  test('stays the same object until it changes', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(20));
     offerEvery(world, lane, 100);
@@ -70,7 +70,7 @@ describe('a target', () => {
   });
 });
 
-test('a subscription that is paused or deleted receives nothing more within 5 s, and its deliveries stay', async () => {
+test('a paused or deleted subscription receives nothing after 5 s, and keeps its deliveries', async () => {
   const world = new World();
   const lane = world.addLane(1, succeedsAfter(20));
   offerEvery(world, lane, 100);
@@ -99,7 +99,7 @@ test('a secret that cannot be decrypted postpones the lane with an alarm, and co
   expect(world.sent.every(({ attempt }) => attempt === 1)).toBe(true);
 });
 
-test('an announced change ends the wait for an unreadable secret', async () => {
+test('a notification of a change ends the wait for an unreadable secret', async () => {
   const world = new World();
   const lane = world.addLane(1, succeedsAfter(20));
   const target = world.storage.targetOf(lane.subscriptionId);

@@ -112,7 +112,7 @@ describe('openLane', () => {
     expect(world.sent).toHaveLength(1);
   });
 
-  test('leaves out what is in flight or not settled', async () => {
+  test('skips deliveries that are in flight or unsettled', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(1_000));
     world.offer(lane, 5);
@@ -126,7 +126,7 @@ describe('openLane', () => {
 });
 
 describe('closeLane and closeShard', () => {
-  test('start nothing more and settle what is in flight', async () => {
+  test('stop sending and record the results of requests in flight', async () => {
     const world = new World();
     const [first, second] = [world.addLane(1, succeedsAfter(1_000)), world.addLane(2, succeedsAfter(1_000))];
     world.offer(first, 10);
@@ -140,7 +140,7 @@ describe('closeLane and closeShard', () => {
     expect(world.dispatcher.stats()).toMatchObject({ lanes: 0, queued: 0, queuedBodyBytes: 0 });
   });
 
-  test('do not send again what is still in flight when the lane is opened again', async () => {
+  test('do not resend deliveries in flight when the lane is opened again', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(1_000));
     world.offer(lane, 3);
@@ -154,7 +154,7 @@ describe('closeLane and closeShard', () => {
 });
 
 describe('drain', () => {
-  test('starts nothing more and resolves when everything in flight is settled', async () => {
+  test('stops sending and resolves once every result is recorded', async () => {
     const world = new World();
     const lane = world.addLane(1, succeedsAfter(1_000));
     world.offer(lane, 10);
@@ -185,7 +185,7 @@ describe('drain', () => {
     expect(world.clock.timers).toBe(0);
   });
 
-  test('leaves no timer of lanes that wait', async () => {
+  test('leaves no timer for waiting lanes', async () => {
     const world = new World();
     world.offer(world.addLane(1, fails), 5);
     world.offer(world.addLane(2, hangs), 5);

@@ -4,7 +4,7 @@ import { Heap, type HeapNode } from './heap.ts';
 
 const node = (): HeapNode => ({ heapKey: 0, heapIndex: -1 });
 
-test('yields the smallest key first, whatever was added and removed before', () => {
+test('yields the smallest key first after any additions and removals', () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 50 }), removeNth: fc.option(fc.nat(20)) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {

@@ -17,7 +17,7 @@ test('adds up to 20 % of jitter', () => {
   expect(retryDelayMs(1, null, 0.999_999)).toBe(6_000);
 });
 
-test('waits longer if the receiver asks for it, up to 12 h, and never shorter', () => {
+test('waits longer if the receiver asks for it, up to 12 h, but never shorter', () => {
   expect(retryDelayMs(1, 60 * second, 0)).toBe(60 * second);
   expect(retryDelayMs(4, 60 * second, 0)).toBe(135 * second);
   expect(retryDelayMs(1, 1_000 * hour, 0)).toBe(12 * hour);

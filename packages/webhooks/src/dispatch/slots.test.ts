@@ -28,7 +28,7 @@ const lanesOf = (count: number, isQuick: boolean): TestLane[] =>
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 describe('the quarter rule', () => {
-  test('lets slow lanes leave five sixteenths of the slots free, and quick lanes a quarter', () => {
+  test('makes slow lanes leave five sixteenths of the slots free, and quick lanes a quarter', () => {
     const slots = new Slots<TestLane>(2_000);
     expect(sum(fill(slots, lanesOf(500, false)))).toBe(1_375);
     expect(fill(slots, [new TestLane(true), new TestLane(true)], 100)).toEqual([63, 62]);
@@ -43,7 +43,7 @@ describe('the quarter rule', () => {
     expect(slots.inFlight).toBe(2_000);
   });
 
-  test('lets a slow lane start nothing when five sixteenths are free, even if it has nothing in flight', () => {
+  test('does not let a slow lane start when only five sixteenths are free, even without a request in flight', () => {
     const slots = new Slots<TestLane>(16);
     fill(slots, lanesOf(11, false), 1);
     expect(fill(slots, lanesOf(5, false))).toEqual([0, 0, 0, 0, 0]);
@@ -110,12 +110,12 @@ describe('the share of an account', () => {
 });
 
 describe('slot-time', () => {
-  test('deals one slot to each lane before a second one', () => {
+  test('gives each lane one slot before a second one', () => {
     const slots = new Slots(64);
     expect(fill(slots, lanesOf(24, true))).toEqual(Array.from({ length: 24 }, () => 2));
   });
 
-  test('deals equal shares of time to lanes with requests of different duration', () => {
+  test('gives equal slot-time to lanes with requests of different duration', () => {
     const slots = new Slots(16);
     const [fast, slow] = [new TestLane(false), new TestLane(false)];
     const durations = new Map([
@@ -140,7 +140,7 @@ describe('slot-time', () => {
     expect((usedMs.get(fast) ?? 0) / (usedMs.get(slow) ?? 1)).toBeCloseTo(1, 1);
   });
 
-  test('gives a lane that was idle no credit for the time', () => {
+  test('gives no credit for idle time', () => {
     const slots = new Slots(64);
     const [busy, idle] = [new TestLane(false), new TestLane(false)];
     for (let turn = 0; turn < 100; turn += 1) {
@@ -160,7 +160,7 @@ describe('slot-time', () => {
     expect(order.filter((lane) => lane === busy).length).toBeGreaterThanOrEqual(2);
   });
 
-  test('does not put a lane that was idle after lanes that wait for more than the last quarter', () => {
+  test('does not put an idle lane behind lanes that wait for more than the last quarter', () => {
     const slots = new Slots<TestLane>(16);
     fill(slots, lanesOf(11, false), 1);
     const [waiting, busy, idle] = [new TestLane(false), new TestLane(true), new TestLane(false)];
@@ -173,7 +173,7 @@ describe('slot-time', () => {
     expect(idle.slotTimeMs).toBe(waiting.slotTimeMs);
   });
 
-  test('charges a request its duration, whatever was charged at its start', () => {
+  test('charges a request its duration in the end', () => {
     const slots = new Slots(64);
     const lane = new TestLane(true);
     for (const durationMs of [5_000, 10, 300, 5_000]) {

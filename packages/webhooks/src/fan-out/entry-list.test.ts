@@ -16,7 +16,7 @@ function take(list: EntryList, count = Infinity): number[] {
   return positions;
 }
 
-test('keeps the order of positions, whatever the order of adding', () => {
+test('keeps the order of positions for entries added in any order', () => {
   const list = listOf(5, 9, 7, 1, 8);
   expect(take(list, 2)).toEqual([1, 5]);
   list.add(entry(6));
@@ -25,7 +25,7 @@ test('keeps the order of positions, whatever the order of adding', () => {
   expect(list.removeFirst()).toBeUndefined();
 });
 
-test('restores taken entries in front of the others', () => {
+test('restores claimed entries in front of the others', () => {
   const list = listOf(1, 2, 3, 4);
   const claimed = [list.removeFirst(), list.removeFirst()].filter((value) => value !== undefined);
   list.add(entry(5));
@@ -48,7 +48,7 @@ test('cuts off the last entries', () => {
   expect(take(list)).toEqual([2, 3]);
 });
 
-test('takes 100,000 entries in order', () => {
+test('removes 100,000 entries in order', () => {
   const list = new EntryList();
   for (let position = 1; position <= 100_000; position += 1) list.add(entry(position));
   const positions = take(list);

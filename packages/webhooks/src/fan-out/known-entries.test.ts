@@ -40,7 +40,7 @@ test('adds a row once', () => {
   expect(known.size).toBe(1);
 });
 
-test('a read that began before an entry was finished does not bring it back', () => {
+test('a read that began before an entry was finished does not add it again', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 1);
   known.readStarted();
@@ -50,7 +50,7 @@ test('a read that began before an entry was finished does not bring it back', ()
   expect(known.size).toBe(0);
 });
 
-test('keeps at most the configured number of entries, and room for accounts that have few', () => {
+test('keeps at most the configured number of entries, with room for accounts that have few', () => {
   const known = new KnownEntries(1_000);
   addAll(known, busy, 1, 100_000);
   expect(known.size).toBeLessThanOrEqual(1_000);
@@ -58,7 +58,7 @@ test('keeps at most the configured number of entries, and room for accounts that
   expect(known.size).toBeLessThanOrEqual(1_000);
 });
 
-test('what was forgotten is read again in order, without gaps, when few entries are left', () => {
+test('reads dropped entries again in order, without gaps, when few are left', () => {
   const known = new KnownEntries(1_000);
   addAll(known, busy, 1, 5_000);
   const account = accountOf(known, busy);
@@ -75,7 +75,7 @@ test('what was forgotten is read again in order, without gaps, when few entries 
   expect(finished).toEqual(Array.from({ length: 5_000 }, (_, index) => index + 1));
 });
 
-test('an entry that follows a forgotten one is not taken before it', () => {
+test('an entry is not claimed before an unread one that precedes it', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 3);
   const account = accountOf(known, busy);
@@ -91,7 +91,7 @@ test('an entry that follows a forgotten one is not taken before it', () => {
   expect(account.waiting.first?.position).toBe(2);
 });
 
-test('a read that began before entries were forgotten does not end the search for them', () => {
+test('a read that began before entries were dropped does not mark them as read', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 2);
   const account = accountOf(known, busy);
@@ -102,7 +102,7 @@ test('a read that began before entries were forgotten does not end the search fo
   expect(account.unreadFrom).toBe(1);
 });
 
-test('a change is taken at once, although earlier entries of the account were forgotten', () => {
+test('a change is added although earlier entries of the account are unread', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 1_000);
   const subscriptionId = toRecordId<'WebhookSubscription'>('9');
@@ -110,7 +110,7 @@ test('a change is taken at once, although earlier entries of the account were fo
   expect(known.add(change, true)?.id).toBe(busy);
 });
 
-test('forgets all entries of a shard', () => {
+test('drops all entries of a shard', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 10);
   const account = accountOf(known, busy);

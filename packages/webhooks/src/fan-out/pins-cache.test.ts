@@ -23,7 +23,7 @@ function countingCache(beforeReturn: () => Promise<void> = async () => {}) {
   return { cache, reads };
 }
 
-test('reads an account once, also one without subscriptions', async () => {
+test('reads an account once, even without subscriptions', async () => {
   const { cache, reads } = countingCache();
   expect([...(await cache.get([a, b])).keys()]).toEqual([a]);
   expect([...(await cache.get([a, b])).keys()]).toEqual([a]);
@@ -44,7 +44,7 @@ test('reads an account again after a change, and after two intervals', async () 
   expect(reads).toHaveLength(3);
 });
 
-test('does not keep what was read before a change', async () => {
+test('does not cache a read that started before a change', async () => {
   const gate = Promise.withResolvers<void>();
   const { cache, reads } = countingCache(() => gate.promise);
   const reading = cache.get([a]);
@@ -56,7 +56,7 @@ test('does not keep what was read before a change', async () => {
   expect(reads).toHaveLength(2);
 });
 
-test('keeps nothing of a removed shard, and nothing that was being read then', async () => {
+test('drops a removed shard, and the reads of it that are in progress', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { cache, reads } = countingCache(() => (reads.length === 2 ? promise : Promise.resolve()));
   await cache.get([a]);

@@ -102,7 +102,7 @@ test('a subscription receives the events with a higher position than when it was
   expect(positions(result.done)).toEqual([1, 2]);
 });
 
-test('an entry for one subscription is fanned out to it only, whatever its position', () => {
+test('an entry for one subscription is fanned out to it only, at any position', () => {
   const result = plan([pick(1, { subscription: 2 })], [pinned(1, 'v1'), pinned(2, 'v1', { queuePosition: 5 })]);
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
 });
@@ -117,7 +117,7 @@ test('a version that cannot be rendered fails for the subscriptions that pin it,
   expect(result.events).toMatchObject([{ kind: 'rendering-failed', version: 'broken' }]);
 });
 
-test('an unknown version leaves an entry for its subscription, and reaches all others', () => {
+test('an unknown version is deferred for its subscription, and the others receive the event', () => {
   const result = plan([pick(1)], [pinned(1, 'v9'), pinned(2, 'v1')]);
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
   expect(result.deferred).toEqual([
@@ -150,7 +150,7 @@ test('an event that no subscription pins is done', () => {
   expect(result.deliveries).toEqual([]);
 });
 
-test('an entry that was taken five times fails for each subscription', () => {
+test('an entry fails for each subscription after five claims', () => {
   const result = plan([pick(1, { claims: 5 })], [pinned(1, 'v1'), pinned(2, 'v2')]);
   expect(deliveriesOf(result)).toEqual([
     [1, 1, 1, 'v1 failed'],
@@ -160,7 +160,7 @@ test('an entry that was taken five times fails for each subscription', () => {
   expect(result.events).toEqual([{ kind: 'entry-given-up', alarm: true, event: '1', claims: 5 }]);
 });
 
-test('what does not fit is left over in order', () => {
+test('entries that do not fit are left over in order', () => {
   const result = plan([pick(1), pick(2), pick(3)], [pinned(1, 'v1')], { deliveries: 1 });
   expect(positions(result.done)).toEqual([1]);
   expect(positions(result.leftOver)).toEqual([2, 3]);
@@ -168,7 +168,7 @@ test('what does not fit is left over in order', () => {
   expect(positions(byBytes.leftOver)).toEqual([2]);
 });
 
-test('an event does not overtake one of its account whose snapshot was left out', () => {
+test('an event does not overtake an earlier one of its account whose snapshot was skipped', () => {
   const result = plan([pick(1), pick(2), pick(3)], [pinned(1, 'v1')], { leftOut: [2] });
   expect(positions(result.done)).toEqual([1]);
   expect(positions(result.leftOver)).toEqual([2, 3]);

@@ -5,7 +5,7 @@ import { ShardWatermark } from './shard-watermark.ts';
 /** A snapshot while the transactions from `xmin` on are in progress, and `xmax` is the next to begin. */
 const during = (xmin: number, xmax: number) => ({ xmin: BigInt(xmin), xmax: BigInt(xmax) });
 
-test('passes a position when the transactions that were in progress have ended', () => {
+test('passes a position once the transactions that were in progress have ended', () => {
   const watermark = new ShardWatermark();
   watermark.wasRead(0, null, 7, during(100, 105));
   expect(watermark.position).toBe(0);
@@ -15,7 +15,7 @@ test('passes a position when the transactions that were in progress have ended',
   expect(watermark.position).toBe(7);
 });
 
-test('passes only what the read covers', () => {
+test('passes only positions that the read covers', () => {
   const watermark = new ShardWatermark();
   watermark.wasRead(0, null, 9, during(100, 101));
   watermark.wasRead(0, 5, 5, during(200, 201));
@@ -24,7 +24,7 @@ test('passes only what the read covers', () => {
   expect(watermark.position).toBe(9);
 });
 
-test('a continued read passes what ended before its first statement, not before a later one', () => {
+test('a continued read counts transactions that ended before its first statement, not before a later one', () => {
   const watermark = new ShardWatermark();
   watermark.wasRead(0, null, 9, during(100, 150));
   watermark.wasRead(0, 5, 5, during(149, 200));
@@ -32,14 +32,14 @@ test('a continued read passes what ended before its first statement, not before 
   expect(watermark.position).toBe(0);
 });
 
-test('a read that starts after the mark does not raise it', () => {
+test('a read that starts after the watermark does not raise it', () => {
   const watermark = new ShardWatermark();
   watermark.wasRead(0, null, 9, during(100, 101));
   watermark.wasRead(8, null, 9, during(200, 201));
   expect(watermark.position).toBe(0);
 });
 
-test('while a long transaction holds the mark, reads start near the tip, and some at the mark', () => {
+test('while a long transaction holds the watermark back, most reads start near the tip', () => {
   const watermark = new ShardWatermark();
   for (let read = 1; read <= 100; read += 1) {
     watermark.wasRead(watermark.readAfter(false), null, read * 10, during(50, 1_000 + read));

@@ -56,7 +56,7 @@ test('an account is in one round at a time', () => {
   expect(turns.claimExpress(one, 10)).toHaveLength(0);
 });
 
-test('100,000 entries of one account delay another by no bulk round', () => {
+test('100,000 entries of one account do not delay another by a bulk round', () => {
   const busy = account(1, 100_000);
   const turns = turnsOf([busy]);
   const bulk = turns.claimBulk(one, 1_000);
@@ -67,7 +67,7 @@ test('100,000 entries of one account delay another by no bulk round', () => {
   expect(turns.hasExpress).toBe(false);
 });
 
-test('the rest of a backlog is served by bulk rounds, however short it is', () => {
+test('bulk rounds serve the rest of a backlog, even a short one', () => {
   const turns = turnsOf([account(1, 6)]);
   endRound(turns, turns.claimBulk(one, 4));
   turns.place(account(2, 1));
@@ -75,7 +75,7 @@ test('the rest of a backlog is served by bulk rounds, however short it is', () =
   expect(shapeOf(turns.claimBulk(one, 100))).toEqual([[1, 2]]);
 });
 
-test('a bulk round that has room also takes accounts with few entries', () => {
+test('a bulk round with room also claims entries of accounts with few entries', () => {
   const turns = turnsOf([account(1, 2), account(2, 6)]);
   expect(shapeOf(turns.claimBulk(one, 100))).toEqual([
     [2, 6],
@@ -83,7 +83,7 @@ test('a bulk round that has room also takes accounts with few entries', () => {
   ]);
 });
 
-test('an entry that was taken three times gets a separate round, and its account waits for it', () => {
+test('an entry runs in a separate round after three claims, and its account waits for it', () => {
   const poisoned = account(1, 2, 3);
   const turns = turnsOf([poisoned, account(2, 1)]);
   expect(shapeOf(turns.claimExpress(one, 100))).toEqual([[2, 1]]);
@@ -102,7 +102,7 @@ test('a round stops before a change of a subscription', () => {
   expect(turns.claimChange()).toBe(changing);
 });
 
-test('an account whose lanes have enough is passed over, and takes a turn after 50 ticks at the latest', () => {
+test('an account whose lanes have enough is passed over at most 50 times', () => {
   const behind = account(1, 3);
   const turns = turnsOf([behind, account(2, 3)], ({ id }) => id === behind.id);
   expect(shapeOf(turns.claimExpress(one, 100))).toEqual([[2, 3]]);
@@ -117,7 +117,7 @@ test('an account whose lanes have enough is passed over, and takes a turn after 
   expect(turns.hasPassedOver).toBe(true);
 });
 
-test('an account that was passed over takes a turn as soon as its lanes need more', () => {
+test('an account that was passed over gets a turn as soon as its lanes need more', () => {
   const isBehind = { value: true };
   const turns = turnsOf([account(1, 1)], () => isBehind.value);
   expect(turns.claimExpress(one, 100)).toEqual([]);
@@ -126,7 +126,7 @@ test('an account that was passed over takes a turn as soon as its lanes need mor
   expect(shapeOf(turns.claimExpress(one, 100))).toEqual([[1, 1]]);
 });
 
-test('a paused account takes no turn', () => {
+test('an account that backs off gets no turn', () => {
   const paused = account(1, 1);
   const turns = turnsOf([paused]);
   paused.isPaused = true;

@@ -41,7 +41,7 @@ test('counts the days ahead without gaps', () => {
   expect(daysAhead([...withGap, ...everyTable('20261122').slice(1)], today)).toBe(1);
 });
 
-test('a detached partition does not count as ahead', () => {
+test('does not count a detached partition', () => {
   const today = day('2026-11-20');
   const partitions = everyTable('20261120').map((partition) => ({ ...partition, state: 'detaching' as const }));
   expect(daysAhead(partitions, today)).toBe(-1);

@@ -79,7 +79,7 @@ test('renews again while a renewal has no response, but has at most two in fligh
   expect(renewals).toHaveLength(3);
 });
 
-test('repeats a failed renewal earlier', async () => {
+test('retries a failed renewal earlier', async () => {
   await tick();
   renewals[0]?.fail(new Error('unavailable'));
   await settled();

@@ -108,7 +108,7 @@ test('moves no more shards than the worker that joins receives', () => {
   );
 });
 
-test('two workers share after one look of each', () => {
+test('two workers share after one pass each', () => {
   const group = new Group();
   group.join();
   group.round();
@@ -117,7 +117,7 @@ test('two workers share after one look of each', () => {
   expect([...group.counts.values()]).toEqual([32, 32]);
 });
 
-test('a worker with its share leaves free shards to those below theirs', () => {
+test('a worker with its share leaves free shards to workers below theirs', () => {
   const workers = new Map([
     [workerId(1), 32],
     [workerId(2), 20],

@@ -71,7 +71,7 @@ describe('two workers that settle the same delivery at the same time', () => {
   });
 });
 
-test('a late success waits for a failure that another worker is recording, and then ends the delivery', async () => {
+test('a late success waits for a failure that another worker is recording, and then counts', async () => {
   const { lane, deliveries } = await world.seedLane(2);
   const [delivery, other] = deliveries;
   // The second attempt is being recorded when the success of the first one arrives.

@@ -54,7 +54,7 @@ describe.each(['that was declared dead', 'with an unknown id'])('a worker %s wri
     expect(await world.snapshot()).toEqual(before);
   });
 
-  test('when it counts takes', async () => {
+  test('when it counts claims', async () => {
     const { deliveries } = await world.seedLane(1);
     const before = await world.snapshot();
     await expect(world.storageOf(() => workerId).countClaims(deliveries)).rejects.toThrow(FencedOutError);
@@ -76,7 +76,7 @@ describe.each(['that was declared dead', 'with an unknown id'])('a worker %s wri
 });
 
 describe('a takeover', () => {
-  test('waits for a settle, whose results it then sees', async () => {
+  test('waits for a settle and then sees its results', async () => {
     const workerId = await world.addWorker();
     const storage = world.storageOf(() => workerId);
     const { lane, deliveries } = await world.seedLane(2);
@@ -117,7 +117,7 @@ describe('a takeover', () => {
     expect(await world.counts(lane)).toEqual({ pending: 2, attempts: 0, failed: 0 });
   });
 
-  test('does not stop the worker that takes over from settling the same deliveries', async () => {
+  test('lets the new owner settle the same deliveries', async () => {
     const first = await world.addWorker();
     const { deliveries, lane } = await world.seedLane(2);
     await world.declareDead(first);
@@ -182,7 +182,7 @@ test('renewals do not wait for four settlers whose commits take 15 ms', async ()
   }
 });
 
-test('the renewal of a lease never waits for a settle, and is not waited for', async () => {
+test('the renewal of a lease neither waits for a settle nor delays one', async () => {
   const workerId = await world.addWorker();
   const storage = world.storageOf(() => workerId);
   const lanes = await Promise.all(Array.from({ length: 4 }, () => world.seedLane(2)));

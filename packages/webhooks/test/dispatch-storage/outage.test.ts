@@ -77,7 +77,7 @@ function settleInBatches(storage: DispatchStorage): Outcomes {
   return outcomes;
 }
 
-describe('a batch of which one result cannot be recorded', () => {
+describe('a batch with one result that cannot be recorded', () => {
   test('is recorded without the result that the database refuses', async () => {
     const { lane, deliveries } = await world.seedLane<number>(50);
     const outcomes = settleInBatches(world.storage);
@@ -92,7 +92,7 @@ describe('a batch of which one result cannot be recorded', () => {
     expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 49, failed: 0 });
   });
 
-  test('is recorded without the result whose row is locked, which follows once the lock is released', async () => {
+  test('is recorded without the result whose row is locked, which is recorded once the lock is released', async () => {
     const { lane, deliveries } = await world.seedLane<number>(8);
     const store = openStore(await world.database.urlFor('webhook_worker'), {
       timeouts: { ...backgroundTimeouts, lockMs: 100 },

@@ -144,7 +144,7 @@ describe('with a lane that has 100,000 pending deliveries', () => {
     expect(pending.buffers).toBeLessThan(100);
   });
 
-  test('bodies of old and new deliveries are read without those between them', async () => {
+  test('bodies of old and new deliveries are read without the bodies between them', async () => {
     const rows = await world.admin.run(
       `select event_id::text as "eventId", event_version as "eventVersion" from webhook_payload
        where event_id in (select min(event_id) from webhook_payload union select max(event_id) from webhook_payload)`,
@@ -155,7 +155,7 @@ describe('with a lane that has 100,000 pending deliveries', () => {
     expect(payloads.buffers).toBeLessThan(30);
   });
 
-  test('the lanes of its shard are found by one lookup per subscription', async () => {
+  test('the lanes of the shard are found by one lookup per subscription', async () => {
     const plan = await explain(world.admin, (database) => selectLanesOfShards(database, [shardOf(world.account.id)]));
     expect(plan.rowsMax).toBeLessThan(1_000);
     expect(plan.buffers).toBeLessThan(201 * 8);

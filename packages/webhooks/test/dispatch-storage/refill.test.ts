@@ -16,7 +16,7 @@ const sequencesOf = (deliveries: readonly { sequence: string }[]): number[] =>
   deliveries.map(({ sequence }) => Number(sequence));
 
 describe('a refill', () => {
-  test('returns all that sending needs', async () => {
+  test('returns everything that sending needs', async () => {
     const { lane } = await world.seedLane(1);
     const [row] = await world.admin.run(
       `select delivery_id::text as "deliveryId", event_id::text as "eventId", occurred_at as "occurredAt",
@@ -46,7 +46,7 @@ describe('a refill', () => {
     });
   });
 
-  test('orders deliveries by due time, then by sequence, and leaves those in storage that are due later', async () => {
+  test('orders deliveries by due time, then by sequence, and skips deliveries that are not due', async () => {
     const { lane } = await world.seedLane(5);
     await world.seedLane(1);
     await world.setDue(lane, 2, '2026-11-20T09:00:00.001Z');
@@ -58,7 +58,7 @@ describe('a refill', () => {
     expect(nextDueAtMs).toBe(Date.UTC(2126, 10, 20, 9));
   });
 
-  test('leaves out what is due before the given time', async () => {
+  test('skips deliveries that are due before the given time', async () => {
     const { lane } = await world.seedLane(4);
     for (const sequence of [1, 2, 3, 4]) {
       await world.setDue(lane, sequence, new Date(Date.UTC(2026, 10, 1) + sequence).toISOString());
@@ -67,7 +67,7 @@ describe('a refill', () => {
     expect(sequencesOf(deliveries)).toEqual([3, 4]);
   });
 
-  test('costs the same while an old snapshot keeps what was delivered', async () => {
+  test('costs the same while an old snapshot keeps delivered rows', async () => {
     const lane = await world.addLane();
     await world.addDeliveries(lane, 20_000);
     await world.admin.run(
@@ -97,7 +97,7 @@ describe('a refill', () => {
     }
   });
 
-  test('reads at most as many as the limit, and returns when the next one is due', async () => {
+  test('reads at most the limit, and returns when the next delivery is due', async () => {
     const { lane } = await world.seedLane(5);
     await world.setDue(lane, 4, '2126-11-20T09:00:00.000Z');
     await world.setDue(lane, 5, '2126-11-21T09:00:00.000Z');
@@ -106,7 +106,7 @@ describe('a refill', () => {
     expect(nextDueAtMs).toBe(Date.UTC(2126, 10, 20, 9));
   });
 
-  test('ends before the bodies exceed the bound, but returns the first whatever its size', async () => {
+  test('ends before the bodies exceed the bound, but returns the first delivery whatever its size', async () => {
     const { lane, deliveries: seeded } = await world.seedLane(3);
     const two = await world.storage.refill(lane, { ...all, bodyBytesMax: 28 });
     expect(sequencesOf(two.deliveries)).toEqual([1, 2]);
@@ -115,7 +115,7 @@ describe('a refill', () => {
     expect(sequencesOf(one.deliveries)).toEqual([1]);
   });
 
-  test('leaves out what is excluded', async () => {
+  test('skips excluded deliveries', async () => {
     const { lane, deliveries: seeded } = await world.seedLane(4);
     const exclude = [seeded[0].deliveryId, seeded[2].deliveryId];
     const { deliveries } = await world.storage.refill(lane, { ...all, limit: 1, exclude });
@@ -124,7 +124,7 @@ describe('a refill', () => {
     expect(nothing).toEqual({ deliveries: [], nextDueAtMs: null });
   });
 
-  test('leaves out deliveries without a payload, and reports them', async () => {
+  test('skips deliveries without a payload, and reports them', async () => {
     const { lane, deliveries: seeded } = await world.seedLane(9);
     await world.admin.run('delete from webhook_payload where event_id = any($1)', [
       seeded.slice(0, 7).map(({ eventId }) => eventId),
@@ -142,7 +142,7 @@ describe('a refill', () => {
     world.events.splice(0);
   });
 
-  test('leaves out expired deliveries', async () => {
+  test('skips expired deliveries', async () => {
     const { lane, deliveries: seeded } = await world.seedLane(3);
     const [, second] = seeded;
     await world.admin.run('update webhook_retention set expired_before = $1', [second.deliveryId]);
@@ -175,7 +175,7 @@ describe('targets', () => {
     });
   });
 
-  test('of paused and deleted subscriptions are missing, those with an unreadable secret have none', async () => {
+  test('of paused and deleted subscriptions are missing, and an unreadable secret is null', async () => {
     const [active, paused, deleted, unreadable] = [
       await world.addLane(),
       await world.addLane(),
@@ -193,7 +193,7 @@ describe('targets', () => {
   });
 });
 
-test('takes are counted for each delivery, in any order', async () => {
+test('claims are counted for each delivery, in any order', async () => {
   const { lane, deliveries } = await world.seedLane(3);
   await world.storage.countClaims([deliveries[2], deliveries[0]]);
   await world.storage.countClaims([deliveries[0]]);

@@ -32,14 +32,14 @@ const recorded = {
 };
 
 describe('a result', () => {
-  test('of a success removes the delivery from what is pending', async () => {
+  test('of a success removes the delivery from the pending ones', async () => {
     const { lane, deliveries } = await world.seedLane(2);
     expect(await settle(success(deliveries[1]))).toEqual(['settled']);
     expect(await attemptsOf(deliveries[1])).toEqual([recorded]);
     expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
   });
 
-  test('of a failure reschedules the delivery by the database clock, without its takes', async () => {
+  test('of a failure reschedules the delivery by the database clock, and resets its claims', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await world.storage.countClaims(deliveries);
     const [{ now: before } = { now: null }] = await world.admin.run('select now()');
@@ -61,19 +61,19 @@ describe('a result', () => {
     expect(rest).toEqual({ ...original, attempts: 1, claims: 0 });
   });
 
-  test('of the last failure moves the delivery to those that failed', async () => {
+  test('of the last failure moves the delivery to the failed ones', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     expect(await settle(finalFailure(deliveries[0]))).toEqual(['settled']);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 1, failed: 1 });
   });
 
-  test('of a delivery that was given up moves it to those that failed, without an attempt', async () => {
+  test('of a delivery that exceeded its claim limit moves it to the failed ones, without an attempt', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     expect(await settle(finalFailure(deliveries[0], { attempt: null, urlNumber: null }))).toEqual(['settled']);
     expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 0, failed: 1 });
   });
 
-  test('in a batch with others is recorded like alone', async () => {
+  test('in a batch is recorded like a single one', async () => {
     const first = await world.seedLane(3);
     const second = await world.seedLane(3);
     const [a, b, c] = first.deliveries;
@@ -94,7 +94,7 @@ describe('a result', () => {
     expect(world.events).toEqual([]);
   });
 
-  test('of an attempt that is not the next one is not recorded', async () => {
+  test('of another attempt than the next one is not recorded', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await settle(failure(deliveries[0], 0));
     const [retried] = await world.read(lane);
@@ -189,7 +189,7 @@ describe('a pause', () => {
     expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
   });
 
-  test('does not follow from the result of an earlier URL, nor from one that was not recorded', async () => {
+  test('does not result from an attempt to an earlier URL, nor from a result that was not recorded', async () => {
     const { lane, deliveries } = await world.seedLane(2);
     await settle(failure(deliveries[0], 0, { pause: 'GONE' }));
     await world.resume(lane);
@@ -218,7 +218,7 @@ describe('a pause', () => {
 describe('a late success', () => {
   const late = success;
 
-  test('of a delivery that another worker has rescheduled ends it', async () => {
+  test('of a rescheduled delivery completes it', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await settle(failure(deliveries[0], 0));
     expect(await settle(late(deliveries[0]))).toEqual(['stale']);
@@ -230,7 +230,7 @@ describe('a late success', () => {
     expect(world.events.splice(0)).toEqual([{ kind: 'late-success-recorded', deliveries: [deliveries[0].deliveryId] }]);
   });
 
-  test('of a delivery that has failed meanwhile makes it a delivered one', async () => {
+  test('of a delivery that has failed meanwhile completes it', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await settle(finalFailure(deliveries[0]));
     await settle(late(deliveries[0]));
@@ -250,7 +250,7 @@ describe('a late success', () => {
     world.events.splice(0);
   });
 
-  test('does not end a replay of the delivery that it was recorded for', async () => {
+  test('does not complete a replay of its delivery', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await settle(success(deliveries[0]));
     await world.replay(deliveries[0], 1);
@@ -269,7 +269,7 @@ describe('a late success', () => {
     expect(world.events).toEqual([]);
   });
 
-  test('of several deliveries is recorded for each, whatever their order', async () => {
+  test('of several deliveries is recorded for each, in any order', async () => {
     const { lane, deliveries } = await world.seedLane(3);
     await settle(...deliveries.map((delivery) => failure(delivery, 0)));
     await settle(...deliveries.toReversed().map((delivery) => late(delivery)));

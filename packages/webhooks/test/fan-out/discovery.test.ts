@@ -69,7 +69,7 @@ test('finds an event whose transaction commits after one with a higher position'
   expect(world.offered.map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
 });
 
-test('while a transaction holds the mark, reads start near the tip, and a poll finds what commits late', async () => {
+test('while a transaction holds the watermark back, reads start near the tip, and a poll finds late commits', async () => {
   const world = await FanOutWorld.create();
   const account = await seedSubscribed(world);
   const writer = openStore(world);
@@ -196,7 +196,7 @@ test('a backlog that does not fit into memory is fanned out in order', async () 
   }
 });
 
-test('a shard that was removed is left alone, and what was in progress is written before', async () => {
+test('a removed shard is not read again, and rounds in progress are written before', async () => {
   const world = await FanOutWorld.create();
   const account = await seedSubscribed(world);
   await world.store.transaction((transaction) => seedEvents(transaction, account, 1));

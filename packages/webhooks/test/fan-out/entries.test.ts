@@ -18,7 +18,7 @@ const addEvents = (world: FanOutWorld, account: SeededAccount, count: number, ev
 
 const lanesOf = (world: FanOutWorld): string[] => world.offered.map(({ subscriptionId }) => subscriptionId).toSorted();
 
-test('a version that cannot be rendered fails, visibly, for the subscriptions that pin it', async () => {
+test('a version that cannot be rendered fails with an alarm for the subscriptions that pin it', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   const broken = await subscribe(world, account, 'broken');
@@ -84,7 +84,7 @@ test('an unknown type is blocked while a subscription pins it, and delays no oth
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
 });
 
-test('100,000 blocked events are not read again and again, and another account is not delayed', async () => {
+test('100,000 blocked events are read once, and another account is not delayed', async () => {
   const world = await FanOutWorld.create();
   const [blocked, other] = [await seedAccount(world.store), await seedAccount(world.store)];
   await subscribe(world, blocked, 'any', 'unknown.type');
@@ -194,7 +194,7 @@ test('an event of an account without a backlog takes three statements', async ()
   expect(statements).toEqual(['fan-out-read-queue', 'fan-out-read-events', 'fan-out-write-round']);
 });
 
-test('an account whose lanes have enough to send waits, and takes a turn nevertheless', async () => {
+test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   await subscribe(world, account, '2026-11-01');

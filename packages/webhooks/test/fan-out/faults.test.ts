@@ -26,7 +26,7 @@ async function numbersBySubscription(
   return bySubscription;
 }
 
-test('writes of unknown outcome leave no gap, lose nothing and double nothing', async () => {
+test('writes of unknown outcome leave no gap, lose no delivery and duplicate none', async () => {
   const world = await FanOutWorld.create();
   for (let index = 0; index < 6; index += 1) {
     const account = await seedAccount(world.store);
@@ -67,7 +67,7 @@ test('writes of unknown outcome leave no gap, lose nothing and double nothing', 
   }, waits);
 });
 
-test('a write that commits after its connection was lost is noticed, and its lanes are read', async () => {
+test('a write that commits after its connection was lost is detected, and its lanes are read', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   const subscriptionId = await world.store.transaction(async (transaction) => {

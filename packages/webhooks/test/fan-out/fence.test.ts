@@ -198,7 +198,7 @@ test('the cost of a round grows in proportion to its deliveries', async () => {
   expect(Math.max(...nodes.map((node) => node['Actual Loops']))).toBeLessThan(4_000);
 });
 
-test('fan-out that is fenced out forgets everything, and offers nothing that was in progress', async () => {
+test('fan-out that is fenced out drops everything, and offers nothing that was in progress', async () => {
   const world = await FanOutWorld.create();
   await seedRound(world, 20);
   await world.rows('update webhook_worker set alive = false');

@@ -16,7 +16,7 @@ async function subscribe(world: FanOutWorld, account: SeededAccount, version: st
 const addEvents = (world: FanOutWorld, account: SeededAccount, count: number, eventType = type): Promise<void> =>
   world.store.transaction((transaction) => seedEvents(transaction, account, count, eventType));
 
-test('in a shard of a worker that died, entries are counted before they are rendered', async () => {
+test('in a shard of a dead worker, claims of entries are counted before they are rendered', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   await subscribe(world, account, '2026-11-01');
@@ -41,7 +41,7 @@ test('in a shard of a worker that died, entries are counted before they are rend
   expect(claims).toEqual([0]);
 });
 
-test('a shard of a worker that died recovers until what was queued then is fanned out', async () => {
+test('a shard of a dead worker recovers until the entries from before the takeover are fanned out', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   await subscribe(world, account, '2026-11-01');
@@ -64,7 +64,7 @@ test('a shard of a worker that died recovers until what was queued then is fanne
   await vi.waitFor(() => expect(fanOut.recoveringIn(shards)).toEqual([]), waits);
 });
 
-test('an entry of an unknown type or version is not counted while it waits, however many workers die', async () => {
+test('claims of an entry with an unknown type or version are not counted while it waits', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
   await subscribe(world, account, 'any', 'unknown.type');
@@ -86,7 +86,7 @@ test('an entry of an unknown type or version is not counted while it waits, howe
   ]);
 });
 
-test('an entry that was taken three times runs alone, and one that was taken five times fails', async () => {
+test('an entry runs isolated after three claims, and fails after five', async () => {
   const world = await FanOutWorld.create();
   const [suspected, given, other] = [
     await seedAccount(world.store),

@@ -115,7 +115,7 @@ const expiredRows = async (): Promise<unknown[]> =>
       select f.delivery_id from webhook_failed_delivery f, webhook_retention r where f.delivery_id < r.expired_before`)
   ).map((row) => row['delivery_id']);
 
-test('keeps what is within retention', async () => {
+test('keeps deliveries within retention', async () => {
   await seedDelivery(1);
   await expireAfter(30);
   expect(await counts()).toEqual(untouched);
@@ -138,7 +138,7 @@ test('drops events and payloads a day later, after a wait, and keeps deliveries 
   expect(events.filter(({ kind }) => kind === 'partition-dropped')).toHaveLength(4);
 });
 
-test('drops deliveries and attempts, and then forgets failures, 7 days after they have expired', async () => {
+test('drops deliveries and attempts, then deletes failures, 7 days after they have expired', async () => {
   await seedDelivery(1);
   await expireAfter(37);
   expect(await counts()).toMatchObject({ deliveries: 1, attempts: 1, failed: 1 });
@@ -146,7 +146,7 @@ test('drops deliveries and attempts, and then forgets failures, 7 days after the
   expect(await counts()).toEqual({ events: 0, payloads: 0, deliveries: 0, attempts: 0, pending: 0, failed: 0 });
 });
 
-test('ends a younger delivery whose event will be dropped', async () => {
+test('expires a younger delivery whose event will be dropped', async () => {
   await seedDelivery(1, 36);
   await expireAfter(31);
   expect(await counts()).toEqual(untouched);
@@ -247,7 +247,7 @@ test('the bound of expired deliveries never moves back', async () => {
   expect(await expiredRows()).toEqual([id]);
 });
 
-test('a late success counts after its delivery has expired, and is left out once its partition has gone', async () => {
+test('a late success counts after its delivery has expired, and is skipped once its partition was dropped', async () => {
   const id = await seedDelivery(1);
   const [worker] = await superuser.run(
     `insert into webhook_worker (name, leased_until) values ('test', now() + interval '1 hour') returning id`,

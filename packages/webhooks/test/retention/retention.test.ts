@@ -120,7 +120,7 @@ test('one worker at a time runs it', async () => {
   }
 });
 
-test('reports a failed run and repeats it after a minute', async () => {
+test('reports a failed run and retries it after a minute', async () => {
   create({ directUrl: 'postgres://nobody@127.0.0.1:1/none' }).start();
   await untilNextRun(60_000);
   expect(events).toEqual([{ kind: 'retention-failed', error: expect.any(StoreUnavailableError) }]);

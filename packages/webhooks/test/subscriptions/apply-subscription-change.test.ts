@@ -78,7 +78,7 @@ const rowsOf = async (id: SubscriptionId) => ({
   receivers: (await superuser.run('select from webhook_receiver_state where subscription_id = $1', [id])).length,
 });
 
-test('a deleted subscription keeps no pending delivery and no state of its receiver, and no other one changes', async () => {
+test('deletes the pending deliveries and the receiver state of a deleted subscription only', async () => {
   const [deleted, other] = [await subscribe(2_001), await subscribe(1)];
   await remove(deleted);
   expect(await apply(deleted)).toEqual(['close']);
@@ -87,7 +87,7 @@ test('a deleted subscription keeps no pending delivery and no state of its recei
   expect(await rowsOf(other)).toEqual({ pending: 1, receivers: 1 });
 });
 
-test('a delivery that is rescheduled meanwhile does not stay', async () => {
+test('deletes a delivery that is rescheduled meanwhile', async () => {
   const id = await subscribe(1);
   await remove(id);
   await superuser.run('begin');

@@ -117,7 +117,7 @@ test('pauses subscriptions on a retired version, except those that their owner p
   ]);
 });
 
-test('leaves a subscription that is being changed to the next call', async () => {
+test('skips a subscription that is being changed until the next call', async () => {
   const account = await seedAccount(store);
   const id = await subscribe(account, [retired]);
   const pause = () =>
@@ -129,7 +129,7 @@ test('leaves a subscription that is being changed to the next call', async () =>
   expect(await pause()).toEqual([{ id, accountId: account.id }]);
 });
 
-test('deletes the pending deliveries of a deleted subscription in batches, and of no other', async () => {
+test('deletes the pending deliveries of the deleted subscription only, in batches', async () => {
   const account = await seedAccount(store);
   const [deleted, other] = [await subscribe(account), await subscribe(account)];
   for (const id of [deleted, other]) {

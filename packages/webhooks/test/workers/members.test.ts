@@ -126,7 +126,7 @@ afterEach(async () => {
   members = [];
 });
 
-test('workers share the shards, and take them back when one stops', async () => {
+test('workers share the shards, and acquire those of a worker that stops', async () => {
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
   await startMember();
@@ -177,7 +177,7 @@ test('no shard is worked on by two workers while they come and go', async () => 
   expect([...shared]).toEqual([]);
 });
 
-test('takes over from a worker whose lease expired; that one notices and joins again', async () => {
+test('takes over from a worker whose lease has expired, which then registers again', async () => {
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
   const deadId = first.workers.id;
@@ -202,7 +202,7 @@ test('takes over from a worker whose lease expired; that one notices and joins a
   expect(new Set([...first.recovered, ...second.recovered])).toEqual(new Set(freed));
 });
 
-test('a worker that renews its lease is not taken over', async () => {
+test('does not take over from a worker that renews its lease', async () => {
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
   const before = await superuser.run('select leased_until from webhook_worker');
@@ -212,7 +212,7 @@ test('a worker that renews its lease is not taken over', async () => {
   expect(first.losses).toBe(0);
 });
 
-test('adopts shards that an acquisition without a response gave to it, as recovering', async () => {
+test('adopts shards of an acquisition without a response as recovering', async () => {
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
   await first.workers.leave();
@@ -234,7 +234,7 @@ test('adopts shards that an acquisition without a response gave to it, as recove
   await eventually(() => expect(shares()).toEqual([0, 64]));
 });
 
-test('the next owner continues the recovery of a shard that the last one has not ended', async () => {
+test('the next owner continues the unfinished recovery of a shard', async () => {
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
   first.recovering.add(5);
@@ -244,7 +244,7 @@ test('the next owner continues the recovery of a shard that the last one has not
   expect(second.recovered).toEqual([5]);
 });
 
-test('postpones what is in flight when it leaves', async () => {
+test('postpones deliveries in flight when it leaves', async () => {
   await seedPending(superuser, 2);
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
@@ -258,7 +258,7 @@ test('postpones what is in flight when it leaves', async () => {
   expect(shares()).toEqual([0]);
 });
 
-test('repeats a callback that failed', async () => {
+test('retries a callback that failed', async () => {
   let failures = 3;
   const member = new Member();
   members.push(member);
@@ -273,7 +273,7 @@ test('repeats a callback that failed', async () => {
   expect(member.events.filter(({ kind }) => kind === 'sharing-failed')).toHaveLength(3);
 });
 
-test('notifications make workers share without waiting for a renewal', async () => {
+test('workers share on a notification, without waiting for a renewal', async () => {
   const hourMs = 3_600_000;
   const listeners: Listener[] = [];
   const startWoken = async (): Promise<Member> => {

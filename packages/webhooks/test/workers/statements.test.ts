@@ -57,7 +57,7 @@ beforeEach(async () => {
   await superuser.run('delete from webhook_worker');
 });
 
-test('takes free shards up to the limit, each by one worker only', async () => {
+test('acquires free shards up to the limit, each by one worker only', async () => {
   const [a, b] = [await register(), await register()];
 
   const [first, second] = await Promise.all([acquireShards(store, a, 40), acquireShards(store, b, 40)]);
@@ -82,7 +82,7 @@ test('reports and clears which shards recover', async () => {
   ]);
 });
 
-test('a release passes on which shards recover', async () => {
+test('a release keeps shards recovering', async () => {
   const id = await register();
   await acquireShards(store, id, 64);
   await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [3], []));
@@ -113,7 +113,7 @@ test('a worker that was declared dead writes nothing', async () => {
   expect(await postponed()).toEqual([false]);
 });
 
-test('declares only those dead whose leases have expired', async () => {
+test('declares only workers dead whose leases have expired', async () => {
   const [a, b] = [await register(), await register()];
   await expire(a);
 
@@ -134,7 +134,7 @@ test('a renewal does not wait for statements that hold the fence', async () => {
   }
 });
 
-test('frees the shards of a dead worker after its last statement, and marks them', async () => {
+test('frees the shards of a dead worker after its last statement, as recovering', async () => {
   const dead = await register();
   await acquireShards(store, dead, 3);
   await expire(dead);
@@ -159,7 +159,7 @@ test('frees the shards of a dead worker after its last statement, and marks them
   }
 });
 
-test('a statement that waits while its worker is declared dead finds no fence', async () => {
+test('a statement that waits while its worker is declared dead writes nothing', async () => {
   const dead = await register();
   await expire(dead);
   const other = await connect(database.databaseUrl);
@@ -178,7 +178,7 @@ test('a statement that waits while its worker is declared dead finds no fence', 
   }
 });
 
-test('a release postpones what is in flight by 7 s', async () => {
+test('a release postpones deliveries in flight by 7 s', async () => {
   const id = await register();
   await acquireShards(store, id, 64);
   await seedPending(superuser, 3);
@@ -231,7 +231,7 @@ test('a release of 2,000 deliveries in flight reads each once', async () => {
   expect(Math.max(0, ...removed)).toBeLessThan(20_000);
 });
 
-test('a worker that leaves stays alive, and is removed once it owns nothing', async () => {
+test('a leaving worker stays alive, and is removed once it owns no shard', async () => {
   const id = await register();
   await acquireShards(store, id, 1);
   await store.transaction((transaction) => markLeaving(transaction, id));
@@ -244,7 +244,7 @@ test('a worker that leaves stays alive, and is removed once it owns nothing', as
   expect((await selectMembership(store)).workers).toEqual([]);
 });
 
-test('removes dead workers after a day, unless shards still name them', async () => {
+test('removes dead workers after a day, unless they still own shards', async () => {
   const [recent, old, owner] = [await register(), await register(), await register()];
   await acquireShards(store, owner, 1);
   await superuser.run('update webhook_worker set alive = false');
