@@ -170,7 +170,7 @@ describe('410', () => {
     world.offer(lane, 20);
     await world.clock.advance(500);
     world.dispatcher.closeShard(1);
-    // Another owner records nothing of this one.
+    // The storage records nothing for the former owner.
     world.storage.owner += 1;
     await world.clock.advance(hourMs);
     expect(world.sent).toHaveLength(1);

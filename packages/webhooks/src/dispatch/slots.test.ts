@@ -12,7 +12,7 @@ class TestLane extends SlotLane {
   }
 }
 
-/** Lets lanes with endless backlogs start as many requests as they may. Returns how many each started. */
+/** Lets lanes with endless backlogs start as many requests as possible. Returns the number of started requests per lane. */
 function fill(slots: Slots<TestLane>, lanes: readonly TestLane[], window = 16): number[] {
   const before = lanes.map(({ inFlight }) => inFlight);
   for (const lane of lanes) if (lane.inFlight < window) slots.request(lane);
@@ -193,7 +193,7 @@ test('a quick lane that waits for a further slot may use the last quarter once i
   slots.request(quick);
   expect(slots.next()).toBeNull();
   slots.release(quick, 20, chargedMs);
-  // Another quick lane takes the slot that has become free, so that only a quarter is free again.
+  // Another quick lane acquires the slot that has become free, so that only a quarter is free again.
   const other = new TestLane(true);
   slots.request(other);
   slots.acquire(other);

@@ -16,9 +16,9 @@ interface PlanNode {
 
 export interface PlanSummary {
   readonly nodeTypes: ReadonlySet<string>;
-  /** Rows that some node read, over all of its loops: the largest such number. */
+  /** The largest number of rows that one node read, over all of its loops. */
   readonly rowsMax: number;
-  /** Rows that some node read and discarded: the largest such number. */
+  /** The largest number of rows that one node read and discarded. */
   readonly removedMax: number;
   readonly buffers: number;
 }

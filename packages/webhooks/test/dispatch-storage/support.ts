@@ -140,7 +140,7 @@ export class StorageWorld {
     );
   }
 
-  /** Everything that settling can change, for a comparison. */
+  /** The contents of all tables that settling can change, for comparisons. */
   async snapshot(): Promise<unknown> {
     return this.admin.run(`
       select (select json_agg(p order by subscription_id, delivery_id) from webhook_pending_delivery p) as pending,
@@ -166,7 +166,10 @@ export class StorageWorld {
     return seedWorker(this.superuser);
   }
 
-  /** Another worker takes over, as an expired lease lets it. Waits for statements that this worker is running. */
+  /**
+   * Declares a worker dead and frees its shards, as after an expired lease. Waits for statements that the worker is
+   * running.
+   */
   async declareDead(workerId: WorkerId = this.workerId): Promise<void> {
     await this.admin.run('begin');
     await this.admin.run('select from webhook_worker where id = $1 for update', [workerId]);

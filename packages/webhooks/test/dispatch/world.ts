@@ -61,7 +61,7 @@ export class World {
     this.dispatcher = this.#createDispatcher();
   }
 
-  /** Another worker takes over after the lease has expired. What is in flight ends, and is not recorded. */
+  /** Another worker takes over after the lease has expired. Requests in flight end, but their results are not recorded. */
   takeOver(): void {
     this.dispatcher.stopClaiming();
     this.storage.owner += 1;

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { FanOutWorld } from './fan-out-world.ts';
 
-/** More than the ten seconds that are to be survived, so that a slow machine does not end the step before it is seen. */
+/** Longer than the ten seconds in question, so that on a slow machine the step is seen before it ends. */
 const stepMs = 60_000;
 
 const waits = { timeout: 100_000, interval: 10 };

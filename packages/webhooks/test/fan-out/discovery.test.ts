@@ -142,7 +142,7 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
     await addEntries(world, account, 20_000);
     fanOut.wake([shardOf(account.id)]);
     await vi.waitFor(() => expect(world.offered).toHaveLength(20_001), waits);
-    // The mark passes the entries that were read: the old snapshot has written nothing.
+    // The watermark passes the entries that were read, because the old snapshot has written nothing.
     await vi.waitFor(async () => {
       fanOut.wake([shardOf(account.id)]);
       expect(await readBuffers(watermark)).toBeLessThanOrEqual(2 * before);
@@ -156,7 +156,8 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
 test('while all rounds of an account with 100,000 events wait, the event of another account is delivered', async () => {
   const world = await FanOutWorld.create();
   const [busy, quiet] = [await seedSubscribed(world), await seedSubscribed(world)];
-  // Of the new subscriptions, which a start reads anyway. An entry of the quiet account could get into the held round.
+  // Deletes the changes of the new subscriptions, which a start reads anyway. An entry of the quiet account could get into
+  // the held round.
   await world.rows('delete from webhook_event_queue');
   await world.store.transaction((transaction) => seedEvents(transaction, busy, 1));
   await addEntries(world, busy, 99_999);

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-/** Registers what the end of the test closes. */
+/** Registers a cleanup for the end of the test. */
 export function closeAfterTest(cleanUp: () => Promise<void>): void {
   cleanUps.push(cleanUp);
 }

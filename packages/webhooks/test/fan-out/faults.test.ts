@@ -56,7 +56,7 @@ test('writes of unknown outcome leave no gap, lose no delivery and duplicate non
   }
   const offered = new Set(world.offered.map(({ deliveryId }) => deliveryId as string));
   expect(offered.size).toBe(world.offered.length);
-  // What a write of unknown outcome added is not offered: its lanes are to be read.
+  // Deliveries of a write of unknown outcome are not offered: their lanes are read.
   await vi.waitFor(async () => {
     const uncertain = new Set(world.uncertain.map(({ subscriptionId }) => subscriptionId as string));
     const pending = await world.rows<{ id: string; lane: string }>(

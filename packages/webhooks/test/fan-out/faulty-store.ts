@@ -7,7 +7,7 @@ export type Intercept = <Row>(
   values: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** A store whose statements with a name pass through a function. */
+/** A store that passes statements with given names to functions. */
 export function interceptStore(store: Store, intercepts: Readonly<Record<string, Intercept>>): Store {
   return {
     ...store,

@@ -204,7 +204,7 @@ test('a transaction that uses a partition delays its drop only; the next run fin
     await reader.run('select from webhook_event');
     await expect(expireAfter(32)).rejects.toBeInstanceOf(LockTimeoutError);
     expect(await superuser.run(`select from pg_inherits where inhdetachpending`)).toHaveLength(1);
-    // Others use the table meanwhile.
+    // Other sessions use the table meanwhile.
     await superuser.run(
       `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
       [idAtHour(49), account.id],

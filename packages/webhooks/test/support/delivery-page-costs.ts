@@ -14,9 +14,9 @@ export interface PageCost {
   list: string;
   rows: number;
   statements: number;
-  /** The most of any statement. */
+  /** The maximum of all statements. */
   buffers: number;
-  /** The most of any statement. */
+  /** The maximum of all statements. */
   locks: number;
   /** The statement that read the most buffers. */
   costliest: string;

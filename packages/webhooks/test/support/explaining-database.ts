@@ -1,7 +1,7 @@
 import { beginInIndexOrder, type Database, type Statement } from '@deedwire/store';
 import type { Connection } from '@deedwire/testing';
 
-/** What one execution of a statement cost. */
+/** The cost of one execution of a statement. */
 export interface StatementCost {
   statement: string;
   /** Pages of tables and indexes that were read, whether cached or not. */

@@ -32,7 +32,7 @@ class Member {
   /** The shards on which the engine works. */
   readonly working = new Map<Shard, AcquiredShard>();
   inFlight: InFlightDelivery[] = [];
-  /** The shards of which the engine has not taken all that a dead worker left. */
+  /** The shards whose recovery the engine has not finished. */
   readonly recovering = new Set<Shard>();
   isStalled = false;
   losses = 0;
@@ -97,7 +97,7 @@ async function startMember(renewMs?: number): Promise<Member> {
   return member;
 }
 
-/** What a process that is stopped for longer than its lease looks like to the others. */
+/** Simulates a process that is stopped for longer than its lease. */
 async function expire(workerId: WorkerId): Promise<void> {
   await superuser.run(`update webhook_worker set leased_until = now() - interval '1 second' where id = $1`, [workerId]);
 }
@@ -222,7 +222,7 @@ test('adopts shards of an acquisition without a response as recovering', async (
 
   await superuser.run('update webhook_shard set worker_id = $1 where shard = 5', [first.workers.id]);
 
-  // The worker is leaving, so it releases the shard again at once. The other owner takes it back.
+  // The worker is leaving, so it releases the shard again at once, and the other owner acquires it again.
   await eventually(() => {
     expect(first.events).toContainEqual({
       kind: 'shards-acquired',
