@@ -2,15 +2,18 @@ import type { InterfaceName } from '@deedwire/domain';
 import { firstRow, type Database } from './store.ts';
 
 export interface CostSettlement {
-  /** Points to put into the bucket. Negative: points that the process has spent without taking them. */
+  /** Points to add to the bucket. Negative: points that the process has spent in advance. */
   change: number;
-  /** The points that the process needs at once. */
+  /** The points that the waiting charges need. */
   needed: number;
-  /** The points below which the process has no use for any of those that it needs: nothing is granted then. */
+  /** The smallest useful grant: nothing is granted below it. */
   least: number;
-  /** The points that the process wants to hold beyond those that it needs. At most half of the rest is granted. */
+  /** The points that the process wants to hold beyond `needed`. At most half of the rest is granted. */
   spare: number;
-  /** The time since the process settled this bucket last, by its monotonic clock: the bucket cannot regain more than that. */
+  /**
+   * The time since the last settlement of this bucket by this process, by its monotonic clock. The bucket cannot regain
+   * points for a longer time.
+   */
   elapsedSeconds: number;
 }
 
@@ -24,9 +27,10 @@ export interface CostSettlementRow {
 }
 
 /**
- * Restores a bucket, changes it and takes points from it. The bucket regains the points of the time since its last settlement:
- * by the clock of the server, but no longer than the process has measured, so that a step of that clock creates no points.
- * Debts beyond the size of the bucket are forgotten. Served by api_client_client_id_key and cost_bucket_pkey.
+ * Settles a bucket: restores it, adds the returned points and grants points to the process. The bucket regains the points
+ * of the time since its last settlement by the clock of the server, but no longer than the process has measured, so that a
+ * step of that clock creates no points. Debts beyond the size of the bucket are dropped. Served by api_client_client_id_key
+ * and cost_bucket_pkey.
  *
  * @returns null if the client does not exist
  */

@@ -183,7 +183,7 @@ export async function lockApiKey(database: Database, keyId: string): Promise<Loc
   return firstRow(await database.query<LockedApiKeyRow>(statement, [keyId]));
 }
 
-/** Rejects a key from a time on. Served by api_key_pkey. */
+/** Rejects a key from the given time on. Served by api_key_pkey. */
 export async function updateApiKeyExpiry(database: Database, keyId: string, expiresAt: Date): Promise<void> {
   const statement = {
     name: 'update-api-key-expiry',

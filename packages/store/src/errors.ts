@@ -43,7 +43,7 @@ export class MigrationMissingError extends Error {
   }
 }
 
-/** The database has another cell than the one that it was to be created with. */
+/** The database has another cell than the requested one. */
 export class CellMismatchError extends Error {
   readonly code = 'CELL_MISMATCH';
   override readonly name = 'CellMismatchError';

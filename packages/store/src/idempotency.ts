@@ -112,8 +112,8 @@ export async function releaseIdempotencyKey(
 }
 
 /**
- * Erases what the keys of a deleted record contain. The keys stay used for 24 hours. Served by idempotency_key_pkey: the record
- * ids of one account and mutation are read, those of the last 24 hours.
+ * Erases the saved results of a deleted record. The keys stay used for 24 hours. Served by idempotency_key_pkey, which
+ * reads the keys that the account used for the mutation in the last 24 hours.
  */
 export async function eraseIdempotencyKeysOfRecord(
   database: Database,

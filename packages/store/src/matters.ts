@@ -1,7 +1,10 @@
 import type { RecordId } from '@deedwire/domain';
 import { onlyRow, type Database } from './store.ts';
 
-/** What the reference of the next matter consists of. A number is never used twice; a rollback leaves a gap. */
+/**
+ * Reserves the office code and the number for the reference of the next matter. A number is never used twice; a rollback
+ * leaves a gap.
+ */
 export async function reserveMatterNumber(database: Database): Promise<{ number: string; openedAt: Date }> {
   const statement = {
     name: 'reserve-matter-number',

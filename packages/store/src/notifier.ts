@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { keepAliveOptions } from './keep-alive.ts';
 import { reconnectMaxMs, wakeChannel } from './wake-channel.ts';
 
-// However many transactions commit, PostgreSQL receives one statement in this time.
+// At most one statement per interval, however many transactions commit.
 const notifyIntervalMs = 10;
 
 export interface Notifier {

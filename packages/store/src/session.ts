@@ -14,7 +14,7 @@ export interface SessionOptions {
   directUrl: string;
   applicationName: string;
   settings: SessionSettings;
-  /** How long a statement can take. */
+  /** The maximum duration of a statement. */
   queryTimeoutMs: number;
 }
 

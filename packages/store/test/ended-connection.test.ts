@@ -16,7 +16,7 @@ const terminated = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connec
 
 let server: Listening;
 
-/** Accepts every login and ends the session immediately. All of that arrives in one piece. */
+/** Accepts every login and ends the session immediately. The client receives both in one piece. */
 beforeEach(async () => {
   server = await listen(
     createServer((socket) =>

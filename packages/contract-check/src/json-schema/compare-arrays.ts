@@ -41,7 +41,7 @@ function containsOf(all: readonly Schema[]): Contains[] {
         least: Number(ownMember(schema, 'minContains') ?? 1),
         most: Number(ownMember(schema, 'maxContains') ?? Number.POSITIVE_INFINITY),
       }))
-      // Any number of items is no condition.
+      // An unbounded count constrains nothing.
       .filter(({ least, most }) => least > 0 || most < Number.POSITIVE_INFINITY)
   );
 }

@@ -29,7 +29,7 @@ export interface RequestAuthenticator {
 const rateLimited =
   'This address has sent more than 50 requests without valid credentials in a second. Retry after the time in the Retry-After header.';
 
-/** Authenticates requests. Each refusal leaves a line in the log and counts by its reason, which the response does not say. */
+/** Authenticates requests. Logs and counts each refusal by its reason. The response does not say the reason. */
 export function createRequestAuthenticator(options: RequestAuthenticatorOptions): RequestAuthenticator {
   const { interfaceName, authenticator, logger, metrics } = options;
   const refusals = new Counter({

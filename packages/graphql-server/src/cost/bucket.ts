@@ -15,7 +15,10 @@ export type Admission =
   | {
       admitted: false;
       throttleStatus: ThrottleStatus;
-      /** Until the bucket holds the points of the rejected charge, if nothing else is charged meanwhile. At least 1. */
+      /**
+       * The time until the bucket holds the points of the rejected charge, if nothing else is charged meanwhile. At least
+       * 1.
+       */
       retryAfterMs: number;
     };
 
@@ -41,6 +44,6 @@ export interface CostBuckets {
    * @param points a whole number from 0 to the points of the charge
    */
   refund(clientId: string, limit: CostLimit, points: number): ThrottleStatus;
-  /** Returns unused points of idle clients, and forgets these clients. Call it about once a second. */
+  /** Returns unused points of idle clients, and evicts these clients. Call it about once a second. */
   sweep(): void;
 }

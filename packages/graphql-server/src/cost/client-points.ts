@@ -8,15 +8,15 @@ export interface ClientPoints {
   /** Taken from the shared bucket and not spent: operations can spend them without the database. */
   held: number;
   /**
-   * To be added to the shared bucket by the next settlement. Positive: refunds and points that are not needed. Negative: points
-   * that this process spent or holds without having taken them, because the shared bucket could not be reached.
+   * Points to return with the next settlement: refunds and unused points. Negative: points that this process spent or holds
+   * in advance, because the shared bucket could not be reached.
    */
   owed: number;
-  /** On their way to the shared bucket, like `owed`. Their settlement is in progress. */
+  /** Points that the settlement in progress returns, counted as `owed`. */
   settling: number;
   /** The shared bucket after the last settlement. Null before the first one. */
   shared: { points: number; atMs: number } | null;
-  /** Up to when points were restored locally. Null while settlements succeed in time. */
+  /** The time up to which points were restored locally. Null while settlements succeed in time. */
   restoredAtMs: number | null;
 }
 
@@ -25,8 +25,8 @@ export function newClientPoints(limit: CostLimit): ClientPoints {
 }
 
 /**
- * A process may hold the points that the client regains in half a second, and spend as many more that it has not taken from the
- * shared bucket. Together, all processes exceed the shared bucket by the points of a second for each of them.
+ * The points that a process may hold, and spend in advance: what the client regains in half a second. Together, all
+ * processes exceed the shared bucket by at most one second's points per process.
  */
 export function reservePoints({ limit }: ClientPoints): number {
   return limit.restoreRate / 2;
@@ -40,14 +40,14 @@ function holdingLimit(client: ClientPoints): number {
   return client.restoredAtMs === null ? reservePoints(client) : Math.max(reservePoints(client), operationCostPoints);
 }
 
-/** Takes points if the process holds them. */
+/** Spends points if the process holds enough. */
 export function spend(client: ClientPoints, points: number): boolean {
   if (client.held < points) return false;
   client.held -= points;
   return true;
 }
 
-/** Adds points, and leaves those that the process may not hold to the next settlement. */
+/** Adds points. Points beyond the limit of the process are returned with the next settlement. */
 export function receive(client: ClientPoints, points: number): void {
   client.held += points;
   const excess = client.held - holdingLimit(client);
@@ -57,12 +57,12 @@ export function receive(client: ClientPoints, points: number): void {
 }
 
 /**
- * The shared bucket cannot be reached: the process continues with its share of the points that the client regains. It gets the
- * first of them at once, as many as it may spend in advance.
+ * Continues without the shared bucket, with this process's share of the points that the client regains. The process starts
+ * with as many as it may spend in advance.
  */
 export function beginAlone(client: ClientPoints, nowMs: number, processes: number): void {
   if (client.restoredAtMs !== null) return;
-  // A bucket that is overdrawn counts as a debt of this process, so that an advance that was settled is not followed by another.
+  // An overdrawn bucket counts as a debt of this process, so that the process does not spend in advance twice.
   const overdrawn = Math.max(0, -sharedPoints(client, nowMs));
   const debt = Math.max(0, -client.owed) + Math.max(0, -client.settling) + overdrawn;
   const advance = Math.max(0, reservePoints(client) - debt);
@@ -79,11 +79,12 @@ export function restoreAlone(client: ClientPoints, nowMs: number, processes: num
   const advance = Math.max(0, Math.min(restored, holdingLimit(client) - client.held));
   client.restoredAtMs = nowMs;
   client.held += advance;
-  // Meanwhile the shared bucket restores the same points. It is full at some time, so older debts for spent points are forgotten.
+  // The shared bucket regains the same points meanwhile, and is full at some time. So older debts for spent points are
+  // dropped.
   client.owed = Math.max(client.owed - advance, -client.held - limit.maximum / processes);
 }
 
-/** The shared bucket can be reached again. What the process holds pays what it owes. */
+/** Continues with the shared bucket. The held points pay the debts. */
 export function endAlone(client: ClientPoints): void {
   const paid = Math.min(client.held, Math.max(0, -client.owed));
   client.held -= paid;
@@ -96,9 +97,8 @@ const msToRestore = ({ limit }: ClientPoints, points: number, processes: number)
   (points / (limit.restoreRate / processes)) * 1000;
 
 /**
- * The points that are available to the client as far as this process knows, at most those of a full bucket. Before the first
- * settlement it knows nothing, and assumes a full bucket. While the shared bucket cannot be reached, only the points in this
- * process count.
+ * The points that are available to the client as far as this process knows, at most a full bucket. Assumes a full bucket
+ * before the first settlement. While the shared bucket cannot be reached, only the points in this process count.
  */
 export function availablePoints(client: ClientPoints, nowMs: number): number {
   const { limit, held, owed, settling, restoredAtMs } = client;
@@ -120,7 +120,7 @@ export function throttleStatusOf(client: ClientPoints, nowMs: number): ThrottleS
   };
 }
 
-/** The time until the client has these points, if it spends none meanwhile. At least 1. */
+/** The time until the client has these points if it spends none meanwhile, in milliseconds. At least 1. */
 export function msUntilAvailable(client: ClientPoints, points: number, nowMs: number, processes: number): number {
   const missing = points - availablePoints(client, nowMs);
   const ms =

@@ -24,9 +24,11 @@ export interface CostBucketsOptions {
    * charges wait until it has ended.
    */
   settle: (clientId: string, settlement: CostSettlement) => Promise<CostSettlementRow | null>;
-  /** How long a charge waits for a settlement before it gets points that this process spends in advance. Defaults to 50. */
+  /** How long a charge waits for a settlement before this process spends points in advance. Defaults to 50. */
   waitMs?: number;
-  /** The same for the first charge of a client in this process, which knows nothing about its bucket. Defaults to 500. */
+  /**
+   * As `waitMs`, for the first charge of a client in this process, which knows nothing about its bucket. Defaults to 500.
+   */
   firstWaitMs?: number;
   /** Points that were not used for this long return to the shared bucket. Defaults to 10,000. */
   idleMs?: number;
@@ -62,13 +64,13 @@ interface Client extends ClientPoints {
   isSettling: boolean;
   /** Charges that wait for the next settlement, oldest first. */
   waiters: Set<Waiter>;
-  /** Until then, a charge beyond the known points is rejected without a settlement. */
+  /** Before this time, a charge beyond the known points is rejected without a settlement. */
   rejectUntilMs: number;
-  /** Until then, nothing is settled in the background. */
+  /** Before this time, nothing is settled in the background. */
   quietUntilMs: number;
 }
 
-/** How long the result of a settlement that granted too little counts. It limits how often a rejected client writes. */
+/** How long a settlement that granted too little counts. Limits how often a rejected client causes a write. */
 const rejectForMs = 50;
 const retryAfterFailureMs = 250;
 
@@ -87,7 +89,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   /** The processes that share the buckets. */
   let processes = 1;
-  /** By `movedAtMs`, the earliest first: the least recently used one comes first, to within a second. */
+  /** Ordered by `movedAtMs`, so that the least recently used client comes first, to within a second. */
   const clients = new Map<string, Client>();
 
   function clientOf(id: string, limit: CostLimit, nowMs: number): Client {
@@ -163,7 +165,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     if (client.waiters.size > 0 || (client.owed >= 1 && client.restoredAtMs === null)) void settleClient(client);
   }
 
-  /** Decides the charges that the settlement was for, and the later ones that the process now holds enough points for. */
+  /** Decides the charges of the settlement, and later ones that the process now holds enough points for. */
   function serve(client: Client, served: readonly Waiter[], nowMs: number): void {
     for (const waiter of served) {
       if (!client.waiters.delete(waiter)) continue; // it stopped waiting
@@ -178,7 +180,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     }
   }
 
-  /** The shared bucket does not respond: charges that wait for it get the points of this process, as far as these suffice. */
+  /** Admits waiting charges while the shared bucket does not respond, as far as the points of this process suffice. */
   function admitAlone(client: Client): void {
     const nowMs = monotonicMs();
     beginAlone(client, nowMs, processes);
@@ -190,7 +192,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     }
   }
 
-  /** Settles in the background if points must be returned, or before they run out. */
+  /** Settles in the background, to return points or before they run out. */
   function settleAhead(client: Client, nowMs: number): void {
     if (client.isSettling) return;
     const isAlone = client.restoredAtMs !== null;
@@ -232,8 +234,9 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   }
 
   /**
-   * Null if the charge has to wait for a settlement: the held points do not suffice, or are for charges that wait already. Charges
-   * that wait while the process is alone need more points than it has, and delay no others.
+   * Decides a charge without a settlement. Null if it must wait for one: the process holds too few points, or charges that
+   * wait need them. Charges that wait while the bucket cannot be reached need more points than the process has, and delay
+   * no others.
    */
   function decideAtOnce(client: Client, points: number, nowMs: number): Decision | null {
     if (client.restoredAtMs !== null) {

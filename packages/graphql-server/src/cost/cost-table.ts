@@ -84,7 +84,7 @@ export function readCostTable(
   return { table, problems };
 }
 
-/** What the values of a field cost at most, without the fields below them. */
+/** The maximum cost of the values of a field, without the fields below them. */
 function maximumOf({ weight, size, pageMaximum }: FieldCost): number {
   return weight * (size.kind === 'fixed' ? size.items : 1) * (pageMaximum ?? 1);
 }

@@ -25,10 +25,10 @@ export type Interpreter = (args: ExecutionArgs) => Promise<ExecutionResult>;
 /** @throws {RequestError} `OPERATION_TIMEOUT` */
 export type OperationExecutor = (operation: OperationToExecute, interpret: Interpreter) => Promise<ExecutionResult>;
 
-/** Each prints the whole variable, which can have 100 kB. */
+/** Few, because each error prints the whole variable, which can have 100 kB. */
 const maxCoercionErrors = 10;
 
-/** Executes operations, those that run often by a plan. */
+/** Executes operations; frequent ones use a cached plan. */
 export function createOperationExecutor(
   schema: GraphQLSchema,
   { operationMs }: { operationMs: number },
@@ -63,7 +63,7 @@ export function createOperationExecutor(
   };
 }
 
-/** Rejects when the time is over, although resolvers may still run. */
+/** Rejects after the deadline, although resolvers may still run. */
 function withDeadline({ result, abort }: RunningPlan, ms: number): ExecutionResult | Promise<ExecutionResult> {
   if (!(result instanceof Promise)) return result;
   const { promise, resolve, reject } = Promise.withResolvers<ExecutionResult>();

@@ -2,20 +2,22 @@ import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graph
 import { collectedOperation, conditionVariables } from './collect-fields.ts';
 import { CannotPlanError, type OperationPlan, planOperation } from './operation-plan.ts';
 
-/** Fewer runs do not pay for the plan. */
+/** A plan pays off after this many runs. */
 const runsBeforePlan = 2;
 /** A plan of this size takes about 5 ms to make. */
 const maxFields = 1000;
-/** Beyond, an operation with many variables in `@skip` and `@include` runs without a plan. */
+/**
+ * The maximum number of plans of one operation. With more combinations of `@skip` and `@include`, it runs without a plan.
+ */
 const maxPlansOfOne = 8;
-/** Of all plans of a schema together. */
+/** The maximum size of all plans of a schema together. */
 const defaultMaxBytes = 16 * 1024 * 1024;
 // Measured as the growth of the heap. A plan also keeps its document, even after that has left the cache of documents.
 const bytesOfPlan = 2000;
 const bytesOfField = 600;
 const bytesOfCharacter = 150;
 
-/** What is known about an operation of a cached document. */
+/** The usage of an operation of a cached document. */
 interface Usage {
   runs: number;
   /** The variables of `@skip` and `@include`. There is one plan for each combination of their values. */
@@ -48,7 +50,7 @@ export interface PlanCache {
  */
 export function createPlanCache(schema: GraphQLSchema, maxBytes = defaultMaxBytes): PlanCache {
   const usages = new WeakMap<OperationDefinitionNode, Usage>();
-  /** The least recently used first. */
+  /** Ordered by use, the least recently used plan first. */
   const kept = new Set<Planned>();
   let latest: Planned | undefined;
   let bytes = 0;

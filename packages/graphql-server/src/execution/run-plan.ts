@@ -253,7 +253,7 @@ function fieldPath({ responseName, parentType }: FieldPlan, prev: Path | undefin
   return { prev, key: responseName, typename: parentType.name };
 }
 
-/** A sibling has failed, so nothing waits for them. */
+/** Nothing waits for the values, because a sibling has failed. */
 function ignoreRejections(values: readonly unknown[] = []): void {
   for (const value of values) if (isPromiseLike(value)) value.then(undefined, () => {});
 }

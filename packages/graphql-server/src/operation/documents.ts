@@ -26,7 +26,7 @@ const maxBytes = { valid: 16_000_000, rejected: 1_000_000 };
 
 /** Upper bounds of the memory that a parsed document takes, measured. */
 const bytesPer = {
-  /** Most in strings with escapes, which consist of many pieces. Usually 1. */
+  /** The maximum is reached in strings with escapes, which consist of many pieces. Usually 1. */
   character: 6,
   /** With its nodes. */
   token: 450,
@@ -34,7 +34,7 @@ const bytesPer = {
   entry: 300,
 };
 
-/** What remains of a RequestError, without its stack. */
+/** A RequestError without its stack. */
 interface Rejection {
   code: ErrorCode;
   message: string;

@@ -29,10 +29,12 @@ const rules: readonly ValidationRule[] = [
   StorableTextRule,
 ];
 
-/** Of each document. An error costs up to 0.3 ms: it has a stack, and can print a large literal. */
+/**
+ * The maximum number of errors per document. An error costs up to 0.3 ms: it has a stack, and can print a large literal.
+ */
 const maxErrors = 10;
 
-/** No document that is written for these schemas comes close: a full introspection query has about 300. */
+/** The maximum number of visited selections. Real documents are far below it: a full introspection query has about 300. */
 const maxVisits = 10_000;
 
 /**
