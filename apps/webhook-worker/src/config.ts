@@ -8,11 +8,11 @@ const schema = appConfig({ adminPort: 4003 }).safeExtend({
   AUDIT_RETENTION_DAYS: wholeNumberVariable({ min: 90, max: 3_650 }).default(400),
   /** The maximum number of concurrent requests to callback URLs. */
   WORKER_CONCURRENCY: wholeNumberVariable({ min: 16, max: 10_000 }).default(2_000),
-  /** How long a worker owns its accounts without renewing its lease. Another one takes over after that. */
+  /** How long a worker keeps its accounts without renewing its lease. Then another worker takes over. */
   WORKER_LEASE_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(15_000),
   /** How long events can be delivered. */
   WEBHOOK_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(30),
-  /** For fault tests: a place where the process ends itself. */
+  /** For fault tests: the failpoint at which the process kills itself. */
   DEEDWIRE_FAILPOINT: z.string().optional(),
 });
 

@@ -10,7 +10,7 @@ export interface WorkerMetrics {
   alarms: Counter<'alarm'>;
 }
 
-/** What the gauges show when the metrics are read. */
+/** The values of the gauges when the metrics are read. */
 export interface WorkerState {
   inFlight: number;
   unsettled: number;

@@ -6,7 +6,7 @@ const connections = 12;
 const fanOutConnections = 4;
 const renewalConnections = 2;
 
-// A row that another transaction holds is repeated alone after this time.
+// A batch that waits for a locked row is bisected after this time.
 const timeouts: DatabaseTimeouts = { ...backgroundTimeouts, lockMs: 1_000 };
 
 /** The pools of connections of a worker. No kind of work can use up the connections of another. */

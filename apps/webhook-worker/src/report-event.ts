@@ -12,7 +12,9 @@ export interface ReporterOptions {
 
 type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Kind }>;
 
-/** Logs what the engine reports, and counts it. Each event with `alarm` is an error in the log and in `deedwire_alarms_total`. */
+/**
+ * Logs and counts the events of the engine. An event with `alarm` is an error in the log and in `deedwire_alarms_total`.
+ */
 export function createReporter({ logger, metrics, gidNamespace, now }: ReporterOptions): (event: EngineEvent) => void {
   const attemptLogger = withChosenFields(logger);
   const blocked = new Map<string, number>();
@@ -62,7 +64,7 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
   function report({ kind, ...fields }: Exclude<EngineEvent, EventOf<'attempt' | 'settled' | 'fanned-out'>>): void {
     const details = loggable(fields);
     if (!('alarm' in fields)) {
-      // What is repeated by itself is a warning if an error caused it.
+      // The engine retries after an error without an alarm, so it is only a warning.
       if ('error' in fields) logger.warn(details, kind);
       else logger.info(details, kind);
       return;

@@ -3,7 +3,7 @@ import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
 import type { Send, SendableTarget } from '@deedwire/webhooks';
 import type { DeprecationHeaders } from './deprecation-headers.ts';
 
-/** Sends deliveries as webhooks. A target is prepared once, for as long as it does not change. */
+/** Sends deliveries as webhooks. Prepares a target once, for as long as it does not change. */
 export function createSend(
   sender: Pick<WebhookSender, 'target'>,
   gidNamespace: string,

@@ -38,11 +38,13 @@ export interface WorkerOptions {
 export interface Worker {
   /** Returns what is missing before the worker can start, one sentence each. */
   readiness(): Promise<readonly string[]>;
-  /** Starts to take work. Call it when nothing is missing. If it throws, nothing has started and it can be called again. */
+  /**
+   * Starts to acquire shards. Call it when nothing is missing. If it throws, nothing has started and you can call it again.
+   */
   start(): Promise<void>;
   /** Stops sending new deliveries. */
   stopAcceptingWork(): void;
-  /** Resolves when all deliveries in flight are recorded and the worker's share is released. */
+  /** Resolves when all results are recorded and the worker's shards are released. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface AuditedChange {
   subject: string;
   /** The account that the record belongs to. Null for an organization. */
   account: { id: AccountId; interfaceName: InterfaceName } | null;
-  /** What else matters about the change. Must contain no secrets and no personal data. */
+  /** Further details of the change. Must contain no secrets and no personal data. */
   details?: object;
 }
 

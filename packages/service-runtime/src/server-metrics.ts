@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { RefusalCode } from './http/refusal.ts';
 import { droppedLogLines } from './logger.ts';
 
-/** The metrics that every service has beside those of the process. */
+/** The metrics that every service has besides those of the process. */
 export function createServerMetrics(registry: Registry) {
   const registers = [registry];
   const refused = new Counter({

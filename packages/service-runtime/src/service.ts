@@ -45,7 +45,7 @@ export interface ServiceOptions {
    * check, so it must leave nothing running when it throws. Never called once the service is stopping.
    */
   onReady?: () => Promise<void> | void;
-  /** Stops taking new work. Requests are still served. */
+  /** Stops accepting new work. Requests are still served. */
   stopAcceptingWork?: () => void;
   /** Resolves when all work in progress is finished. `startService` waits for requests itself. */
   drain?: () => Promise<void>;
@@ -58,7 +58,7 @@ export interface RunningService {
   adminUrl: string;
   /** Resolves when the service has become ready. Never settles if the service is stopped before. */
   whenReady: Promise<void>;
-  /** Does what a signal does, except for the exit: unready, wait SHUTDOWN_DELAY_MS, stop taking work, drain, close. */
+  /** Stops as on a signal, but does not exit: unready, wait SHUTDOWN_DELAY_MS, stop accepting work, drain, close. */
   stop: () => Promise<void>;
 }
 

@@ -2,10 +2,7 @@ import type { AccountId } from '@deedwire/domain';
 import type { Database, PageQuery } from '@deedwire/store';
 import { type LenderMemberRow, type LenderQuery, selectLenders } from '@deedwire/store/lenders';
 
-/**
- * Reads lenders and their team members. What several fields of an operation, and several operations, ask for at the same time
- * is read in one statement.
- */
+/** Reads lenders and their team members. Batches the concurrent reads of all fields and operations into one statement. */
 export interface LenderReader {
   /** @throws {Error} if the lender does not exist, which cannot happen for an account with credentials */
   readName(accountId: AccountId): Promise<string>;
@@ -13,7 +10,7 @@ export interface LenderReader {
   readMembers(accountId: AccountId, page: PageQuery<'TeamMember'>): Promise<readonly LenderMemberRow[]>;
 }
 
-/** What the next statement reads of one lender. */
+/** The part of the next statement that one lender needs. */
 interface Waiting {
   accountId: AccountId;
   /** By `keyOf`. */

@@ -1,7 +1,7 @@
 import { formatAccountGid } from '@deedwire/domain';
 import type { Caller, LenderContext } from '../context.ts';
 
-/** The lender that calls, without what has to be read. */
+/** The calling lender, without the fields that must be read. */
 export interface OwnLender {
   id: string;
 }

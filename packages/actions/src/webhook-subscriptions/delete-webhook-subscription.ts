@@ -15,8 +15,8 @@ export interface DeleteWebhookSubscriptionResult {
 }
 
 /**
- * Deletes a subscription. From now on no interface shows it or its deliveries. Its worker stops sending and deletes the pending
- * deliveries.
+ * Deletes a subscription. No interface shows it or its deliveries any longer. Its worker stops sending and deletes the
+ * pending deliveries.
  */
 export async function deleteWebhookSubscription(
   context: ActionContext,

@@ -22,7 +22,7 @@ import {
 } from './request-refusals.ts';
 import { sendOnSocket, sendResponse } from './send-response.ts';
 
-/** What a handler needs beside the request. */
+/** What a handler needs besides the request. */
 export interface RequestContext {
   /** Always generated here, because the client's own value may not be unique. */
   requestId: string;
