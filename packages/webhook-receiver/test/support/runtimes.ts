@@ -1,22 +1,27 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { listen } from '@deedwire/testing';
 import { rolldown } from 'rolldown';
 import type { Adapter, Start } from './adapters.ts';
 import type { fetchApps } from './fetch-apps.ts';
 import type { ServerSettings } from './runtime-server.ts';
+import { runtimeVersions } from './runtime-versions.ts';
 import type { Hooks } from './setup.ts';
 
 export interface Runtime {
   readonly name: string;
-  /** Null if this platform has no binary. */
-  readonly binary: string | null;
+  /** The package of this platform. */
+  readonly package: string;
+  readonly version: string;
+  /** The path of the binary in the package. */
+  readonly binary: string;
   /** The arguments that start the module `server.js` of the working directory on a free port of 127.0.0.1. */
   readonly args: readonly string[];
   /** Further files of the working directory. */
@@ -24,16 +29,6 @@ export interface Runtime {
   /** What the process prints when it listens, on standard output, standard error or the third pipe. */
   readonly listening: RegExp;
   readonly excluded: readonly string[];
-}
-
-/** The path of a file in a package of the platform, which is an optional dependency of the package of the runtime. */
-function binary(name: string, path: string): string | null {
-  const runtime = createRequire(import.meta.url).resolve(`${name}/package.json`);
-  try {
-    return createRequire(runtime).resolve(path);
-  } catch {
-    return null;
-  }
 }
 
 const { platform } = process;
@@ -51,7 +46,9 @@ const config :Workerd.Config = (
 
 export const workerd: Runtime = {
   name: 'workerd',
-  binary: binary('workerd', `@cloudflare/workerd-${platform}-${isArm ? 'arm64' : '64'}/bin/workerd`),
+  package: `@cloudflare/workerd-${platform}-${isArm ? 'arm64' : '64'}`,
+  version: runtimeVersions.workerd,
+  binary: 'bin/workerd',
   args: ['serve', 'config.capnp', '--control-fd=3'],
   files: { 'config.capnp': workerdConfig },
   listening: /"port":(\d+)/,
@@ -61,7 +58,9 @@ export const workerd: Runtime = {
 
 export const deno: Runtime = {
   name: 'Deno',
-  binary: binary('deno', `@deno/${platform}-${isArm ? 'arm64' : 'x64'}${platform === 'linux' ? '-glibc' : ''}/deno`),
+  package: `@deno/${platform}-${isArm ? 'arm64' : 'x64'}${platform === 'linux' ? '-glibc' : ''}`,
+  version: runtimeVersions.deno,
+  binary: 'deno',
   args: ['serve', '--host=127.0.0.1', '--port=0', '--allow-net=127.0.0.1', '--no-config', '--no-prompt', 'server.js'],
   files: {},
   listening: /http:\/\/127\.0\.0\.1:(\d+)/,
@@ -71,12 +70,26 @@ export const deno: Runtime = {
 
 export const bun: Runtime = {
   name: 'Bun',
-  binary: binary('bun', `@oven/bun-${platform}-${isArm ? 'aarch64' : 'x64'}/bin/bun`),
+  package: `@oven/bun-${platform}-${isArm ? 'aarch64' : 'x64'}`,
+  version: runtimeVersions.bun,
+  binary: 'bin/bun',
   args: ['server.js'],
   files: {},
   listening: /http:\/\/[^/]*:(\d+)/,
   excluded: [],
 };
+
+/** Kept between runs: the runtimes have 350 MB, and only one test uses them, so the workspace does not install them. */
+const cache = fileURLToPath(new URL('../../node_modules/.cache/runtimes', import.meta.url));
+
+/** Installs the binaries for this platform. Does nothing if they are installed. */
+export async function installRuntimes(runtimes: readonly Runtime[]): Promise<void> {
+  const dependencies = Object.fromEntries(runtimes.map((runtime) => [runtime.package, runtime.version]));
+  await mkdir(cache, { recursive: true });
+  await writeFile(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--loglevel=error'];
+  await promisify(execFile)('npm', ['install', ...options], { cwd: cache });
+}
 
 /** Bundles the server of the tests with the built package, as a user does. */
 export async function bundleServer(folder: string): Promise<string> {
@@ -152,10 +165,10 @@ async function serveHooks(hooks: Hooks): Promise<{ url: string; close(): Promise
 }
 
 async function startProcess(
-  { name, binary: file, args, listening }: Runtime,
+  { name, package: installed, binary, args, listening }: Runtime,
   folder: string,
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  if (file === null) throw new Error(`There is no ${name} for this platform among the installed packages.`);
+  const file = join(cache, 'node_modules', installed, binary);
   const env = { HOME: folder, DENO_NO_UPDATE_CHECK: '1', NODE_ENV: 'production', NO_COLOR: '1' };
   const child = spawn(file, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   const exited = once(child, 'exit');
