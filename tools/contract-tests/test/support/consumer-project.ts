@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { succeed } from './command.ts';
+import { npmInstall } from './installed-packages.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
 const sources = join(workspaceRoot, 'examples');
@@ -12,11 +13,11 @@ const sources = join(workspaceRoot, 'examples');
 export interface ConsumerProject {
   folder: string;
   npm(...args: string[]): Promise<string>;
-  /** Generates the types of its operations and compiles it. */
-  build(): Promise<void>;
+  /** Generates the types of its operations. */
+  generate(): Promise<void>;
+  compile(): Promise<void>;
   /** Starts the compiled project on a Node binary. */
   start(node: string, ...args: string[]): RunningConsumer;
-  remove(): Promise<void>;
 }
 
 export interface RunningConsumer {
@@ -25,51 +26,56 @@ export interface RunningConsumer {
   kill(): void;
 }
 
-/**
- * Creates a project from `examples/<name>` and installs its dependencies with npm.
- *
- * @param pins exact versions of the published packages
- * @param npmConfig contents of the project's `.npmrc`
- */
-export async function createConsumer(
-  name: string,
-  pins: Readonly<Record<string, string>>,
-  npmConfig: string,
-): Promise<ConsumerProject> {
-  const folder = await mkdtemp(join(tmpdir(), `deedwire-consumer-${name}-`));
-  await cp(join(sources, 'shared'), folder, { recursive: true });
-  await cp(join(sources, name), folder, { recursive: true });
+/** A folder of consumers that share a code generator and a compiler: both take most of an installation. */
+export interface Consumers {
+  /**
+   * Creates a project from `examples/<name>` and installs its dependencies with npm.
+   *
+   * @param pins exact versions of the published packages
+   */
+  create(name: string, pins: Readonly<Record<string, string>>): Promise<ConsumerProject>;
+  remove(): Promise<void>;
+}
+
+/** @param npmConfig contents of the `.npmrc` of each project */
+export async function createConsumers(npmConfig: string): Promise<Consumers> {
+  const parent = await mkdtemp(join(tmpdir(), 'deedwire-consumers-'));
   const { versions, overrides } = await readCatalog();
-  const tools = (...names: string[]) => Object.fromEntries(names.map((tool) => [tool, versions.get(tool)]));
-  const manifest = {
-    private: true,
-    type: 'module',
-    dependencies: { ...pins, ...tools('graphql', '@graphql-typed-document-node/core') },
-    devDependencies: tools(
-      '@graphql-codegen/cli',
-      '@graphql-codegen/typed-document-node',
-      '@graphql-codegen/typescript-operations',
-      '@types/node',
-      'typescript',
-    ),
-    overrides,
-  };
-  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
-  await writeFile(join(folder, '.npmrc'), npmConfig);
-  const project: ConsumerProject = {
-    folder,
-    npm: (...args) => succeed('npm', args, { cwd: folder }),
-    async build() {
-      await succeed('npx', ['graphql-codegen'], { cwd: folder });
-      await succeed('npx', ['tsc'], { cwd: folder });
+  const atCatalog = (...names: string[]) => Object.fromEntries(names.map((name) => [name, versions.get(name)]));
+  const devDependencies = atCatalog(
+    'graphql',
+    '@graphql-codegen/cli',
+    '@graphql-codegen/typed-document-node',
+    '@graphql-codegen/typescript-operations',
+    '@types/node',
+    'typescript',
+  );
+  await writeFile(join(parent, 'package.json'), JSON.stringify({ private: true, devDependencies, overrides }));
+  await npmInstall(parent, []);
+  const tool = (name: string): string => join(parent, 'node_modules/.bin', name);
+  return {
+    async create(name, pins) {
+      const folder = join(parent, name);
+      await cp(join(sources, 'shared'), folder, { recursive: true });
+      await cp(join(sources, name), folder, { recursive: true });
+      const dependencies = { ...pins, ...atCatalog('graphql', '@graphql-typed-document-node/core') };
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }));
+      await writeFile(join(folder, '.npmrc'), npmConfig);
+      await npmInstall(folder, []);
+      return {
+        folder,
+        npm: (...args) => succeed('npm', args, { cwd: folder }),
+        async generate() {
+          await succeed(tool('graphql-codegen'), [], { cwd: folder });
+        },
+        async compile() {
+          await succeed(tool('tsc'), [], { cwd: folder });
+        },
+        start: (node, ...args) => start(node, folder, args),
+      };
     },
-    start: (node, ...args) => start(node, folder, args),
-    async remove() {
-      await rm(folder, { recursive: true });
-    },
+    remove: () => rm(parent, { recursive: true }),
   };
-  await project.npm('install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error');
-  return project;
 }
 
 function start(node: string, folder: string, args: string[]): RunningConsumer {

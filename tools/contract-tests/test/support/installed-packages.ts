@@ -1,8 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { succeed } from './command.ts';
 import { copyWorkspace } from './workspace-copy.ts';
+
+export const publishedPackages = [
+  '@deedwire/contract-check',
+  '@deedwire/lender-schema',
+  '@deedwire/partner-schema',
+  '@deedwire/webhook-events',
+  '@deedwire/webhook-receiver',
+  '@deedwire/webhook-signing',
+];
 
 /** A project outside the workspace in which the published packages are installed, as `pnpm release` packs them. */
 export interface InstalledPackages {
@@ -48,4 +58,8 @@ export async function packPackages(names: readonly string[], folder: string): Pr
 export async function npmInstall(folder: string, packages: readonly string[]): Promise<void> {
   const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   await succeed('npm', ['install', ...options, ...packages], { cwd: folder });
+}
+
+export function readJson(file: string) {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { succeed } from './command.ts';
@@ -9,6 +9,8 @@ export const workspaceRoot = join(import.meta.dirname, '../../../..');
 /** An installed copy of this workspace, in a separate git repository. */
 export interface WorkspaceCopy {
   folder: string;
+  /** What the commands of the copy have in their environment, beside that of this process. */
+  env: Readonly<Record<string, string>>;
   /** Runs pnpm in the copy. Rejects with its complete output if it fails. */
   pnpm(...args: string[]): Promise<string>;
   git(...args: string[]): Promise<string>;
@@ -22,7 +24,7 @@ export interface WorkspaceCopy {
   remove(): Promise<void>;
 }
 
-export async function copyWorkspace(env: Readonly<Record<string, string>>): Promise<WorkspaceCopy> {
+export async function copyWorkspace(variables: Readonly<Record<string, string>>): Promise<WorkspaceCopy> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-workspace-'));
   const { packageManager }: { packageManager: string } = await readJson(join(workspaceRoot, 'package.json'));
 
@@ -30,7 +32,9 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
   // npx takes half a second for each call, so it only looks up the program.
   const program = await succeed('npx', ['-y', '-p', packageManager, '-c', 'command -v pnpm'], { cwd: folder });
   const PATH = [dirname(program), process.env['PATH']].join(delimiter);
-  const pnpm = (...args: string[]): Promise<string> => succeed('pnpm', args, { cwd: folder, env: { ...env, PATH } });
+  // All copies share the cache of this workspace, so that an unchanged package is built once.
+  const env = { ...variables, PATH, TURBO_CACHE_DIR: join(workspaceRoot, '.turbo/cache') };
+  const pnpm = (...args: string[]): Promise<string> => succeed('pnpm', args, { cwd: folder, env });
   const commitAll = async (message: string): Promise<void> => {
     await git('add', '--all');
     await git('commit', '--quiet', '--message', message);
@@ -40,8 +44,13 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
     cwd: workspaceRoot,
   });
   const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(workspaceRoot, file)));
-  await Promise.all(files.map((file) => cp(join(workspaceRoot, file), join(folder, file))));
+  for (const parent of new Set(files.map((file) => dirname(file))))
+    await mkdir(join(folder, parent), { recursive: true });
+  await Promise.all(files.map((file) => copyFile(join(workspaceRoot, file), join(folder, file))));
   await git('init', '--quiet', '--initial-branch=main');
+  // The copy reads the objects of this repository, so that `git add` does not compress and write the same files again.
+  const objects = ['rev-parse', '--path-format=absolute', '--git-path', 'objects'];
+  await writeFile(join(folder, '.git/objects/info/alternates'), await succeed('git', objects, { cwd: workspaceRoot }));
   await git('config', 'user.name', 'Tester');
   await git('config', 'user.email', 'tester@example.com');
   await commitAll('Copy the workspace');
@@ -49,6 +58,7 @@ export async function copyWorkspace(env: Readonly<Record<string, string>>): Prom
 
   return {
     folder,
+    env,
     pnpm,
     git,
     commitAll,
