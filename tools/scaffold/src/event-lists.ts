@@ -1,5 +1,5 @@
 import type { Changes } from './changes.ts';
-import { insertEntry, insertImport, repeatLines } from './insert-entry.ts';
+import { insertEntry, insertImport } from './insert-entry.ts';
 import { identifierOf } from './names.ts';
 import { ScaffoldError } from './scaffold-error.ts';
 
@@ -56,10 +56,6 @@ export function addToVersionLists(changes: Changes, type: string, date: string):
     ),
   );
   changes.edit(paths.renderers, (text) => insertImport(text, `import * as ${identifier} from './${type}/${date}.ts';`));
-  const [example] = readRegistry(changes);
-  changes.edit('tools/contract-tests/test/full/tarballs/webhook-events.txt', (text) =>
-    repeatLines(text, `${example?.type}/${example?.dates[0]}`, `${type}/${date}`),
-  );
 }
 
 interface RecordedTypes {

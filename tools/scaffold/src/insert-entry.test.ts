@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { insertEntry, insertImport, repeatLines } from './insert-entry.ts';
+import { insertEntry, insertImport } from './insert-entry.ts';
 
 const list = { start: 'const list = [\n', end: '];', entry: /^ {2}'([^']+)',$/gm };
 const text = "const other = ['a'];\nconst list = [\n  'b',\n  'd',\n];\n";
@@ -21,11 +21,5 @@ test('throws when the text does not contain the list', () => {
 test('inserts an import before the first one of a file', () => {
   expect(insertImport("import { z } from 'zod';\nimport { a } from './a.ts';\n", "import { b } from './b.ts';")).toBe(
     "import { z } from 'zod';\nimport { b } from './b.ts';\nimport { a } from './a.ts';\n",
-  );
-});
-
-test('repeats the lines of a name for another one, sorted', () => {
-  expect(repeatLines('LICENSE\na/1.d.ts\na/1.js\nb.js\n', 'a/1', 'a/2')).toBe(
-    'LICENSE\na/1.d.ts\na/1.js\na/2.d.ts\na/2.js\nb.js\n',
   );
 });

@@ -29,10 +29,3 @@ export function insertEntry(text: string, list: SortedList, key: string, entry: 
 export function insertImport(text: string, line: string): string {
   return text.replace(/^import [^;]*? from '\.[^;]*;\n/m, (first) => `${line}\n${first}`);
 }
-
-/** Repeats the lines of a sorted list that contain `from`, with `to` in its place. */
-export function repeatLines(text: string, from: string, to: string): string {
-  const lines = text.split('\n').filter((line) => line !== '');
-  const added = lines.filter((line) => line.includes(from)).map((line) => line.replaceAll(from, to));
-  return `${[...lines, ...added].toSorted().join('\n')}\n`;
-}

@@ -1,5 +1,4 @@
 import type { Changes } from './changes.ts';
-import { repeatLines } from './insert-entry.ts';
 import { instruction } from './instruction.ts';
 import { checkDate, compact } from './names.ts';
 import { ScaffoldError } from './scaffold-error.ts';
@@ -64,9 +63,6 @@ export function planInterfaceVersion(changes: Changes, request: InterfaceVersion
       (_, before: string) =>
         `${before}, { version: '${date}', status: 'preview', deprecatedOn: null, sunsetOn: null }],\n  },`,
     ),
-  );
-  changes.edit(`tools/contract-tests/test/full/tarballs/${interfaceName}-schema.txt`, (text) =>
-    repeatLines(text, newest, date),
   );
   changes.create(
     `.changeset/${interfaceName}-interface-${date}.md`,

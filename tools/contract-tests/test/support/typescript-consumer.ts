@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { succeed } from './command.ts';
+import { installPackages, publishedPackages, readJson, type InstalledPackages } from './installed-packages.ts';
+import { workspaceRoot } from './workspace-copy.ts';
+
+/** Fails to compile if a type is missing, wrong or `any`. */
+const consumer = `
+import { compareApiReports } from '@deedwire/contract-check';
+import { sdl, UnknownVersionError, versions, type Manifest, type SchemaVersion } from '@deedwire/lender-schema';
+import type { ErrorCode, Lender } from '@deedwire/lender-schema/2026-11-01';
+import lenderVersions from '@deedwire/lender-schema/versions.json' with { type: 'json' };
+import type { Partner } from '@deedwire/partner-schema/2026-11-01';
+import { findEventVersion, parseWebhookBody, type WebhookBody } from '@deedwire/webhook-events';
+import packageManifest from '@deedwire/webhook-events/package.json' with { type: 'json' };
+import type { ReferralConverted } from '@deedwire/webhook-events/referral.converted/2026-11-01';
+import { createInboxReceiver, createWebhookReceiver } from '@deedwire/webhook-receiver';
+import { postgresInbox } from '@deedwire/webhook-receiver/inbox';
+import { memoryStore } from '@deedwire/webhook-receiver/memory';
+import { nodeHandler } from '@deedwire/webhook-receiver/node';
+import { postgresStore } from '@deedwire/webhook-receiver/postgres';
+import { signedRequest } from '@deedwire/webhook-receiver/testing';
+import { workersHandler } from '@deedwire/webhook-receiver/workers';
+import { verifyWebhook } from '@deedwire/webhook-signing';
+import { verifyWebhook as verifyOnWebCrypto } from '@deedwire/webhook-signing/web';
+
+export const list: readonly SchemaVersion[] = versions;
+export const names = (lender: Lender, partner: Partner): string[] => [lender.name, partner.name];
+export const status: string = lenderVersions['2026-11-01'].status + packageManifest.version;
+export const code: 'UNKNOWN_VERSION' = new UnknownVersionError('', []).code;
+export const isLimit = (error: ErrorCode): boolean => error === 'RATE_LIMITED';
+
+const body: WebhookBody = parseWebhookBody(new Uint8Array());
+if (body.kind === 'event' && body.event.type === 'referral.converted' && body.event.version === '2026-11-01') {
+  const event: ReferralConverted = body.event;
+  event.data.matterId.toUpperCase();
+}
+
+export const receiver = createWebhookReceiver({
+  secrets: [],
+  store: memoryStore(),
+  on: { 'referral.converted': { '2027-02-01': ({ data }) => data.matter.id.toUpperCase() } },
+});
+nodeHandler(receiver);
+signedRequest('lender.updated', '2026-11-01', { data: { name: '' } });
+
+// @ts-expect-error -- not declared
+body.unknown;
+// @ts-expect-error -- no type
+createWebhookReceiver({ secrets: [], store: memoryStore(), on: { 'lender.renamed': {} } });
+// @ts-expect-error -- no version of this type
+signedRequest('lender.updated', '2027-02-01');
+// @ts-expect-error -- no database
+postgresStore(1);
+// @ts-expect-error -- no database
+postgresInbox(1, { on: {} });
+// @ts-expect-error -- no inbox
+createInboxReceiver({ secrets: [], inbox: {} });
+// @ts-expect-error -- no receiver
+workersHandler({});
+// @ts-expect-error -- a misspelled value
+export const misspelled: ErrorCode = 'RATE_LIMITTED';
+// @ts-expect-error -- not a version
+sdl(1);
+// @ts-expect-error -- not an event type
+findEventVersion(1, '');
+// @ts-expect-error -- not declared
+verifyWebhook({ headers: {}, body: '', secret: '' }).unknown;
+// @ts-expect-error -- a promise
+verifyOnWebCrypto({ headers: {}, body: '', secret: '' }).id;
+// @ts-expect-error -- not declared
+compareApiReports.unknown;
+// @ts-expect-error -- not a manifest
+export const manifest: Manifest = 1;
+`;
+
+export const moduleKinds = {
+  'an ES module': { file: 'consumer.mts', options: ['--module', 'nodenext', '--moduleResolution', 'nodenext'] },
+  'a CommonJS module': { file: 'consumer.cts', options: ['--module', 'nodenext', '--moduleResolution', 'nodenext'] },
+  'a bundled module': { file: 'consumer.ts', options: ['--module', 'esnext', '--moduleResolution', 'bundler'] },
+};
+
+/** A release of TypeScript, or the one that this workspace compiles with. */
+export type Compiler = `${number}.${number}.${number}` | 'of this workspace';
+
+/** Installs the published packages beside the compilers. */
+export function installWithCompilers(...compilers: Compiler[]): Promise<InstalledPackages> {
+  const { version } = readJson(join(workspaceRoot, 'node_modules/@types/node/package.json'));
+  const aliases = compilers.map((release) => `typescript-${release}@npm:typescript@${release}`);
+  return installPackages(publishedPackages, [...aliases, `@types/node@${version}`]);
+}
+
+/** Resolves with the output, which is empty. Rejects with the errors. */
+export function compile(
+  { folder }: InstalledPackages,
+  compiler: Compiler,
+  options: readonly string[],
+): Promise<string> {
+  const [modules, name] =
+    compiler === 'of this workspace' ? [workspaceRoot, 'typescript'] : [folder, `typescript-${compiler}`];
+  const shared = ['--strict', '--exactOptionalPropertyTypes', '--resolveJsonModule', '--esModuleInterop'];
+  const target = ['--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
+  const script = join(modules, 'node_modules', name, 'bin/tsc');
+  return succeed(process.execPath, [script, ...shared, ...target, ...options], { cwd: folder });
+}
+
+/** Compiles a module that imports every entry point. */
+export async function compileConsumer(
+  project: InstalledPackages,
+  compiler: Compiler,
+  kind: keyof typeof moduleKinds,
+): Promise<string> {
+  const { file, options } = moduleKinds[kind];
+  // `import` of a CommonJS module compiles to `require`, which has no attributes.
+  const source = kind === 'a CommonJS module' ? consumer.replaceAll(" with { type: 'json' }", '') : consumer;
+  await project.write(file, source);
+  return compile(project, compiler, ['--noEmit', ...options, file]);
+}
