@@ -4,7 +4,7 @@ import { getIntrospectionQuery as getIntrospectionQuery16 } from 'graphql-16';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
 
-// `test/full/costs.test.ts` runs thousands of operations, and texts of longer characters.
+// `test/long/costs.test.ts` runs thousands of operations, and texts of longer characters.
 const seed = 20_261_120;
 const rounds = 150;
 

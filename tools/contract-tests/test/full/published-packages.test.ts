@@ -124,9 +124,9 @@ describe('the declarations compile without errors', () => {
 
 /** With the size of an installation in kB, at most. A larger package may contain what nobody imports. */
 describe.each([
-  ['@deedwire/contract-check', 1_500],
+  ['@deedwire/contract-check', 1_200],
   ['@deedwire/lender-schema', 300],
-  ['@deedwire/partner-schema', 250],
+  ['@deedwire/partner-schema', 200],
   ['@deedwire/webhook-events', 275],
   ['@deedwire/webhook-receiver', 300],
   ['@deedwire/webhook-signing', 260],
