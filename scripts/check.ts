@@ -3,6 +3,7 @@ import {
   checkContracts,
   checkGeneratedFiles,
   checkServedSchemas,
+  checkTypes,
   checkUnfinished,
   run,
   workspaceRoot,
@@ -49,7 +50,7 @@ const steps: Step[] = [
     remedy: 'pnpm exec oxlint --type-aware',
     check: () => run('oxlint', ['--type-aware', '--deny-warnings', '--format=unix']),
   },
-  { name: 'types', remedy: 'pnpm exec tsc -p tsconfig.json', check: () => run('tsc', ['-p', 'tsconfig.json']) },
+  { name: 'types', remedy: 'pnpm exec tsc -b', check: checkTypes },
   {
     name: 'boundaries',
     remedy: 'import only from lower layers, and declare every import as a dependency',

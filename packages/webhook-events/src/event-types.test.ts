@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import manifest from '../package.json' with { type: 'json' };
 import { currentVersion, findEventType, findEventVersion, webhookEventTypes } from './event-types.ts';
 
 describe('the registry', () => {
@@ -37,6 +37,13 @@ describe('the registry', () => {
     expect(() => currentVersion('referral.unknown')).toThrow(RangeError);
   });
 });
+
+interface PackageManifest {
+  exports: Record<string, string | Record<string, string>>;
+  publishConfig: { exports: Record<string, unknown> };
+}
+
+const manifest: PackageManifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 test('publishes exactly these exports', () => {
   expect(manifest.publishConfig.exports).toEqual({

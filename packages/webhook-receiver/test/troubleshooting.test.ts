@@ -69,9 +69,9 @@ async function unauthentic(delivery: Delivery): Promise<string[]> {
   return [...(await refusal(delivery)), verification({}, delivery)];
 }
 
-const request = (body: BodyInit | null, options: Partial<Options> = {}): Promise<Response> =>
+const request = (body: ReadableStream, options: Partial<Options> = {}): Promise<Response> =>
   createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, ...options }).fetch(
-    new Request('http://localhost/webhooks', { method: 'POST', body, duplex: 'half' } as RequestInit),
+    new Request('http://localhost/webhooks', { method: 'POST', body, duplex: 'half' }),
   );
 
 const neverStore: Options['store'] = {

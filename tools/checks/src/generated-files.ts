@@ -14,6 +14,10 @@ const generatedPaths = [
   'tools/*/**/generated/**',
   'docs/reference/**',
   'packages/webhook-events/README.md',
+  'tsconfig.json',
+  'apps/*/tsconfig.json',
+  'packages/*/tsconfig.json',
+  'tools/*/tsconfig.json',
   'packages/webhook-events/fixtures/**',
   'packages/webhook-events/versions.json',
 ];

@@ -28,7 +28,7 @@ test.each(requests)(
       body: JSON.stringify({ query: consumer.document, operationName: operation, variables }),
     });
     expect(response.headers.get('x-service-schema-version')).toBe(version);
-    const body = await response.json();
+    const body = (await response.json()) as { data?: unknown; errors?: unknown };
     expect({ status: response.status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
     expect(body.data).not.toBeNull();
   },

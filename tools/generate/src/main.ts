@@ -14,6 +14,7 @@ const generators: Record<string, () => Promise<Generated>> = {
   operations: async () => await (await import('./operations.ts')).operations(),
   'api-reports': async () => (await import('./api-reports/api-reports.ts')).apiReports(),
   reference: async () => (await import('./reference/reference.ts')).reference(),
+  'type-references': async () => (await import('./type-references.ts')).typeReferences(),
 };
 
 /** `pnpm generate [generator…]`: runs these generators, or all of them. */

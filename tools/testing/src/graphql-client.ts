@@ -62,7 +62,8 @@ export async function postGraphql<Data = Record<string, unknown>>(
     headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential), ...headers },
     body: JSON.stringify({ query, variables }),
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  const body: GraphqlResponse<Data>['body'] = JSON.parse(await response.text());
+  return { status: response.status, headers: response.headers, body };
 }
 
 /**

@@ -38,7 +38,7 @@ async function request<Data, Variables>(
     },
     body: JSON.stringify({ query: print(document), variables }),
   });
-  const { data, errors }: ResponseBody<Data> = await response.json();
+  const { data, errors } = (await response.json()) as ResponseBody<Data>;
   const [error] = errors ?? [];
   if (error) throw new Error(`${error.extensions.code}: ${error.message} (request ${error.extensions.requestId})`);
   if (!data) throw new Error(`HTTP status ${response.status} without data`);

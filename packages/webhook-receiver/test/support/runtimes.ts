@@ -129,7 +129,7 @@ export function runtimeAdapter(
           method: 'POST',
           body: JSON.stringify(value),
         });
-        return response.json();
+        return JSON.parse(await response.text());
       };
       return {
         url: `http://127.0.0.1:${running.port}/webhooks`,

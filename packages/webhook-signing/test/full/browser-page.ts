@@ -82,7 +82,7 @@ async function run(vectors: Vectors): Promise<void> {
 }
 
 try {
-  await run(await (await fetch('/test-vectors.json')).json());
+  await run((await (await fetch('/test-vectors.json')).json()) as Vectors);
 } catch (error) {
   failed.push(String(error));
 }

@@ -55,11 +55,7 @@ const remove = (file: string): void => rmSync(join(workspace.folder, file));
 async function build(): Promise<void> {
   const generator = ['--conditions=deedwire-source', 'tools/generate/src/main.ts', 'schema-packages', 'payloads'];
   await run(process.execPath, generator, { cwd: workspace.folder });
-  for (const app of ['partner-api', 'webhook-worker']) {
-    await run('node_modules/.bin/tsc', ['-p', `apps/${app}/tsconfig.json`, '--rootDir', '.', '--noEmit'], {
-      cwd: workspace.folder,
-    });
-  }
+  await run('node_modules/.bin/tsc', ['-b', 'apps/partner-api', 'apps/webhook-worker'], { cwd: workspace.folder });
 }
 
 /** Generates the reference of the copy and returns one of its pages. Null if there is no such page. */
@@ -106,7 +102,8 @@ async function send(
     },
     body: JSON.stringify({ query, variables }),
   });
-  return { status: response.status, ...(await response.json()) };
+  const body = (await response.json()) as Omit<GraphqlResponse, 'status'>;
+  return { status: response.status, ...body };
 }
 
 const subscribeMutation = `mutation ($input: CreateWebhookSubscriptionInput!) {

@@ -60,12 +60,13 @@ export async function startRegistry(): Promise<TestRegistry> {
     async versionsOf(name) {
       const response = await fetch(`http://${host}${pathOf(name)}`);
       if (response.status === 404) return [];
-      const { versions } = await response.json();
+      const { versions } = (await response.json()) as { versions: object };
       return Object.keys(versions);
     },
     async distTagsOf(name) {
       const response = await fetch(`http://${host}${pathOf(name)}`);
-      return (await response.json())['dist-tags'];
+      const { 'dist-tags': tags } = (await response.json()) as { 'dist-tags': Record<string, string> };
+      return tags;
     },
     async close() {
       await listening.close();
@@ -86,6 +87,6 @@ async function signUp(host: string): Promise<string> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'publisher', password: 'of-no-use-elsewhere' }),
   });
-  const { token } = await response.json();
+  const { token } = (await response.json()) as { token: string };
   return token;
 }

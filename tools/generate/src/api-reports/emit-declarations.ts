@@ -10,7 +10,9 @@ const tsc = join(workspaceRoot, 'node_modules/.bin/tsc');
  * types of its exports (`isolatedDeclarations`).
  */
 export function emitDeclarations(packageFolder: string, outDir: string): string {
-  const options = ['--customConditions', 'null', '--emitDeclarationOnly', '--noCheck', '--outDir', outDir];
-  execFileSync(tsc, ['-p', join(packageFolder, 'tsconfig.json'), ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const options = ['--emitDeclarationOnly', '--noCheck', '--outDir', outDir];
+  execFileSync(tsc, ['-p', join(packageFolder, 'tsconfig.build.json'), ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   return outDir;
 }
