@@ -1,8 +1,9 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { AuthenticatedClient } from '@deedwire/auth';
+import { type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { CallbackPolicy, WebhookSender } from '@deedwire/webhook-sender';
-import type { LenderReader } from './accounts/lender-reader.ts';
-import type { Random } from './random.ts';
+import type { LenderReader } from './lender-reader.ts';
 
 /** The dependencies of every use case. */
 export interface ActionContext {
@@ -51,3 +52,22 @@ export interface Caller {
   /** Logged with everything that results from the request. Omitted outside of a request. */
   requestId?: string;
 }
+
+/** The caller of an authenticated request. */
+export function toCaller(client: AuthenticatedClient, request: { requestId: string; address: string }): Caller {
+  return {
+    interfaceName: client.interfaceName,
+    accountId: toRecordId(client.accountId),
+    clientId: client.clientId,
+    ...request,
+  };
+}
+
+/** A source of unpredictable values. */
+export interface Random {
+  bytes(size: number): Buffer;
+  uuid(): string;
+}
+
+/** The random number generator of the operating system. */
+export const systemRandom: Random = { bytes: (size) => randomBytes(size), uuid: () => randomUUID() };

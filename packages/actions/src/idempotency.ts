@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailableError, type Store, type Transaction } from '@deedwire/store';
+import { type Store, StoreUnavailableError, type Transaction } from '@deedwire/store';
 import {
   claimIdempotencyKey,
   completeIdempotencyKey,
+  type IdempotencyKeyRef,
   releaseIdempotencyKey,
   selectIdempotencyKey,
-  type IdempotencyKeyRef,
 } from '@deedwire/store/idempotency';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ActionContext, Caller } from './context.ts';
-import { inputError, type UserError } from './user-error.ts';
+import { inputError, type UserError } from './errors.ts';
 
 /** The user errors of every mutation that accepts an idempotency key. */
 export type IdempotencyErrorCode = 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_INVALID' | 'IDEMPOTENCY_KEY_REUSED';
@@ -142,3 +142,9 @@ function rejected(
 ): { kind: 'rejected'; userError: UserError<IdempotencyErrorCode> } {
   return { kind: 'rejected', userError: inputError(code, 'idempotencyKey', message) };
 }
+
+/** A time as RFC 3339 text in UTC, and as a `Date`. */
+export const timeCodec = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (time) => time.toISOString(),
+});

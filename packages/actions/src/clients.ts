@@ -1,0 +1,98 @@
+import { type InterfaceName, isRetired, operationCostPoints } from '@deedwire/domain';
+import { versions as lenderVersions } from '@deedwire/lender-schema';
+import { versions as partnerVersions } from '@deedwire/partner-schema';
+import { lockApiClient, updateApiClientCostLimit, updateApiClientVersion } from '@deedwire/store/credentials';
+import { appendAuditEntry } from './audit.ts';
+import type { OperatorContext } from './context.ts';
+import { RefusedError } from './errors.ts';
+
+/**
+ * Pins a client to an interface version: the version of its requests that name none. Every process serves it within a second.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the client does not exist, `INVALID` if the version is unknown or retired
+ */
+export async function pinClient(
+  context: OperatorContext,
+  input: { clientId: string; schemaVersion: string },
+): Promise<{ clientId: string; schemaVersion: string; previousSchemaVersion: string }> {
+  const previousSchemaVersion = await context.store.transaction(async (transaction) => {
+    const client = await lockApiClient(transaction, input.clientId);
+    if (client === null) throw new RefusedError('NOT_FOUND', `The client ${input.clientId} does not exist.`);
+    checkInterfaceVersion(client.interfaceName, input.schemaVersion, context.now());
+    await updateApiClientVersion(transaction, client.id, input.schemaVersion);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'client.pin',
+      subject: input.clientId,
+      account: { id: client.accountId, interfaceName: client.interfaceName },
+      details: { schemaVersion: input.schemaVersion, previousSchemaVersion: client.schemaVersion },
+    });
+    return client.schemaVersion;
+  });
+  return { ...input, previousSchemaVersion };
+}
+
+interface ClientLimit {
+  clientId: string;
+  /** The cost points of a full bucket. */
+  maximum: number;
+  /** Points per second. */
+  restoreRate: number;
+}
+
+const numberMax = 1_000_000_000;
+
+/**
+ * Sets how many cost points a client has. Every process applies it within a second.
+ *
+ * @param input.maximum 1,000 to 1,000,000,000 points
+ * @param input.restoreRate 1 to 1,000,000,000 points per second
+ * @throws {RefusedError} `NOT_FOUND` if the client does not exist, `INVALID` if a number is not a whole one in its range
+ */
+export async function setClientLimit(
+  context: OperatorContext,
+  input: ClientLimit,
+): Promise<ClientLimit & { previousMaximum: number; previousRestoreRate: number }> {
+  const { clientId, maximum, restoreRate } = input;
+  // The most expensive operation has to fit into a full bucket.
+  checkNumber('maximum', maximum, operationCostPoints);
+  checkNumber('restore rate', restoreRate, 1);
+  return context.store.transaction(async (transaction) => {
+    const client = await lockApiClient(transaction, clientId);
+    if (client === null) throw new RefusedError('NOT_FOUND', `The client ${clientId} does not exist.`);
+    await updateApiClientCostLimit(transaction, client.id, { maximum, restoreRate });
+    const previous = { previousMaximum: client.costMaximum, previousRestoreRate: client.costRestoreRate };
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'client.set-limit',
+      subject: clientId,
+      account: { id: client.accountId, interfaceName: client.interfaceName },
+      details: { maximum, restoreRate, ...previous },
+    });
+    return { clientId, maximum, restoreRate, ...previous };
+  });
+}
+
+function checkNumber(name: string, value: number, min: number): void {
+  if (Number.isInteger(value) && value >= min && value <= numberMax) return;
+  const range = `${min.toLocaleString('en')} to ${numberMax.toLocaleString('en')}`;
+  throw new RefusedError('INVALID', `The ${name} must be a whole number from ${range}; it is ${value}.`);
+}
+
+const versionsOf = { lender: lenderVersions, partner: partnerVersions };
+
+/** The version that a new client is pinned to by default: the latest with the status `current`. */
+export function currentInterfaceVersion(interfaceName: InterfaceName): string {
+  const current = versionsOf[interfaceName].findLast(({ status }) => status === 'current');
+  if (current === undefined) throw new Error(`The ${interfaceName} interface has no current version.`);
+  return current.version;
+}
+
+/** @throws {RefusedError} `INVALID` if the version is unknown or retired */
+export function checkInterfaceVersion(interfaceName: InterfaceName, version: string, now: Date): void {
+  const served = versionsOf[interfaceName].filter((known) => !isRetired(known, now)).map((known) => known.version);
+  if (!served.includes(version)) {
+    throw new RefusedError(
+      'INVALID',
+      `The ${interfaceName} interface has no version ${version}. It has: ${served.join(', ')}.`,
+    );
+  }
+}

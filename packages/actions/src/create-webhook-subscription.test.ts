@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { webhookSubscriptionCodec } from './create-webhook-subscription.ts';
+import type { WebhookSubscription } from './webhook-subscriptions.ts';
+
+const subscription: WebhookSubscription = {
+  id: 'gid://service/WebhookSubscription/1',
+  callbackUrl: 'https://receiver.example/hook',
+  status: 'PAUSED',
+  pausedReason: 'GONE',
+  pausedAt: new Date('2026-11-21T08:00:00.000Z'),
+  eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+  createdAt: new Date('2026-11-20T08:00:00.123Z'),
+};
+
+const stored =
+  '{"id":"gid://service/WebhookSubscription/1","callbackUrl":"https://receiver.example/hook","status":"PAUSED",' +
+  '"pausedReason":"GONE","pausedAt":"2026-11-21T08:00:00.000Z",' +
+  '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z"}';
+
+test('writes and reads the stored JSON, whose format is pinned', () => {
+  expect(JSON.stringify(webhookSubscriptionCodec.encode(subscription))).toBe(stored);
+  expect(webhookSubscriptionCodec.decode(JSON.parse(stored))).toEqual(subscription);
+});
+
+test('reads an active subscription', () => {
+  const active: WebhookSubscription = { ...subscription, status: 'ACTIVE', pausedReason: null, pausedAt: null };
+  const json = JSON.stringify(webhookSubscriptionCodec.encode(active));
+  expect(webhookSubscriptionCodec.decode(JSON.parse(json))).toEqual(active);
+});

@@ -1,0 +1,178 @@
+import { parseGid, secretAssociatedData } from '@deedwire/domain';
+import { checkCallbackUrl } from '@deedwire/webhook-sender';
+import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
+import {
+  countSubscriptions,
+  insertEventTypePins,
+  insertSubscription,
+  lockSubscriptionsOfAccount,
+  reserveSubscriptionId,
+  selectSubscription,
+} from '@deedwire/webhooks/subscriptions';
+import { z } from 'zod';
+import { appendAuditEntry } from './audit.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
+import type { Caller, WebhookActionContext } from './context.ts';
+import { inputError, type UserError } from './errors.ts';
+import {
+  type IdempotencyErrorCode,
+  type SavedResult,
+  type SaveResult,
+  timeCodec,
+  withIdempotencyKey,
+} from './idempotency.ts';
+import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
+import { createMutation, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
+
+/** The user errors of `createWebhookSubscription`. */
+export type CreateWebhookSubscriptionErrorCode =
+  | EventTypesErrorCode
+  | IdempotencyErrorCode
+  | VerificationErrorCode
+  | 'WEBHOOK_SECRET_INVALID';
+
+/** `CreateWebhookSubscriptionInput`. A field that is null or undefined is not set. */
+export interface CreateWebhookSubscriptionInput {
+  callbackUrl: string;
+  eventTypes: readonly EventTypeChoice[];
+  webhookSecret?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** Either a subscription with its secret, or user errors. */
+export interface CreateWebhookSubscriptionResult {
+  webhookSubscription: WebhookSubscription | null;
+  webhookSecret: string | null;
+  userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
+}
+
+const subscriptionsPerAccount = 20;
+
+const limitReached: UserError<'LIMIT_REACHED'> = {
+  code: 'LIMIT_REACHED',
+  message: `The account has ${subscriptionsPerAccount} subscriptions; at most ${subscriptionsPerAccount} are allowed. Delete one first.`,
+  field: null,
+};
+
+/** Verifies a callback URL and subscribes it to events. Creates nothing if the handshake fails. */
+export async function createWebhookSubscription(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: CreateWebhookSubscriptionInput,
+): Promise<CreateWebhookSubscriptionResult> {
+  const request = {
+    mutation: createMutation,
+    key: input.idempotencyKey,
+    input: {
+      callbackUrl: input.callbackUrl,
+      eventTypes: input.eventTypes.map(({ type, version }) => [type, version ?? null]),
+      webhookSecret: input.webhookSecret ?? null,
+    },
+    codec: webhookSubscriptionCodec,
+  };
+  const idempotency = await withIdempotencyKey<WebhookSubscription, CreateWebhookSubscriptionResult>(
+    context,
+    caller,
+    request,
+    (saveResult) => verifyAndCreate(context, caller, input, saveResult),
+  );
+  switch (idempotency.kind) {
+    case 'done':
+      return idempotency.result;
+    case 'repeated':
+      return repeatResult(context, idempotency.saved);
+    case 'rejected':
+      return reject([idempotency.userError]);
+  }
+}
+
+async function verifyAndCreate(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: CreateWebhookSubscriptionInput,
+  saveResult: SaveResult<WebhookSubscription>,
+): Promise<CreateWebhookSubscriptionResult> {
+  const userErrors: UserError<CreateWebhookSubscriptionErrorCode>[] = [];
+  const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
+  if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
+  const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now());
+  userErrors.push(...choice.userErrors);
+  const webhookSecret = input.webhookSecret ?? generateWebhookSecret();
+  if (!isWebhookSecret(webhookSecret)) {
+    const message = `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${describeSecretSize(webhookSecret)}`;
+    userErrors.push(inputError('WEBHOOK_SECRET_INVALID', 'webhookSecret', message));
+  }
+  if (!url.ok || userErrors.length > 0) return reject(userErrors);
+
+  // Checked before the handshake, and again under a lock before the subscription is saved.
+  if ((await countSubscriptions(context.store, caller.accountId)) >= subscriptionsPerAccount) {
+    return reject([limitReached]);
+  }
+  const verificationError = await verifyCallbackUrl(context, caller, { url: url.href, secret: webhookSecret });
+  if (verificationError !== null) return reject([verificationError]);
+
+  return context.store.transaction(async (transaction) => {
+    await lockSubscriptionsOfAccount(transaction, caller.accountId);
+    if ((await countSubscriptions(transaction, caller.accountId)) >= subscriptionsPerAccount) {
+      return reject([limitReached]);
+    }
+    const id = await reserveSubscriptionId(transaction);
+    const secretCiphertext = context.secretKeys.encrypt(webhookSecret, secretAssociatedData(id));
+    await insertSubscription(transaction, {
+      id,
+      accountId: caller.accountId,
+      interfaceName: caller.interfaceName,
+      callbackUrl: url.href,
+      secretCiphertext,
+    });
+    await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, choice.eventTypes);
+    const row = await selectSubscription(transaction, caller.accountId, id);
+    if (row === null) throw new Error(`The subscription ${id} does not exist after its insert.`);
+    const webhookSubscription = toWebhookSubscription(context.gidNamespace, row);
+    await appendAuditEntry(transaction, caller, {
+      action: 'webhook_subscription.create',
+      subject: webhookSubscription.id,
+      account: { id: caller.accountId, interfaceName: caller.interfaceName },
+    });
+    await saveResult(transaction, { payload: webhookSubscription, secretCiphertext, recordId: id });
+    return { webhookSubscription, webhookSecret, userErrors: [] };
+  });
+}
+
+function reject(userErrors: UserError<CreateWebhookSubscriptionErrorCode>[]): CreateWebhookSubscriptionResult {
+  return { webhookSubscription: null, webhookSecret: null, userErrors };
+}
+
+/** The result of the first request, including the secret. */
+function repeatResult(
+  context: Pick<WebhookActionContext, 'gidNamespace' | 'secretKeys'>,
+  saved: SavedResult<WebhookSubscription>,
+): CreateWebhookSubscriptionResult {
+  const { payload: webhookSubscription, secretCiphertext } = saved;
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', webhookSubscription.id);
+  if (id === null || secretCiphertext === null)
+    throw new Error('The saved result is not a subscription with a secret.');
+  const webhookSecret = context.secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
+  return { webhookSubscription, webhookSecret, userErrors: [] };
+}
+
+/** For secrets whose only problem is their size. */
+function describeSecretSize(secret: string): string {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]*={0,2})$/.exec(secret) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  if (base64 === '' || bytes.toString('base64') !== base64) return '';
+  return ` This one has ${bytes.length.toLocaleString('en')} bytes.`;
+}
+
+/**
+ * How a saved result keeps a subscription. Results of earlier builds must stay readable for 24 hours: only add optional fields.
+ */
+export const webhookSubscriptionCodec = z.object({
+  id: z.string(),
+  callbackUrl: z.string(),
+  status: z.enum(['ACTIVE', 'PAUSED']),
+  pausedReason: z.enum(['OWNER', 'GONE', 'FAILING', 'VERSION_RETIRED']).nullable(),
+  pausedAt: timeCodec.nullable(),
+  eventTypes: z.array(z.object({ type: z.string(), version: z.string() })),
+  createdAt: timeCodec,
+}) satisfies z.ZodType<WebhookSubscription>;

@@ -1,0 +1,204 @@
+import {
+  canCloseReferral,
+  describeLength,
+  formatGid,
+  formatMatterReference,
+  isDeclineReason,
+  parseGid,
+  type ReferralStatus,
+} from '@deedwire/domain';
+import type { Transaction } from '@deedwire/store';
+import { insertMatter, reserveMatterNumber } from '@deedwire/store/matters';
+import {
+  closeReferral,
+  type LockedReferralRow,
+  lockReferral,
+  type ReferralRow,
+  selectReferral,
+  selectReferrals,
+} from '@deedwire/store/referrals';
+import { findAccount } from './accounts.ts';
+import { appendEvent } from './append-event.ts';
+import { appendAuditEntry } from './audit.ts';
+import type { ActionContext, Caller, OperatorContext } from './context.ts';
+import { RefusedError } from './errors.ts';
+import { keysetPage, type Page, type PageRequest } from './page.ts';
+
+/** `Matter` of the partner interface. */
+export interface Matter {
+  id: string;
+  reference: string;
+  openedAt: Date;
+}
+
+/** `Referral` of the partner interface. */
+export interface Referral {
+  id: string;
+  status: ReferralStatus;
+  clientName: string;
+  clientEmail: string | null;
+  externalReference: string | null;
+  note: string | null;
+  createdAt: Date;
+  /** Null while the referral is open. */
+  closedAt: Date | null;
+  /** Null unless the referral was converted. */
+  matter: Matter | null;
+}
+
+export function toReferral(gidNamespace: string, row: ReferralRow): Referral {
+  return {
+    id: formatGid(gidNamespace, 'Referral', row.id),
+    status: row.status,
+    clientName: row.clientName,
+    clientEmail: row.clientEmail,
+    externalReference: row.externalReference,
+    note: row.note,
+    createdAt: row.createdAt,
+    closedAt: row.closedAt,
+    matter:
+      row.matterId === null || row.matterReference === null || row.matterOpenedAt === null
+        ? null
+        : {
+            id: formatGid(gidNamespace, 'Matter', row.matterId),
+            reference: row.matterReference,
+            openedAt: row.matterOpenedAt,
+          },
+  };
+}
+
+/** A referral of the caller. Null if the caller has no referral with this identifier. */
+export async function findReferral(context: ActionContext, caller: Caller, gid: string): Promise<Referral | null> {
+  const id = parseGid(context.gidNamespace, 'Referral', gid);
+  const row = id === null ? null : await selectReferral(context.store, caller.accountId, id);
+  return row === null ? null : toReferral(context.gidNamespace, row);
+}
+
+/**
+ * The caller's referrals, newest first.
+ *
+ * @param request.status null or undefined for referrals of any status
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listReferrals(
+  context: ActionContext,
+  caller: Caller,
+  request: PageRequest & { status?: ReferralStatus | null | undefined },
+): Promise<Page<Referral>> {
+  const filter = { accountId: caller.accountId, status: request.status ?? null };
+  return keysetPage(
+    'referrals',
+    request,
+    (query) => selectReferrals(context.store, filter, query),
+    (row) => toReferral(context.gidNamespace, row),
+  );
+}
+
+/**
+ * The referrals of a partner, newest first.
+ *
+ * @param request.status null for referrals of any status
+ * @throws {RefusedError} `NOT_FOUND` if the partner does not exist
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listReferralsOfPartner(
+  context: ActionContext,
+  request: PageRequest & { partnerId: string; status: ReferralStatus | null },
+): Promise<Page<Referral>> {
+  const account = await findAccount(context, 'partner', request.partnerId);
+  return keysetPage(
+    'referrals',
+    request,
+    (query) => selectReferrals(context.store, { accountId: account.id, status: request.status }, query),
+    (row) => toReferral(context.gidNamespace, row),
+  );
+}
+
+/**
+ * Converts an open referral into a matter. Appends `referral.converted`.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the referral does not exist, `CONFLICT` if it is closed
+ */
+export async function convertReferral(
+  context: OperatorContext,
+  input: { referralId: string },
+): Promise<{ referralId: string; matterId: string }> {
+  const matterId = await context.store.transaction(async (transaction) => {
+    const referral = await lockOpenReferral(context, transaction, input.referralId);
+    const { closedAt } = await closeReferral(transaction, referral.id, { status: 'CONVERTED', reason: null });
+    const { number, openedAt } = await reserveMatterNumber(transaction);
+    const reference = formatMatterReference(number, openedAt);
+    const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
+    const matterGid = formatGid(context.gidNamespace, 'Matter', id);
+    const account = { id: referral.accountId, interfaceName: 'partner' } as const;
+    await appendEvent(transaction, account, 'referral.converted', {
+      referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
+      matter: { id: matterGid, reference, openedAt: openedAt.toISOString() },
+      convertedAt: closedAt.toISOString(),
+    });
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'referral.convert',
+      subject: input.referralId,
+      account,
+      details: { matterId: matterGid },
+    });
+    return matterGid;
+  });
+  return { referralId: input.referralId, matterId };
+}
+
+/**
+ * Declines an open referral. Appends `referral.declined`.
+ *
+ * @param input.reason shown to the partner; null if there is none
+ * @throws {RefusedError} `INVALID` if the reason is blank or too long, `NOT_FOUND` if the referral does not exist, `CONFLICT` if
+ * it is closed
+ */
+export async function declineReferral(
+  context: OperatorContext,
+  input: { referralId: string; reason: string | null },
+): Promise<{ referralId: string; declinedAt: Date }> {
+  const { reason } = input;
+  if (reason !== null && !isDeclineReason(reason)) {
+    throw new RefusedError(
+      'INVALID',
+      `The reason must be 1 to 1,000 characters and not blank. It has ${describeLength(reason)}.`,
+    );
+  }
+  const declinedAt = await context.store.transaction(async (transaction) => {
+    const referral = await lockOpenReferral(context, transaction, input.referralId);
+    const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
+    const account = { id: referral.accountId, interfaceName: 'partner' } as const;
+    await appendEvent(transaction, account, 'referral.declined', {
+      referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
+      declinedAt: closedAt.toISOString(),
+      reason,
+    });
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'referral.decline',
+      subject: input.referralId,
+      account,
+    });
+    return closedAt;
+  });
+  return { referralId: input.referralId, declinedAt };
+}
+
+/**
+ * Locks a referral that can be converted or declined.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the referral does not exist, `CONFLICT` if it is closed
+ */
+async function lockOpenReferral(
+  context: ActionContext,
+  transaction: Transaction,
+  gid: string,
+): Promise<LockedReferralRow> {
+  const id = parseGid(context.gidNamespace, 'Referral', gid);
+  const referral = id === null ? null : await lockReferral(transaction, id);
+  if (referral === null) throw new RefusedError('NOT_FOUND', `The referral ${gid} does not exist.`);
+  if (!canCloseReferral(referral.status)) {
+    throw new RefusedError('CONFLICT', `The referral ${gid} is already ${referral.status}.`);
+  }
+  return referral;
+}

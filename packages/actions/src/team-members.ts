@@ -1,0 +1,211 @@
+import {
+  findTeamMemberProblems,
+  formatAccountGid,
+  formatGid,
+  parseGid,
+  type TeamMemberDetails,
+  teamMembersMax,
+} from '@deedwire/domain';
+import type { Transaction } from '@deedwire/store';
+import { type AccountRow, lockAccount } from '@deedwire/store/accounts';
+import type { LenderMemberRow } from '@deedwire/store/lenders';
+import {
+  countTeamMembers,
+  deleteTeamMember,
+  insertTeamMember,
+  isTeamMemberEmailTaken,
+  lockTeamMember as lockTeamMemberRow,
+  type TeamMemberRow,
+  updateTeamMember as updateTeamMemberRow,
+} from '@deedwire/store/team-members';
+import { appendEvent } from './append-event.ts';
+import { appendAuditEntry } from './audit.ts';
+import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
+import { RefusedError } from './errors.ts';
+import { keysetPage, type Page, type PageRequest } from './page.ts';
+
+/** `TeamMember` of the lender interface. */
+export interface TeamMember {
+  id: string;
+  firstName: string;
+  lastName: string;
+  email: string;
+}
+
+function toTeamMember(gidNamespace: string, row: LenderMemberRow): TeamMember {
+  return {
+    id: formatGid(gidNamespace, 'TeamMember', row.id),
+    firstName: row.firstName,
+    lastName: row.lastName,
+    email: row.email,
+  };
+}
+
+/** All team members of the calling lender, oldest first. */
+export async function listTeamMembers({ lenders, gidNamespace }: LenderContext, caller: Caller): Promise<TeamMember[]> {
+  const rows = await lenders.readMembers(caller.accountId, { afterId: null, limit: teamMembersMax });
+  return rows.map((row) => toTeamMember(gidNamespace, row));
+}
+
+/**
+ * A page of the team members of the calling lender, oldest first.
+ *
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function pageTeamMembers(
+  context: LenderContext,
+  caller: Caller,
+  request: PageRequest,
+): Promise<Page<TeamMember>> {
+  return keysetPage(
+    'members',
+    request,
+    (query) => context.lenders.readMembers(caller.accountId, query),
+    (row) => toTeamMember(context.gidNamespace, row),
+  );
+}
+
+/**
+ * Adds a team member to a lender. Appends `team_member.added`.
+ *
+ * @throws {RefusedError} `INVALID` if a detail is invalid, `NOT_FOUND` if the lender does not exist, `CONFLICT` if another team
+ * member has the address, `LIMIT_REACHED` if the lender has 250 team members
+ */
+export async function addTeamMember(
+  context: OperatorContext,
+  input: TeamMemberDetails & { lenderId: string },
+): Promise<TeamMember> {
+  checkTeamMemberDetails(input);
+  const lenderId = parseGid(context.gidNamespace, 'Lender', input.lenderId);
+  return context.store.transaction(async (transaction) => {
+    // The lock keeps the count and the address valid until the commit.
+    const lender = lenderId === null ? null : await lockAccount(transaction, 'lender', lenderId);
+    if (lender === null) throw new RefusedError('NOT_FOUND', `The lender ${input.lenderId} does not exist.`);
+    const found = await countTeamMembers(transaction, lender.id);
+    if (found >= teamMembersMax) {
+      throw new RefusedError(
+        'LIMIT_REACHED',
+        `The lender has ${found} team members; at most ${teamMembersMax} are allowed.`,
+      );
+    }
+    await checkTeamMemberEmail(transaction, lender, input.email, null);
+    const row = await insertTeamMember(transaction, lender.id, input);
+    const added = toTeamMember(context.gidNamespace, row);
+    await appendTeamEvent(context, transaction, 'team_member.added', lender, added);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'member.add',
+      subject: added.id,
+      account: lender,
+    });
+    return added;
+  });
+}
+
+/**
+ * Changes the details of a team member. An omitted detail keeps its value. Appends `team_member.updated`, unless no value
+ * changes.
+ *
+ * @throws {RefusedError} `INVALID` if a detail is invalid, `NOT_FOUND` if the team member does not exist, `CONFLICT` if another
+ * team member has the address
+ */
+export async function updateTeamMember(
+  context: OperatorContext,
+  input: { teamMemberId: string; firstName?: string; lastName?: string; email?: string },
+): Promise<TeamMember> {
+  return context.store.transaction(async (transaction) => {
+    const { lender, row } = await lockTeamMember(context, transaction, input.teamMemberId);
+    const details = {
+      firstName: input.firstName ?? row.firstName,
+      lastName: input.lastName ?? row.lastName,
+      email: input.email ?? row.email,
+    };
+    checkTeamMemberDetails(details);
+    if (details.firstName === row.firstName && details.lastName === row.lastName && details.email === row.email) {
+      return toTeamMember(context.gidNamespace, row);
+    }
+    await checkTeamMemberEmail(transaction, lender, details.email, row);
+    const updated = toTeamMember(context.gidNamespace, await updateTeamMemberRow(transaction, row.id, details));
+    await appendTeamEvent(context, transaction, 'team_member.updated', lender, updated);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'member.update',
+      subject: updated.id,
+      account: lender,
+    });
+    return updated;
+  });
+}
+
+/**
+ * Removes a team member from a lender. Appends `team_member.removed`.
+ *
+ * @returns the team member before the removal
+ * @throws {RefusedError} `NOT_FOUND` if the team member does not exist
+ */
+export async function removeTeamMember(context: OperatorContext, input: { teamMemberId: string }): Promise<TeamMember> {
+  return context.store.transaction(async (transaction) => {
+    const { lender, row } = await lockTeamMember(context, transaction, input.teamMemberId);
+    await deleteTeamMember(transaction, row.id);
+    const removed = toTeamMember(context.gidNamespace, row);
+    await appendTeamEvent(context, transaction, 'team_member.removed', lender, removed);
+    await appendAuditEntry(transaction, context.operator, {
+      action: 'member.remove',
+      subject: removed.id,
+      account: lender,
+    });
+    return removed;
+  });
+}
+
+/**
+ * Locks a team member and the lender.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the team member does not exist
+ */
+async function lockTeamMember(
+  context: ActionContext,
+  transaction: Transaction,
+  gid: string,
+): Promise<{ lender: AccountRow; row: TeamMemberRow }> {
+  const id = parseGid(context.gidNamespace, 'TeamMember', gid);
+  const row = id === null ? null : await lockTeamMemberRow(transaction, id);
+  const lender = row === null ? null : await lockAccount(transaction, 'lender', row.accountId);
+  if (row === null || lender === null) throw new RefusedError('NOT_FOUND', `The team member ${gid} does not exist.`);
+  return { lender, row };
+}
+
+/** @throws {RefusedError} `INVALID`, with every problem of the details */
+function checkTeamMemberDetails(details: TeamMemberDetails): void {
+  const problems = findTeamMemberProblems(details);
+  if (problems.length > 0) throw new RefusedError('INVALID', problems.join(' '));
+}
+
+/**
+ * The lender must be locked: otherwise two transactions can add the same address.
+ *
+ * @param member the team member who may keep the address; null for a new one
+ * @throws {RefusedError} `CONFLICT` if another team member of the lender has the address
+ */
+async function checkTeamMemberEmail(
+  transaction: Transaction,
+  lender: AccountRow,
+  email: string,
+  member: TeamMemberRow | null,
+): Promise<void> {
+  if (await isTeamMemberEmailTaken(transaction, lender.id, email, member?.id ?? null)) {
+    throw new RefusedError('CONFLICT', `Another team member of ${lender.name} has the address ${email}.`);
+  }
+}
+
+/** Appends an event about a team member, in the transaction of the change. */
+async function appendTeamEvent(
+  context: ActionContext,
+  transaction: Transaction,
+  type: 'team_member.added' | 'team_member.removed' | 'team_member.updated',
+  lender: AccountRow,
+  teamMember: TeamMember,
+): Promise<void> {
+  await appendEvent(transaction, lender, type, {
+    lender: { id: formatAccountGid(context.gidNamespace, 'lender', lender.id), name: lender.name },
+    teamMember,
+  });
+}

@@ -1,0 +1,143 @@
+import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedwire/domain';
+import { checkCallbackUrl } from '@deedwire/webhook-sender';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import {
+  deleteEventTypePins,
+  insertEventTypePins,
+  lockSubscription,
+  type PausedReason,
+  resumeSubscription,
+  selectSubscription,
+  type SubscriptionRow,
+  updateSubscriptionUrl,
+} from '@deedwire/webhooks/subscriptions';
+import { appendAuditEntry } from './audit.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './choose-event-types.ts';
+import type { Caller, WebhookActionContext } from './context.ts';
+import { inputError, type UserError } from './errors.ts';
+import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
+import { pinnableEventVersions } from './webhook-event-types.ts';
+import {
+  type SubscribedEventType,
+  subscriptionNotFound,
+  toWebhookSubscription,
+  type WebhookSubscription,
+} from './webhook-subscriptions.ts';
+
+/** The user errors of `updateWebhookSubscription`. */
+export type UpdateWebhookSubscriptionErrorCode = EventTypesErrorCode | VerificationErrorCode | 'NOT_FOUND';
+
+/** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged. */
+export interface UpdateWebhookSubscriptionInput {
+  id: string;
+  callbackUrl?: string | null | undefined;
+  eventTypes?: readonly EventTypeChoice[] | null | undefined;
+}
+
+/** Either the updated subscription, or user errors. */
+export interface UpdateWebhookSubscriptionResult {
+  webhookSubscription: WebhookSubscription | null;
+  userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[];
+}
+
+interface Change {
+  /** Must be verified before it is saved. Null leaves the URL unchanged. */
+  callbackUrl: string | null;
+  /** Null leaves the event types unchanged. */
+  eventTypes: SubscribedEventType[] | null;
+}
+
+/** Changes the callback URL or the event types of a subscription. Verifies a new URL first. */
+export async function updateWebhookSubscription(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: UpdateWebhookSubscriptionInput,
+): Promise<UpdateWebhookSubscriptionResult> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
+  const current = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
+  if (id === null || current === null) return reject([subscriptionNotFound]);
+
+  const { change, userErrors } = parseChange(context, caller, input, current);
+  if (userErrors.length > 0) return reject(userErrors);
+
+  if (change.callbackUrl !== null) {
+    const secret = context.secretKeys.decrypt(current.secretCiphertext, secretAssociatedData(id));
+    const verificationError = await verifyCallbackUrl(context, caller, { url: change.callbackUrl, secret });
+    if (verificationError !== null) return reject([verificationError]);
+  }
+
+  const updated = await save(context, caller, id, change);
+  if (updated === null) return reject([subscriptionNotFound]);
+  return { webhookSubscription: toWebhookSubscription(context.gidNamespace, updated), userErrors: [] };
+}
+
+function parseChange(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: UpdateWebhookSubscriptionInput,
+  current: SubscriptionRow,
+): { change: Change; userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] } {
+  const change: Change = { callbackUrl: null, eventTypes: null };
+  const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
+  if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
+    const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
+    if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
+    // The same URL needs no handshake, unless the receiver failed: only a verified URL resumes the subscription.
+    else if (url.href !== current.callbackUrl || isReceiverFailing(current.pausedReason)) change.callbackUrl = url.href;
+  }
+  if (input.eventTypes !== null && input.eventTypes !== undefined) {
+    const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, current.eventTypes, context.now());
+    change.eventTypes = choice.eventTypes;
+    userErrors.push(...choice.userErrors);
+  }
+  return { change, userErrors };
+}
+
+/** Returns null if the subscription has been deleted since it was read. */
+async function save(
+  context: WebhookActionContext,
+  caller: Caller,
+  id: RecordId<'WebhookSubscription'>,
+  change: Change,
+): Promise<SubscriptionRow | null> {
+  return context.store.transaction(async (transaction) => {
+    const locked = await lockSubscription(transaction, caller.accountId, id);
+    if (locked === null) return null;
+    if (change.callbackUrl !== null) {
+      await updateSubscriptionUrl(transaction, id, change.callbackUrl);
+      if (isReceiverFailing(locked.pausedReason)) await resumeSubscription(transaction, id);
+    }
+    if (change.eventTypes !== null) {
+      await deleteEventTypePins(transaction, id);
+      await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, change.eventTypes);
+      if (locked.pausedReason === 'VERSION_RETIRED' && arePinnable(change.eventTypes, context.now())) {
+        await resumeSubscription(transaction, id);
+      }
+    }
+    const { accountId, interfaceName } = caller;
+    await appendAuditEntry(transaction, caller, {
+      action: 'webhook_subscription.update',
+      subject: formatGid(context.gidNamespace, 'WebhookSubscription', id),
+      account: { id: accountId, interfaceName },
+      details: { callbackUrlChanged: change.callbackUrl !== null, eventTypesChanged: change.eventTypes !== null },
+    });
+    if (change.callbackUrl !== null || change.eventTypes !== null) {
+      await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+    }
+    return selectSubscription(transaction, caller.accountId, id);
+  });
+}
+
+/** Whether the worker paused the subscription because of its receiver. A verified URL resumes it. */
+function isReceiverFailing(reason: PausedReason | null): boolean {
+  return reason === 'GONE' || reason === 'FAILING';
+}
+
+/** A version that this build does not know counts as retired: its retirement may have removed it. */
+function arePinnable(eventTypes: readonly SubscribedEventType[], now: Date): boolean {
+  return eventTypes.every(({ type, version }) => pinnableEventVersions(type, now).includes(version));
+}
+
+function reject(userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[]): UpdateWebhookSubscriptionResult {
+  return { webhookSubscription: null, userErrors };
+}

@@ -1,0 +1,37 @@
+import { countHandshake, deleteOldHandshakeCounts } from '@deedwire/webhooks/subscriptions';
+import type { Caller, WebhookActionContext } from './context.ts';
+import { inputError, type UserError } from './errors.ts';
+
+/** The user errors about a callback URL. */
+export type VerificationErrorCode =
+  | 'CALLBACK_URL_FORBIDDEN'
+  | 'CALLBACK_URL_INVALID'
+  | 'LIMIT_REACHED'
+  | 'VERIFICATION_MISMATCH'
+  | 'VERIFICATION_REDIRECT'
+  | 'VERIFICATION_STATUS'
+  | 'VERIFICATION_TIMEOUT'
+  | 'VERIFICATION_UNREACHABLE';
+
+// Each handshake sends a request to a server of the client's choice. The limit keeps us from being used to scan third parties.
+const handshakesPerMinute = 20;
+
+/**
+ * Verifies a callback URL with a handshake. It takes up to 5 seconds, so no transaction may be open.
+ *
+ * @returns null if the URL is verified
+ */
+export async function verifyCallbackUrl(
+  context: WebhookActionContext,
+  caller: Caller,
+  request: { url: string; secret: string },
+): Promise<UserError<VerificationErrorCode> | null> {
+  const handshakes = await countHandshake(context.store, caller.accountId, caller.interfaceName);
+  if (handshakes === 1) await deleteOldHandshakeCounts(context.store, caller.accountId);
+  if (handshakes > handshakesPerMinute) {
+    const message = `This is verification ${handshakes} of a callback URL of the account in this minute; at most ${handshakesPerMinute} are allowed. Try again in the next minute.`;
+    return { code: 'LIMIT_REACHED', message, field: null };
+  }
+  const result = await context.sender.verify(request);
+  return result.verified ? null : inputError(result.code, 'callbackUrl', result.message);
+}

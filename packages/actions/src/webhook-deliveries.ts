@@ -1,0 +1,176 @@
+import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  type DeliveryStatus,
+  selectAttempts,
+  selectDeliveries,
+  selectDeliveriesOfAllAccounts,
+  selectDelivery,
+  type StoredAttemptError,
+  storedAttemptErrors,
+} from '@deedwire/webhooks/deliveries';
+import { subscriptionExists } from '@deedwire/webhooks/subscriptions';
+import type { ActionContext, Caller } from './context.ts';
+import { RefusedError } from './errors.ts';
+import { keysetPage, type Page, type PageRequest } from './page.ts';
+
+/** `WebhookDelivery`, without its attempts. */
+export interface WebhookDelivery {
+  id: string;
+  /** The global identifier of the subscription. */
+  subscriptionId: string;
+  sequence: number;
+  status: DeliveryStatus;
+  event: { id: string; type: string; version: string; timestamp: Date };
+  /** Null if no attempt is planned. */
+  nextAttemptAt: Date | null;
+}
+
+function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDelivery {
+  return {
+    id: formatGid(gidNamespace, 'WebhookDelivery', row.id),
+    subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),
+    sequence: Number(row.sequence),
+    status: row.status,
+    event: {
+      id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
+      type: row.eventType,
+      version: row.eventVersion,
+      timestamp: row.occurredAt,
+    },
+    nextAttemptAt: row.dueAt,
+  };
+}
+
+/** A delivery of the caller. Null if the caller has no delivery with this identifier. */
+export async function findWebhookDelivery(
+  context: ActionContext,
+  caller: Caller,
+  gid: string,
+): Promise<WebhookDelivery | null> {
+  const id = parseGid(context.gidNamespace, 'WebhookDelivery', gid);
+  const row = id === null ? null : await selectDelivery(context.store, caller.accountId, id);
+  return row === null ? null : toWebhookDelivery(context.gidNamespace, row);
+}
+
+/** A filter that is null or undefined does not restrict the list. */
+export interface WebhookDeliveriesRequest extends PageRequest {
+  subscriptionId?: string | null | undefined;
+  status?: DeliveryStatus | null | undefined;
+}
+
+/**
+ * The caller's deliveries, newest first. Empty if `subscriptionId` is not a subscription of the caller.
+ *
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listWebhookDeliveries(
+  context: ActionContext,
+  caller: Caller,
+  request: WebhookDeliveriesRequest,
+): Promise<Page<WebhookDelivery>> {
+  const gid = request.subscriptionId ?? null;
+  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  const matchesNothing = gid !== null && subscriptionId === null;
+  const filter = { accountId: caller.accountId, subscriptionId, status: request.status ?? null };
+  return keysetPage(
+    'webhookDeliveries',
+    request,
+    async (query) => (matchesNothing ? [] : selectDeliveries(context.store, filter, query)),
+    (row) => toWebhookDelivery(context.gidNamespace, row),
+  );
+}
+
+/**
+ * The deliveries of all accounts, newest first.
+ *
+ * @param request.subscriptionId null for deliveries to any subscription
+ * @throws {RefusedError} `NOT_FOUND` if the subscription does not exist
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listAllWebhookDeliveries(
+  context: ActionContext,
+  request: PageRequest & { subscriptionId: string | null; status: DeliveryStatus | null },
+): Promise<Page<WebhookDelivery>> {
+  const gid = request.subscriptionId;
+  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  const exists = subscriptionId !== null && (await subscriptionExists(context.store, subscriptionId));
+  if (gid !== null && !exists) throw new RefusedError('NOT_FOUND', `The subscription ${gid} does not exist.`);
+  const { status } = request;
+  return keysetPage(
+    'webhookDeliveries',
+    request,
+    (query) =>
+      subscriptionId === null
+        ? selectDeliveriesOfAllAccounts(context.store, status, query)
+        : selectDeliveries(context.store, { accountId: null, subscriptionId, status }, query),
+    (row) => toWebhookDelivery(context.gidNamespace, row),
+  );
+}
+
+/**
+ * A delivery of any account, with its latest 20 attempts, newest first.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the delivery does not exist
+ */
+export async function readWebhookDelivery(
+  context: ActionContext,
+  input: { deliveryId: string },
+): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
+  const id = parseGid(context.gidNamespace, 'WebhookDelivery', input.deliveryId);
+  const row = id === null ? null : await selectDelivery(context.store, null, id);
+  if (row === null) throw new RefusedError('NOT_FOUND', `The delivery ${input.deliveryId} does not exist.`);
+  const delivery = toWebhookDelivery(context.gidNamespace, row);
+  const [attempts = []] = await listWebhookAttempts(context, [delivery]);
+  return { ...delivery, attempts };
+}
+
+/** `WebhookAttempt`. */
+export interface WebhookAttempt {
+  /** Starts at 1. */
+  number: number;
+  startedAt: Date;
+  durationMs: number;
+  /** Null if no response was received. */
+  responseStatus: number | null;
+  /** Null if a complete response was received. */
+  error: StoredAttemptError | null;
+}
+
+export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
+  return {
+    number: row.number,
+    startedAt: row.startedAt,
+    durationMs: row.durationMs,
+    responseStatus: row.responseStatus,
+    error: row.error === null ? null : toErrorClass(row.error),
+  };
+}
+
+/** A newer build may have written an error class that this build does not know. Clients see the most general one instead. */
+function toErrorClass(text: string): StoredAttemptError {
+  return storedAttemptErrors.find((known) => known === text) ?? 'PROTOCOL_ERROR';
+}
+
+const attemptsShown = 20;
+
+/**
+ * The latest 20 attempts of each delivery, newest first, read with one statement.
+ *
+ * @param deliveries results of another use case, which has checked that the caller may see them
+ * @returns one list per delivery, in the order of `deliveries`
+ */
+export async function listWebhookAttempts(
+  context: ActionContext,
+  deliveries: readonly WebhookDelivery[],
+): Promise<WebhookAttempt[][]> {
+  const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id));
+  const rows = await selectAttempts(
+    context.store,
+    ids.filter((id) => id !== null),
+    attemptsShown,
+  );
+  const byDelivery = Map.groupBy(rows, (row): RecordId<'WebhookDelivery'> | null => row.deliveryId);
+  return ids.map((id) => (byDelivery.get(id) ?? []).map(toWebhookAttempt));
+}

@@ -1,0 +1,119 @@
+import { formatGid, parseGid } from '@deedwire/domain';
+import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
+import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import {
+  deleteEventTypePins,
+  lockSubscription,
+  markSubscriptionDeleted,
+  type PausedReason,
+  selectSubscription,
+  selectSubscriptions,
+  type SubscriptionRow,
+} from '@deedwire/webhooks/subscriptions';
+import { appendAuditEntry } from './audit.ts';
+import type { ActionContext, Caller } from './context.ts';
+import { inputError, type UserError } from './errors.ts';
+import { keysetPage, type Page, type PageRequest } from './page.ts';
+
+/** The mutation whose idempotency keys a deletion erases. */
+export const createMutation = 'createWebhookSubscription';
+
+/** The same for a malformed identifier, a deleted subscription and the subscription of another account. */
+export const subscriptionNotFound = inputError('NOT_FOUND', 'id', 'You have no subscription with this identifier.');
+
+/** `WebhookSubscriptionEventType`: an event type and the version that the subscription pins. */
+export interface SubscribedEventType {
+  type: string;
+  version: string;
+}
+
+/** `WebhookSubscription`. */
+export interface WebhookSubscription {
+  id: string;
+  callbackUrl: string;
+  status: 'ACTIVE' | 'PAUSED';
+  /** Null while the subscription is active, as is `pausedAt`. */
+  pausedReason: PausedReason | null;
+  pausedAt: Date | null;
+  /** Ordered by type. */
+  eventTypes: SubscribedEventType[];
+  createdAt: Date;
+}
+
+export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow): WebhookSubscription {
+  return {
+    id: formatGid(gidNamespace, 'WebhookSubscription', row.id),
+    callbackUrl: row.callbackUrl,
+    status: row.pausedAt === null ? 'ACTIVE' : 'PAUSED',
+    pausedReason: row.pausedReason,
+    pausedAt: row.pausedAt,
+    eventTypes: row.eventTypes,
+    createdAt: row.createdAt,
+  };
+}
+
+/** A subscription of the caller. Null if the caller has no subscription with this identifier. */
+export async function findWebhookSubscription(
+  context: ActionContext,
+  caller: Caller,
+  gid: string,
+): Promise<WebhookSubscription | null> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  const row = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
+  return row === null ? null : toWebhookSubscription(context.gidNamespace, row);
+}
+
+/**
+ * The caller's subscriptions, newest first.
+ *
+ * @throws {InvalidArgumentError} if `first` or `after` is invalid
+ */
+export async function listWebhookSubscriptions(
+  context: ActionContext,
+  caller: Caller,
+  request: PageRequest,
+): Promise<Page<WebhookSubscription>> {
+  return keysetPage(
+    'webhookSubscriptions',
+    request,
+    (query) => selectSubscriptions(context.store, caller.accountId, query),
+    (row) => toWebhookSubscription(context.gidNamespace, row),
+  );
+}
+
+/** Either the identifier of the deleted subscription, or user errors. */
+export interface DeleteWebhookSubscriptionResult {
+  deletedWebhookSubscriptionId: string | null;
+  userErrors: UserError<'NOT_FOUND'>[];
+}
+
+/**
+ * Deletes a subscription. No interface shows it or its deliveries any longer. Its worker stops sending and deletes the
+ * pending deliveries.
+ */
+export async function deleteWebhookSubscription(
+  context: ActionContext,
+  caller: Caller,
+  input: { id: string },
+): Promise<DeleteWebhookSubscriptionResult> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.id);
+  const isDeleted =
+    id !== null &&
+    (await context.store.transaction(async (transaction) => {
+      if ((await lockSubscription(transaction, caller.accountId, id)) === null) return false;
+      await markSubscriptionDeleted(transaction, id);
+      await deleteEventTypePins(transaction, id);
+      const { accountId, interfaceName } = caller;
+      await eraseIdempotencyKeysOfRecord(transaction, { accountId, mutation: createMutation, recordId: id });
+      await appendAuditEntry(transaction, caller, {
+        action: 'webhook_subscription.delete',
+        subject: input.id,
+        account: { id: accountId, interfaceName },
+      });
+      await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+      return true;
+    }));
+  return isDeleted
+    ? { deletedWebhookSubscriptionId: input.id, userErrors: [] }
+    : { deletedWebhookSubscriptionId: null, userErrors: [subscriptionNotFound] };
+}
