@@ -1,6 +1,6 @@
 import type { AccountId, EventSnapshots, InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import { appendEvent as appendToOutbox } from '@deedwire/webhooks/outbox';
+import { insertEvent } from '@deedwire/webhooks/outbox';
 
 /**
  * Appends the event that reports a change to an account, in the transaction of the change.
@@ -15,5 +15,5 @@ export async function appendEvent<Type extends keyof EventSnapshots>(
   requestId?: string,
 ): Promise<void> {
   const { id: accountId, interfaceName } = account;
-  await appendToOutbox(transaction, { accountId, interfaceName, type, snapshot, requestId: requestId ?? null });
+  await insertEvent(transaction, { accountId, interfaceName, type, snapshot, requestId: requestId ?? null });
 }

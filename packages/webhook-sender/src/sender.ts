@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
 import { AttemptError, type AttemptErrorClass } from './attempt-error.ts';
-import { asAttemptError, type OnAttemptEnd, startAttempt } from './attempt.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import { checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';
@@ -9,6 +8,7 @@ import { createDeadlines } from './deadlines.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
 import { headerList } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
+import { asAttemptError, type OnAttemptEnd, startAttempt } from './start-attempt.ts';
 
 export interface WebhookSenderOptions {
   policy: CallbackPolicy;

@@ -1,6 +1,6 @@
 import { createWebhookSubscription, type CreateWebhookSubscriptionResult } from '@deedwire/actions';
+import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import { addUserError } from '../schema/user-error.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 

@@ -1,6 +1,6 @@
 import { deleteWebhookSubscription, type DeleteWebhookSubscriptionResult } from '@deedwire/actions';
+import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import { addUserError } from '../schema/user-error.ts';
 
 /** Adds `Mutation.deleteWebhookSubscription`. */
 export function addDeleteWebhookSubscription(builder: InterfaceSchemaBuilder): void {

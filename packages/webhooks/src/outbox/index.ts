@@ -1,2 +1,2 @@
-export { appendEvent } from './append-event.ts';
+export { insertEvent } from './insert-event.ts';
 export { appendSubscriptionChange } from './append-subscription-change.ts';

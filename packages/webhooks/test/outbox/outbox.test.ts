@@ -4,8 +4,8 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store, type Transaction } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendEvent } from '../../src/outbox/append-event.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
+import { insertEvent } from '../../src/outbox/insert-event.ts';
 import { shardOf } from '../../src/shard.ts';
 import { createMigratedDatabase, seedAccount, seedSubscription, type SeededAccount } from '../support/seed.ts';
 
@@ -52,9 +52,9 @@ test('queues events and changes of subscriptions in their order, and notifies th
   const ofAccount = { account_id: accountId, shard, interface: interfaceName };
 
   const notified = await notificationsOf(async (transaction) => {
-    await appendEvent(transaction, { ...event, snapshot: { number: 1 } });
+    await insertEvent(transaction, { ...event, snapshot: { number: 1 } });
     const subscriptionId = await seedSubscription(transaction, account);
-    await appendEvent(transaction, { ...event, snapshot: { number: 2 }, requestId: null });
+    await insertEvent(transaction, { ...event, snapshot: { number: 2 }, requestId: null });
     await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId });
   });
   expect(new Set(notified)).toEqual(new Set([String(shard)]));
@@ -85,7 +85,7 @@ test('an event needs a transaction, which notifies the worker', async () => {
   const { id: accountId, interfaceName } = account;
   const event = { accountId, interfaceName, type: 'referral.created', snapshot: {}, requestId: null };
   // @ts-expect-error -- a store is not a transaction
-  await expect(appendEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
+  await expect(insertEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
 });
 
 test('one statement only inserts events', () => {
@@ -94,5 +94,5 @@ test('one statement only inserts events', () => {
   const inserting = files.filter((file) =>
     /insert into webhook_event[\s(]/.test(readFileSync(join(source, file), 'utf8')),
   );
-  expect(inserting).toEqual(['outbox/append-event.ts']);
+  expect(inserting).toEqual(['outbox/insert-event.ts']);
 });

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgr
 import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import type { SubscriptionId } from '../../src/ids.ts';
-import { appendEvent } from '../../src/outbox/append-event.ts';
+import { insertEvent } from '../../src/outbox/insert-event.ts';
 import { insertEventTypePins } from '../../src/subscriptions/insert-event-type-pins.ts';
 import { insertSubscription } from '../../src/subscriptions/insert-subscription.ts';
 import { reserveSubscriptionId } from '../../src/subscriptions/reserve-subscription-id.ts';
@@ -65,7 +65,7 @@ export async function seedEvents(
 ): Promise<void> {
   const { id: accountId, interfaceName } = account;
   for (let number = first; number < first + count; number += 1) {
-    await appendEvent(transaction, { accountId, interfaceName, type, snapshot: { number }, requestId: null });
+    await insertEvent(transaction, { accountId, interfaceName, type, snapshot: { number }, requestId: null });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
 import type { Database, Transaction } from '@deedwire/store';
-import { appendEvent } from '@deedwire/webhooks/outbox';
+import { insertEvent } from '@deedwire/webhooks/outbox';
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/webhooks/subscriptions';
 import { secret } from '../../signed-headers.ts';
 
@@ -29,7 +29,7 @@ export async function addSubscription(transaction: Transaction, subscription: Su
 /** @param name appears in the body of the webhook as the external reference of its referral */
 export async function addEvent(transaction: Transaction, accountId: AccountId, name: string): Promise<void> {
   const at = '2026-11-03T09:30:00.000Z';
-  await appendEvent(transaction, {
+  await insertEvent(transaction, {
     accountId,
     interfaceName,
     type: eventType.type,

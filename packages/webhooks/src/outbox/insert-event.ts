@@ -3,10 +3,10 @@ import type { Transaction } from '@deedwire/store';
 import { shardOf } from '../shard.ts';
 
 /**
- * Appends an event to the outbox and to the queue of its account, in the transaction of the change that it reports.
+ * Inserts an event into the outbox and into the queue of its account, in the transaction of the change that it reports.
  * Notifies the owner of the account's shard after the commit. No other statement writes events.
  */
-export async function appendEvent(
+export async function insertEvent(
   transaction: Transaction,
   event: {
     accountId: AccountId;
