@@ -26,7 +26,7 @@ export default defineConfig({
           // process and loading the modules for each file takes half as much CPU time again.
           isolate: false,
           ...bounds,
-          include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/src/**/*.test.ts', 'bench/src/**/*.test.ts'],
         },
       },
       {
@@ -44,7 +44,7 @@ export default defineConfig({
         // Slow tests, run by `pnpm test:full`.
         test: {
           name: 'full',
-          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', 'bench/test/full/**/*.test.ts'],
           ...bounds,
           ...withPostgres,
         },

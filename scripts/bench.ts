@@ -1,80 +1,32 @@
-/** `pnpm bench <name>`: measures our packages against their peers. */
-import { parseArgs } from 'node:util';
-import { benches, benchNamed, type Bench } from '../tools/bench/src/index.ts';
+/** `pnpm bench <name>`: installs the peers of `bench/`, a separate workspace, on first use, and runs a bench. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const help = `Usage: pnpm bench <name> [options]
+const folder = join(import.meta.dirname, '../bench');
+const lockfile = readFileSync(join(folder, 'pnpm-lock.yaml'), 'utf8');
+// The lockfile of the last complete installation.
+const installedLockfile = join(folder, 'node_modules/.installed-lock.yaml');
 
-Measures one of our packages against its peers, each in its own process, in interleaved rounds. Prints the medians of the
-rate and of the CPU time per operation, and their ratios to the baseline. Run it on an otherwise idle machine.
-
-Benches:
-${benches.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`).join('\n')}
-
-Options:
-  --quick   run for a few seconds, to check that the bench works; the figures are not meaningful
-  --json    print the report as JSON (the types are in tools/bench/src)
-  --help    show this help
-${benches.map(partOptions).join('')}
-Progress appears on stderr.
-
-Exit codes: 0 success, 1 the bench failed, 2 invalid usage.
-`;
-
-/** The help for the options of a bench that has parts. */
-function partOptions({ name, parts, perRound }: Bench): string {
-  if (parts === null) return '';
-  const lines = [
-    ...(perRound === null ? [] : [`  --per-round <number>  ${perRound}`]),
-    '  --only <part>         run one part; the default is all of them:',
-    ...Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(13)} ${summary}`),
-  ];
-  return `\nOptions of ${name}:\n${lines.join('\n')}\n`;
+/** Returns whether the peers are installed. Writes only to stderr, because stdout is the report. */
+function install(): boolean {
+  if (existsSync(installedLockfile) && readFileSync(installedLockfile, 'utf8') === lockfile) return true;
+  process.stderr.write('Installing the peers of the benches into bench/node_modules, about 100 MB.\n');
+  const { status } = spawnSync('pnpm', ['install', '--frozen-lockfile'], { cwd: folder, stdio: ['ignore', 2, 2] });
+  if (status !== 0) {
+    process.stderr.write(
+      'Could not install the peers of the benches. The first run needs the npm registry and pnpm.\n',
+    );
+    return false;
+  }
+  writeFileSync(installedLockfile, lockfile);
+  return true;
 }
 
-async function main(): Promise<number> {
-  let parsed;
-  try {
-    const flag = { type: 'boolean' } as const;
-    const value = { type: 'string' } as const;
-    const options = { quick: flag, json: flag, help: flag, only: value, 'per-round': value };
-    parsed = parseArgs({ options, allowPositionals: true });
-  } catch (error) {
-    return invalid(error instanceof Error ? error.message : String(error));
-  }
-  const { values, positionals } = parsed;
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
-  const [name, ...others] = positionals;
-  if (name === undefined || others.length > 0) return invalid('Name one bench.');
-  const bench = benchNamed(name);
-  if (bench === undefined) {
-    return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
-  }
-  const { only, 'per-round': perRound, quick = false, json = false } = values;
-  if (bench.parts === null && only !== undefined) return invalid(`The bench "${name}" has no option --only.`);
-  if (bench.perRound === null && perRound !== undefined)
-    return invalid(`The bench "${name}" has no option --per-round.`);
-  if (only !== undefined && !Object.keys(bench.parts ?? {}).includes(only)) {
-    return invalid(`There is no part "${only}". Known parts: ${Object.keys(bench.parts ?? {}).join(', ')}.`);
-  }
-  if (perRound !== undefined && !/^[1-9]\d{0,6}$/.test(perRound)) {
-    return invalid(`--per-round must be a whole number from 1 to 9,999,999, not "${perRound}".`);
-  }
-  const result = await bench.run({
-    quick,
-    only,
-    perRound: perRound === undefined ? undefined : Number(perRound),
-    progress: (line) => process.stderr.write(`${line}\n`),
-  });
-  process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
-  return 0;
+function run(): number {
+  const main = join(folder, 'src/main.ts');
+  const flags = ['--conditions=deedwire-source', main, ...process.argv.slice(2)];
+  return spawnSync(process.execPath, flags, { stdio: 'inherit' }).status ?? 1;
 }
 
-function invalid(problem: string): number {
-  process.stderr.write(`${problem}\n\n${help}`);
-  return 2;
-}
-
-process.exitCode = await main();
+process.exitCode = install() ? run() : 1;

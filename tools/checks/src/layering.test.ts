@@ -14,7 +14,6 @@ const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
   ...apps,
-  'bench',
   'checks',
   'contract-tests',
   'dev-environment',
@@ -54,7 +53,6 @@ const mayImport: Record<string, readonly string[]> = {
   'webhook-worker': ['domain', 'service-runtime', 'store', 'webhook-events', 'webhook-sender', 'webhooks'],
   'operator-cli': layers0to4,
   // Layer 6
-  bench: everything,
   checks: everything,
   'contract-tests': everything,
   'dev-environment': everything,
@@ -73,7 +71,6 @@ const storeParts: Record<string, readonly string[]> = {
   'operator-cli': ['.'],
   webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],
-  bench: ['.', 'accounts', 'listener'],
   'dev-environment': ['.'],
 };
 

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface AppProcessOptions {
+  app: 'lender-api' | 'partner-api' | 'webhook-worker';
+  /** Run the output of `pnpm build` instead of the sources. */
+  built: boolean;
+  /** Added to the environment of this process. */
+  env: Readonly<Record<string, string>>;
+  logFile: string;
+}
+
+/** What a process has used since it started. */
+export interface ProcessUsage {
+  /** User and system time. */
+  cpuMs: number;
+  /** Resident memory. */
+  residentBytes: number;
+}
+
+/** An app in its own process, its log going to a file. */
+export interface AppProcess {
+  /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
+  url: string | null;
+  usage(): Promise<ProcessUsage>;
+  stop(): Promise<void>;
+}
+
+const apps = new URL('../../apps/', import.meta.url);
+// Makes an app stop when the process that started it ends.
+const endWithParent = new URL('../../tools/dev-environment/src/end-with-parent.ts', import.meta.url);
+// Guards against hanging only.
+const startTimeoutMs = 300_000;
+const stopTimeoutMs = 60_000;
+
+/** The flags of Node with which the app's `start` script runs. */
+async function shippedFlags(folder: URL): Promise<string[]> {
+  const manifest: { scripts: { start: string } } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8'));
+  return manifest.scripts.start.split(' ').filter((part) => part.startsWith('--'));
+}
+
+/** Starts an app as shipped. Resolves when it is ready. */
+export async function startAppProcess({ app, built, env, logFile }: AppProcessOptions): Promise<AppProcess> {
+  const folder = new URL(`${app}/`, apps);
+  const log = await open(logFile, 'w');
+  const flags = [...(await shippedFlags(folder)), '--import', endWithParent.href];
+  const main = built ? ['dist/main.js'] : ['--conditions=deedwire-source', 'src/main.ts'];
+  const child = spawn(process.execPath, [...flags, ...main], {
+    cwd: folder,
+    env: { ...process.env, ADMIN_PORT: '0', ...env },
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+  });
+  const exited = once(child, 'exit');
+  await log.close();
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    const deadline = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+    await exited;
+    clearTimeout(deadline);
+  };
+  try {
+    const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
+    return { url, usage: () => readUsage(adminUrl), stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}
+
+async function readyAddresses(app: string, logFile: string, hasEnded: () => boolean) {
+  const deadline = performance.now() + startTimeoutMs;
+  while (performance.now() < deadline && !hasEnded()) {
+    const log = await readFile(logFile, 'utf8');
+    const [, adminUrl] = /"adminUrl":"([^"]+)"/.exec(log) ?? [];
+    const [, url = null] = /"url":"([^"]+)"/.exec(log) ?? [];
+    if (adminUrl !== undefined && (await fetch(`${adminUrl}/ready`)).ok) return { url, adminUrl };
+    await sleep(25);
+  }
+  throw new Error(`${app} did not start. Its log:\n${(await readFile(logFile, 'utf8')).slice(-4000)}`);
+}
+
+async function readUsage(adminUrl: string): Promise<ProcessUsage> {
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  const read = (name: string): number => {
+    const [, value] = new RegExp(String.raw`^${name} (\S+)$`, 'm').exec(metrics) ?? [];
+    if (value === undefined) throw new Error(`The app has no metric ${name}.`);
+    return Number(value);
+  };
+  return { cpuMs: read('process_cpu_seconds_total') * 1000, residentBytes: read('process_resident_memory_bytes') };
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import type { Bench } from './bench.ts';
+import { helpText, parseCommand } from './command-line.ts';
+
+const run: Bench['run'] = () => Promise.reject(new Error('not called'));
+const engine: Bench = {
+  name: 'engine',
+  summary: 'the engine against queues',
+  parts: { rates: 'deliveries per second', latency: 'from commit to first byte' },
+  perRound: 'deliveries per round',
+  run,
+};
+const sender: Bench = { name: 'sender', summary: 'one request', parts: null, perRound: null, run };
+const queries: Bench = { ...sender, name: 'queries', parts: { scalar: 'one scalar' } };
+const benches = [engine, queries, sender];
+
+it('selects the bench and its options', () => {
+  expect(parseCommand(['engine', '--quick', '--json', '--only', 'latency', '--per-round', '50'], benches)).toEqual({
+    kind: 'run',
+    bench: engine,
+    json: true,
+    options: { quick: true, only: 'latency', perRound: 50 },
+  });
+  expect(parseCommand(['sender'], benches)).toEqual({
+    kind: 'run',
+    bench: sender,
+    json: false,
+    options: { quick: false, only: undefined, perRound: undefined },
+  });
+});
+
+it('shows the help on request', () => {
+  expect(parseCommand(['engine', '--help'], benches)).toEqual({ kind: 'help' });
+});
+
+it('describes every bench and every part in the help', () => {
+  const help = helpText(benches);
+  expect(help).toContain('  engine   the engine against queues\n');
+  expect(help).toContain('  sender   one request\n');
+  expect(help).toContain('    rates         deliveries per second\n');
+  expect(help).toContain('  --per-round <number>  deliveries per round\n');
+});
+
+it.each([
+  [['toaster'], 'There is no bench "toaster". Known benches: engine, queries, sender.'],
+  [[], 'Name one bench.'],
+  [['sender', 'engine'], 'Name one bench.'],
+  [['sender', '--only', 'rates'], 'The bench "sender" has no option --only.'],
+  [['queries', '--per-round', '5'], 'The bench "queries" has no option --per-round.'],
+  [['engine', '--only', 'toast'], 'There is no part "toast". Known parts: rates, latency.'],
+  [['engine', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".'],
+])('rejects %j', (args, problem) => {
+  expect(parseCommand(args, benches)).toEqual({ kind: 'invalid', problem });
+});
+
+it('rejects an unknown option', () => {
+  expect(parseCommand(['sender', '--slow'], benches)).toEqual({
+    kind: 'invalid',
+    problem: expect.stringContaining("Unknown option '--slow'"),
+  });
+});

@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+import type { Bench, BenchOptions } from './bench.ts';
+
+/** What a command line asks for. */
+export type Command =
+  | { kind: 'help' }
+  | { kind: 'invalid'; problem: string }
+  | { kind: 'run'; bench: Bench; json: boolean; options: Omit<BenchOptions, 'progress'> };
+
+type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound'>;
+
+export function helpText(benches: readonly Description[]): string {
+  return `Usage: pnpm bench <name> [options]
+
+Measures one of our packages against its peers, each in its own process, in interleaved rounds. Prints the medians of the
+rate and of the CPU time per operation, and their ratios to the baseline. Run it on an otherwise idle machine.
+
+Benches:
+${benches.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`).join('\n')}
+
+Options:
+  --quick   run for a few seconds, to check that the bench works; the figures are not meaningful
+  --json    print the report as JSON (the types are in bench/src)
+  --help    show this help
+${benches.map(partOptions).join('')}
+Progress appears on stderr.
+
+Exit codes: 0 success, 1 the bench failed, 2 invalid usage.
+`;
+}
+
+/** The help for the options of a bench that has parts. */
+function partOptions({ name, parts, perRound }: Description): string {
+  if (parts === null) return '';
+  const lines = [
+    ...(perRound === null ? [] : [`  --per-round <number>  ${perRound}`]),
+    '  --only <part>         run one part; the default is all of them:',
+    ...Object.entries(parts).map(([part, summary]) => `    ${part.padEnd(13)} ${summary}`),
+  ];
+  return `\nOptions of ${name}:\n${lines.join('\n')}\n`;
+}
+
+export function parseCommand(args: readonly string[], benches: readonly Bench[]): Command {
+  let parsed;
+  try {
+    const flag = { type: 'boolean' } as const;
+    const value = { type: 'string' } as const;
+    const options = { quick: flag, json: flag, help: flag, only: value, 'per-round': value };
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    return invalid(error instanceof Error ? error.message : String(error));
+  }
+  const { values, positionals } = parsed;
+  if (values.help === true) return { kind: 'help' };
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) return invalid('Name one bench.');
+  const bench = benches.find((each) => each.name === name);
+  if (bench === undefined) {
+    return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
+  }
+  const { only, 'per-round': perRound, quick = false, json = false } = values;
+  if (bench.parts === null && only !== undefined) return invalid(`The bench "${name}" has no option --only.`);
+  if (bench.perRound === null && perRound !== undefined)
+    return invalid(`The bench "${name}" has no option --per-round.`);
+  if (only !== undefined && !Object.keys(bench.parts ?? {}).includes(only)) {
+    return invalid(`There is no part "${only}". Known parts: ${Object.keys(bench.parts ?? {}).join(', ')}.`);
+  }
+  if (perRound !== undefined && !/^[1-9]\d{0,6}$/.test(perRound)) {
+    return invalid(`--per-round must be a whole number from 1 to 9,999,999, not "${perRound}".`);
+  }
+  const options = { quick, only, perRound: perRound === undefined ? undefined : Number(perRound) };
+  return { kind: 'run', bench, json, options };
+}
+
+function invalid(problem: string): Command {
+  return { kind: 'invalid', problem };
+}

@@ -1,0 +1,61 @@
+import type { Bench } from '../bench.ts';
+import { describeMachine, introduction } from '../report.ts';
+import type { Part } from './part.ts';
+import { account } from './parts/account.ts';
+import { hanging } from './parts/hanging.ts';
+import { history } from './parts/history.ts';
+import { latency } from './parts/latency.ts';
+import { rates } from './parts/rates.ts';
+import { statements } from './parts/statements.ts';
+import { store } from './parts/store.ts';
+import { workers } from './parts/workers.ts';
+
+/** A part whose result only its own `markdown` reads. */
+interface RunnablePart {
+  summary: string;
+  run(...parameters: Parameters<Part<object>['run']>): Promise<{ json: object; markdown: string }>;
+}
+
+function runnable<Result extends object>(part: Part<Result>): RunnablePart {
+  return {
+    summary: part.summary,
+    async run(context) {
+      const result = await part.run(context);
+      return { json: result, markdown: part.markdown(result) };
+    },
+  };
+}
+
+// In the order in which they run.
+const parts: Readonly<Record<string, RunnablePart>> = {
+  rates: runnable(rates),
+  latency: runnable(latency),
+  statements: runnable(statements),
+  history: runnable(history),
+  hanging: runnable(hanging),
+  workers: runnable(workers),
+  store: runnable(store),
+  account: runnable(account),
+};
+
+export const delivery: Bench = {
+  name: 'delivery',
+  summary: 'the webhook engine against queues that do the same sending',
+  parts: Object.fromEntries(Object.entries(parts).map(([name, { summary }]) => [name, summary])),
+  perRound: 'deliveries per round; the default is 12,000, or 200 with --quick',
+
+  async run({ quick, only, perRound, progress }) {
+    const machine = describeMachine();
+    const json: Record<string, unknown> = {};
+    const sections = [introduction('delivery: PostgreSQL with fsync, one machine.', quick, machine)];
+    for (const [name, part] of Object.entries(parts)) {
+      if (only !== undefined && only !== name) continue;
+      const result = await part.run({ quick, perRound, progress: (line) => progress(`${name}: ${line}`) });
+      // The rates are what most readers want, so they are not nested.
+      if (name === 'rates') Object.assign(json, result.json);
+      else json[name] = result.json;
+      sections.push(result.markdown);
+    }
+    return { json: { ...json, bench: 'delivery', quick, machine }, markdown: sections.join('\n\n') };
+  },
+};

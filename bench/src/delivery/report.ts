@@ -1,0 +1,171 @@
+import { markdownTable } from '../markdown-table.ts';
+import { latencyHeader, latencyRow, type LatencySummary } from './latency-summary.ts';
+import type { PeerName } from './peers/index.ts';
+import type { RateResult } from './rate-rounds.ts';
+
+export interface RatesResult {
+  /** Ours in the first workload. */
+  deliveriesPerSecond: number;
+  /** Ours divided by each peer in the first workload. Null for a peer that could not run. */
+  ratios: Record<PeerName, number | null>;
+  rounds: number;
+  perRound: number;
+  workloads: { name: string; title: string; results: RateResult[]; ratios: Record<PeerName, number | null> }[];
+  /** Why a peer could not run. */
+  unavailable: Partial<Record<PeerName, string>>;
+}
+
+export interface LatencyResult {
+  idle: LatencySummary;
+  halfLoad: LatencySummary & {
+    /** The load beside the measured events. */
+    deliveriesPerSecond: number;
+  };
+}
+
+export interface HangingResult {
+  alone: LatencySummary;
+  beside: LatencySummary;
+  /** The p99 of `beside` divided by that of `alone`. */
+  p99Ratio: number;
+  endpoints: number;
+  /** Deliveries to the endpoints that wait when the measurement starts. */
+  waiting: number;
+}
+
+export interface WorkersResult {
+  /** Each has one subscription. */
+  accounts: number;
+  results: { workers: number; deliveriesPerSecond: number }[];
+}
+
+/** Without HTTP: every attempt succeeds at once. */
+export interface StoreResult {
+  /** Each has one subscription. */
+  accounts: number;
+  deliveriesPerSecond: number;
+}
+
+export interface AccountResult {
+  subscriptions: number;
+  /** Of each receiver. */
+  responseMs: number;
+  /** The most requests that the account may have in flight. */
+  inFlight: number;
+  deliveriesPerSecond: number;
+  /** The highest rate with these requests in flight. */
+  bound: number;
+}
+
+/** Milliseconds that the statements of the worker take in the server per 1,000 deliveries, by the name of the statement. */
+export type StatementTimes = Record<string, number>;
+
+export interface HistoryResult {
+  sizes: {
+    storedDeliveries: number;
+    deliveriesPerSecond: number;
+    /** Events that are fanned out, sent and settled. */
+    newEvents: StatementTimes;
+    /** Deliveries that wait when the worker starts: claimed, sent and settled. */
+    backlog: StatementTimes;
+  }[];
+  /** The sum of the times with the large history divided by that with the small one. */
+  growth: { newEvents: number; backlog: number };
+}
+
+/** Our row in the tables. */
+export const ours = 'deedwire';
+
+export function ratesMarkdown({ rounds, perRound, workloads: each, unavailable }: RatesResult): string {
+  const title = `Deliveries per second: ${rounds} interleaved rounds of ${perRound} deliveries, medians. "ours" is the rate of ${ours} divided by that of the row in the same round.`;
+  const missing = Object.entries(unavailable).map(([name, reason]) => `${name}: ${reason}`);
+  const retries = each.flatMap(({ results }) => results).reduce((total, result) => total + result.retries, 0);
+  const repeated = retries === 0 ? [] : [`${retries} attempts timed out and were repeated.`];
+  return [title, ...each.map(workloadTable), ...missing, ...repeated].join('\n\n');
+}
+
+function workloadTable({ name, title, results, ratios }: RatesResult['workloads'][number]): string {
+  const ratioTo = new Map<string, number | null>(Object.entries(ratios));
+  return markdownTable([
+    [`(${name}) ${title}`, 'per second', 'ours', 'CPU per delivery', 'CPU of the store', 'WAL'],
+    ...results.map((result) => [
+      result.name,
+      Math.round(result.perSecond).toLocaleString('en-US'),
+      `${(ratioTo.get(result.name) ?? 1).toFixed(2)} ×`,
+      cell(result.cpuMicroseconds, 'µs'),
+      cell(result.storeCpuMicroseconds, 'µs'),
+      cell(result.walBytes, 'B'),
+    ]),
+  ]);
+}
+
+function cell(value: number | null, unit: string): string {
+  return value === null ? '–' : `${value.toFixed(0)} ${unit}`;
+}
+
+export function latencyMarkdown({ idle, halfLoad }: LatencyResult): string {
+  return markdownTable([
+    latencyHeader('Commit to first byte'),
+    latencyRow('idle', idle),
+    latencyRow(`with ${Math.round(halfLoad.deliveriesPerSecond).toLocaleString('en-US')} deliveries/s`, halfLoad),
+  ]);
+}
+
+export function hangingMarkdown({ alone, beside, p99Ratio, endpoints, waiting }: HangingResult): string {
+  return [
+    markdownTable([
+      latencyHeader('Commit to first byte of one account'),
+      latencyRow('alone', alone),
+      latencyRow(`beside ${endpoints.toLocaleString('en-US')} endpoints that hang`, beside),
+    ]),
+    `${waiting.toLocaleString('en-US')} deliveries to these endpoints are waiting. p99: ${p99Ratio.toFixed(2)} ×.`,
+  ].join('\n\n');
+}
+
+export function workersMarkdown({ accounts, results }: WorkersResult): string {
+  return markdownTable([
+    [`${accounts} accounts with one subscription each`, 'per second'],
+    ...results.map((result) => [
+      result.workers === 1 ? '1 worker' : `${result.workers} workers`,
+      Math.round(result.deliveriesPerSecond).toLocaleString('en-US'),
+    ]),
+  ]);
+}
+
+export function storeMarkdown({ accounts, deliveriesPerSecond }: StoreResult): string {
+  return markdownTable([
+    [`${accounts} accounts with one subscription each`, 'per second'],
+    ['without HTTP', Math.round(deliveriesPerSecond).toLocaleString('en-US')],
+  ]);
+}
+
+export function accountMarkdown(result: AccountResult): string {
+  const { subscriptions, responseMs, inFlight, deliveriesPerSecond, bound } = result;
+  return markdownTable([
+    [`One account, ${subscriptions} receivers that respond after ${responseMs} ms`, 'per second'],
+    ['measured', Math.round(deliveriesPerSecond).toLocaleString('en-US')],
+    [`bound: ${inFlight} requests in flight`, Math.round(bound).toLocaleString('en-US')],
+  ]);
+}
+
+export function historyMarkdown({ sizes, growth }: HistoryResult): string {
+  const header = sizes.map(({ storedDeliveries }) => storedDeliveries.toLocaleString('en-US'));
+  const table = (title: string, kind: 'newEvents' | 'backlog'): string => {
+    const names = new Set(sizes.flatMap((size) => Object.keys(size[kind])));
+    const rows = [...names].map((name) => [name, ...sizes.map((size) => (size[kind][name] ?? 0).toFixed(2))]);
+    const sums = sizes.map((size) => sum(size[kind]).toFixed(2));
+    return markdownTable([[title, ...header], ...rows, [`sum: ${growth[kind].toFixed(2)} ×`, ...sums]]);
+  };
+  const rates = sizes.map((size) => Math.round(size.deliveriesPerSecond).toLocaleString('en-US'));
+  return [
+    'Milliseconds of the statements of the worker per 1,000 deliveries, by the number of stored deliveries.',
+    table('new events', 'newEvents'),
+    table('waiting when the worker starts', 'backlog'),
+    `Deliveries per second: ${rates.join(' and ')}.`,
+  ].join('\n\n');
+}
+
+/** The time of all statements. */
+export function sum(times: StatementTimes): number {
+  return Object.values(times).reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,117 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import {
+  addTeamMember,
+  convertReferral,
+  createLender,
+  createOrganization,
+  createPartner,
+  createReferralForPartner,
+  issueCredential,
+  type OperatorContext,
+  setClientLimit,
+  systemRandom,
+} from '@deedwire/actions';
+import type { InterfaceName } from '@deedwire/domain';
+import { createLogin } from '@deedwire/embedded-postgres';
+import { migrate } from '@deedwire/store';
+import { Client } from 'pg';
+import { createBenchStore } from '../bench-store.ts';
+import { type Shape, shapes } from './shapes.ts';
+
+/** The accounts that send the queries, in a migrated database. */
+export interface World {
+  /** With the rights of a superuser, for the peers. */
+  databaseUrl: string;
+  /** The URL of the database for our app of each interface. */
+  appDatabaseUrls: Record<InterfaceName, string>;
+  /** As in WEBHOOK_SECRET_KEYS. */
+  secretKeys: string;
+  /** The accounts that send a shape, by the name of the shape. */
+  callers: ReadonlyMap<string, readonly Caller[]>;
+}
+
+export interface Caller {
+  /** For our app. */
+  credentials: Record<string, string>;
+  /** The id of the account as in the database, for the peers, which trust it. */
+  accountId: string;
+}
+
+const referrals = 120;
+
+/**
+ * @param databaseUrl an empty database
+ * @param accountsMax of each shape
+ */
+export async function createWorld(databaseUrl: string, accountsMax: number): Promise<World> {
+  await migrate(databaseUrl);
+  const store = createBenchStore(databaseUrl);
+  const operator = { name: 'bench', host: hostname(), requestId: randomUUID() };
+  const context = { store, gidNamespace: 'service', now: () => new Date(), random: systemRandom, operator };
+  const organization = await createOrganization(context, { name: 'Bench' });
+  const callers = new Map<string, Caller[]>();
+  for (const shape of shapes) {
+    const accounts = Array.from({ length: Math.min(shape.accounts, accountsMax) }, () =>
+      createCaller(context, organization.id, shape),
+    );
+    // The store has few connections.
+    callers.set(shape.name, await Promise.all(accounts));
+  }
+  await store.close();
+  // The plans of all contestants rely on the same statistics.
+  const client = new Client(databaseUrl);
+  await client.connect();
+  await client.query('vacuum analyze');
+  await client.end();
+  return {
+    databaseUrl,
+    appDatabaseUrls: {
+      lender: await createLogin(databaseUrl, 'bench_lender_api', 'lender_api'),
+      partner: await createLogin(databaseUrl, 'bench_partner_api', 'partner_api'),
+    },
+    secretKeys: `bench:${randomBytes(32).toString('base64')}`,
+    callers,
+  };
+}
+
+async function createCaller(context: OperatorContext, organizationId: string, shape: Shape): Promise<Caller> {
+  const account = await createAccount(context, organizationId, shape);
+  const { interfaceName } = shape;
+  const issued = await issueCredential(context, { interfaceName, accountId: account, clientId: null });
+  // The bench measures the rate limit as well, but not its refusals.
+  await setClientLimit(context, { clientId: issued.clientId, maximum: 1_000_000_000, restoreRate: 1_000_000_000 });
+  return {
+    credentials: {
+      'X-Service-Client-Id': issued.clientId,
+      'X-Service-API-Key': issued.apiKey,
+      'X-Service-Organization-Id': issued.organizationId,
+    },
+    accountId: account.split('/').at(-1) ?? '',
+  };
+}
+
+async function createAccount(context: OperatorContext, organizationId: string, { members }: Shape): Promise<string> {
+  if (members === null) return createPartnerWithReferrals(context, organizationId);
+  const { id } = await createLender(context, { organizationId, name: 'Northwind Building Society' });
+  for (let number = 1; number <= members; number += 1) {
+    const details = { firstName: `Ada ${number}`, lastName: 'Fairbank', email: `ada.${number}@northwind.example` };
+    await addTeamMember(context, { lenderId: id, ...details });
+  }
+  return id;
+}
+
+async function createPartnerWithReferrals(context: OperatorContext, organizationId: string): Promise<string> {
+  const partner = await createPartner(context, { organizationId, name: 'Keystone Estate Agents' });
+  for (let number = 1; number <= referrals; number += 1) {
+    const { id } = await createReferralForPartner(context, {
+      partnerId: partner.id,
+      clientName: `Client ${number}`,
+      clientEmail: `client-${number}@example.com`,
+      externalReference: `KEY-${number}`,
+      note: 'Prefers calls after five, and asked for a fixed fee.',
+    });
+    if (number % 2 === 0) await convertReferral(context, { referralId: id });
+  }
+  return partner.id;
+}

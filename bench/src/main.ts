@@ -1,0 +1,14 @@
+/** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
+import { benches } from './benches/index.ts';
+import { helpText, parseCommand } from './command-line.ts';
+
+const command = parseCommand(process.argv.slice(2), benches);
+if (command.kind === 'help') process.stdout.write(helpText(benches));
+else if (command.kind === 'invalid') {
+  process.stderr.write(`${command.problem}\n\n${helpText(benches)}`);
+  process.exitCode = 2;
+} else {
+  const { bench, json, options } = command;
+  const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
+  process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
+}
