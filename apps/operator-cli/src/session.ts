@@ -49,7 +49,7 @@ function userName(): string {
   }
 }
 
-/** Applies the migrations that this build needs. Returns the names of those that were missing. */
+/** Applies the migrations that this build needs. Returns the names of the applied ones. */
 export async function migrateDatabase({ env }: Shell, options: { cell?: number }): Promise<{ applied: string[] }> {
   const config = readOperatorConfig(env);
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), options);

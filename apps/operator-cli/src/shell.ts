@@ -4,7 +4,7 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** What a command reads from and writes to. Tests pass their own, to run commands in their process. */
+/** The environment and the streams of a command. Tests pass their own, to run commands in their process. */
 export interface Shell {
   readonly env: Environment;
   readonly stdout: Output;

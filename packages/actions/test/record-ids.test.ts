@@ -6,7 +6,7 @@ import { world } from './support/world-of-file.ts';
 const nextNumber = async () => String((await world.sql(`select nextval('record_number') as number`))[0]?.['number']);
 const repeatFrom = (number: string) => world.sql(`select setval('record_number', $1, false)`, [number]);
 
-// As if the clock stood still: each id is the next number, and a number that is set back repeats ids.
+// Simulates a clock that stands still: each id is the next number, and a number that is set back repeats ids.
 test('a mutation draws other ids when those that it drew already exist', async () => {
   await world.sql(
     `create or replace function new_record_id() returns bigint language sql

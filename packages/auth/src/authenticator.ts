@@ -36,8 +36,8 @@ export interface AuthenticatorOptions {
   /**
    * Returns null if the key does not exist. If it rejects, `authenticate` rejects with the same error.
    *
-   * @param isProven the request contains a key that was valid when it was read last. All other lookups together must not
-   * be able to delay those of proven keys, because anyone can cause them.
+   * @param isProven the request contains a key that was valid when it was read last. Anyone can cause other lookups, so
+   *   they must not be able to delay the lookups of proven keys.
    */
   findApiKey: (keyId: string, isProven: boolean) => Promise<StoredApiKey | null>;
   /** Called after a key is accepted, at most once a minute per key. Must not throw. */

@@ -74,7 +74,7 @@ export interface GraphqlHandlerOptions {
 
 export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
 
-/** Serves one interface. Every request gets a response, whatever it contains and whatever fails. */
+/** Serves one interface. Every request receives a response, whatever it contains and whatever fails. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
   const versions = options.versions.map((version) => ({

@@ -324,7 +324,7 @@ describe('bodies', () => {
       else await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
     }
     expect(received).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n(?:.*\r\n)*Connection: close\r\n/);
-    // What the server has read, and what the buffers of both sockets hold.
+    // The bytes that the server has read, and those in the buffers of both sockets.
     expect(socket.bytesWritten - socket.writableLength).toBeLessThan(16_000_000);
   });
 

@@ -9,8 +9,8 @@ import type { Database } from '../src/index.ts';
 import { selectReferrals } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
-// All referrals belong to 20 accounts. Those of account 1 are the oldest, so that a plan that scans the records of all accounts
-// reads all of them.
+// All referrals belong to 20 accounts. The oldest ones belong to account 1, so that a plan that scans the records of all
+// accounts reads all of them.
 const fill = `
   insert into organization (id, name) values (1, 'Test');
   insert into account (id, interface, organization_id, name) select n, 'partner', 1, 'Test' from generate_series(1, 1000) n;

@@ -92,7 +92,7 @@ function undefinedDirectives(document: DocumentNode): Map<string, DirectiveNode>
   return found;
 }
 
-/** Adds a permissive definition of each undefined directive, because the definitions may be those of a framework. */
+/** Adds a permissive definition of each undefined directive, because a framework may define it. */
 function withUndefinedDirectives(document: DocumentNode): DocumentNode {
   const missing = undefinedDirectives(document);
   if (missing.size === 0) return document;

@@ -49,7 +49,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
     exclusive ||= open.exclusive && branches.length > 1;
     for (const branch of branches) {
       const inner = conjunctionOf(document, branch).choices.map((choice) => choice.branches);
-      // A branch that refers back to its own choice adds no alternative to those of its siblings.
+      // A branch that refers back to its own choice adds no alternative to its siblings.
       if (inner.some((each) => outer.includes(each))) continue;
       const nextAround = new Map([...inner.map((each) => [each, outer] as const), ...around]);
       expand([...conjunction.schemas, ...branch], new Set([...decided, open.branches]), nextAround);

@@ -4,7 +4,7 @@ import { addMonths } from './days.ts';
 import { workspaceRules } from './rules.ts';
 import { unlisted, type VersionState } from './version-status.ts';
 
-/** What the lifecycle rules of a package depend on. */
+/** The facts of a package that the lifecycle rules depend on. */
 export interface Lifecycle {
   /** The day of the release, `YYYY-MM-DD` in UTC. */
   readonly today: string;

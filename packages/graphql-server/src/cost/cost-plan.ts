@@ -88,7 +88,7 @@ export function prepareDocument(document: DocumentNode): PreparedDocument {
 /**
  * Plans the cost of an operation of a valid document.
  *
- * @param variables only those of `planVariables` are read
+ * @param variables only the values of `planVariables` are read
  */
 export function planCost(
   schema: GraphQLSchema,

@@ -1,4 +1,6 @@
-/** What the fields of one schema version cost, as its manifest publishes it. Coordinates are of the form `Type.field`. */
+/**
+ * The costs of the fields of one schema version, as published by its manifest. Coordinates are of the form `Type.field`.
+ */
 export interface OperationCosts {
   /** Points of each returned value. Defaults to 1 for an object and to 0.03 for a scalar, an enum value or a list of them. */
   readonly weights: Readonly<Record<string, number>>;

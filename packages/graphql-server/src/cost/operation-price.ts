@@ -161,7 +161,7 @@ interface Expense {
   cost: MilliPoints;
 }
 
-/** The field whose values alone, without the fields below them, cost most. */
+/** The field with the most expensive values, not counting the fields below them. */
 function findMostExpensive({ root, introspection, introspectionCost }: PricedPlan, variables: Variables): Expense {
   const ofIntrospection = introspection === null ? [] : [{ path: shorten(introspection), cost: introspectionCost }];
   return [...expensesOf(root, '', 1, variables), ...ofIntrospection].reduce((one, other) =>

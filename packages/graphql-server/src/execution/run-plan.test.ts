@@ -54,7 +54,7 @@ const sdl = /* GraphQL */ `
   }
 `;
 
-/** What a resolver does at a place of the response. */
+/** The behavior of a resolver at a place of the response. */
 const behaviors = [
   'value',
   'value',

@@ -30,7 +30,7 @@ interface Run {
 /** A run that has begun. */
 export interface RunningPlan {
   result: ExecutionResult | Promise<ExecutionResult>;
-  /** Calls no more resolvers, and aborts those that listen to the signal. */
+  /** Calls no further resolvers, and aborts the resolvers that listen to the signal. */
   abort: () => void;
 }
 
@@ -284,7 +284,7 @@ function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** What graphql passes to resolvers. Most resolvers ignore it, so the parts are computed when they are read. */
+/** The `info` argument of resolvers. Most resolvers ignore it, so its parts are computed when they are read. */
 class ResolveInfo implements GraphQLResolveInfo {
   readonly #run: Run;
   readonly #field: FieldPlan;

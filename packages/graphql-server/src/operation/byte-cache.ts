@@ -26,7 +26,7 @@ export function createByteCache<Value>(maxBytes: number): ByteCache<Value> {
       const known = used.take(key) ?? fresh.take(key);
       if (!known) return undefined;
       latest = { key, value: known.value };
-      // An entry that `used` discards gets another chance among the fresh ones.
+      // An entry that `used` discards returns to the fresh ones.
       for (const [discardedKey, discarded] of used.add(key, known)) fresh.add(discardedKey, discarded);
       return known.value;
     },

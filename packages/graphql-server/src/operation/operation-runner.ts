@@ -50,7 +50,7 @@ export interface OperationLimits extends DocumentLimits {
 const graphqlPlugin: Plugin = {
   // graphql's own `execute` supports `abortSignal`. Yoga's default executor reads it from `args.signal` instead.
   onExecute: ({ setExecuteFn }) => setExecuteFn(interpret),
-  // Yoga adds all rules of graphql to those that are given. One of them takes quadratic time.
+  // Yoga adds all rules of graphql to the given ones. One of them takes quadratic time.
   onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
 };
 

@@ -23,7 +23,7 @@ export interface DocumentPipeline {
   validate: (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
 }
 
-/** Our rule, and those of graphql except one that takes quadratic time. `checkMergeableFields` replaces it. */
+/** Our rule and graphql's rules, except one that takes quadratic time. `checkMergeableFields` replaces it. */
 const rules: readonly ValidationRule[] = [
   ...specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule),
   StorableTextRule,

@@ -10,7 +10,7 @@ import {
 import type { AuthenticatedClient } from '@deedwire/auth';
 import DataLoader from 'dataloader';
 
-/** What use cases of either interface need. */
+/** The dependencies of the use cases of either interface. */
 export type InterfaceActionContext = WebhookActionContext & LenderContext;
 
 /** The context of resolvers. Each operation has its own. */

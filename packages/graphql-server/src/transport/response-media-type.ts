@@ -10,7 +10,7 @@ interface Range {
  * acceptable. A client that does not name `application/graphql-response+json` gets `application/json`, even for a wildcard.
  */
 export function negotiateMediaType(accept: string | undefined): ResponseMediaType | null {
-  // What most clients send.
+  // Most clients send this.
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
   if (accept.trim() === '') return 'application/json';
   const ranges = accept.split(',').flatMap(parseRange);

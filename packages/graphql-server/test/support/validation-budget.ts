@@ -71,7 +71,7 @@ export interface Evolution {
 /** Changes documents at random and continues with those that take the most CPU time. Fails if a verdict is wrong. */
 export function evolveDocuments(changes: number): Evolution {
   warmUp(schema, requestLimits);
-  /** Only documents that parse: those that do not take less time, and most of their changes do not parse either. */
+  /** Only documents that parse. Others take less time, and most of their changes do not parse either. */
   let population = Object.values(hostileDocuments).flatMap((query) =>
     read(query).rejection?.code === 'GRAPHQL_PARSE_FAILED' ? [] : [{ query, cpuMs: cpuMsOf(query) }],
   );

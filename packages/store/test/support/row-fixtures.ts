@@ -9,7 +9,7 @@ export interface RowFixture {
   insert: string | null;
   /** Whether the rows belong to a record of an interface. */
   isChild: boolean;
-  /** What a policy refuses although the role has the right: `<role> <operation>`. */
+  /** Operations that a policy refuses although the role has the right: `<role> <operation>`. */
   neverFor?: readonly string[];
 }
 
