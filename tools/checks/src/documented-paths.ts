@@ -24,7 +24,7 @@ export function documentedPaths(text: string): string[] {
   return [...new Set(paths)];
 }
 
-/** Those of `paths` that match no file and no folder below `root`. */
+/** Returns the paths that match no file and no folder below `root`. */
 export function missingPaths(paths: readonly string[], root: string): string[] {
   return paths.filter((path) => globSync(path, { cwd: root }).length === 0);
 }

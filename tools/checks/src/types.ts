@@ -27,7 +27,7 @@ export async function checkTypes(): Promise<CommandResult> {
   };
 }
 
-/** Without --force, `tsc -b` compares our files only, not those of installed dependencies. */
+/** Without --force, `tsc -b` compares our files only, not the installed dependencies. */
 function dependenciesMayHaveChanged(): boolean {
   const lockfile = statSync(join(workspaceRoot, 'pnpm-lock.yaml'));
   const lastBuild = statSync(join(workspaceRoot, buildInfo), { throwIfNoEntry: false });

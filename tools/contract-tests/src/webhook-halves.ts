@@ -16,7 +16,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-/** What a coordinate of the SDL declares, and its description. */
+/** The declaration of a coordinate of the SDL, and its description. */
 export interface Declaration {
   readonly signature: string;
   readonly description: string;

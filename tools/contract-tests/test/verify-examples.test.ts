@@ -38,12 +38,12 @@ interface Request {
 
 interface Case extends Request {
   name: string;
-  /** What `webhook-signing` decides about the request without its X-Service headers. */
+  /** The verdict of `webhook-signing` about the request without its X-Service headers. */
   verdict: Verdict;
   expected: Verdict;
 }
 
-/** What a verifier accepts although `webhook-signing` rejects it, and why. Deedwire signed these requests. */
+/** The cases that a verifier accepts although `webhook-signing` rejects them, and why. Deedwire signed these requests. */
 const lenient: Readonly<Record<string, string>> = {
   'webhook-signature: two values joined': 'a matching signature follows ", " and not only a space',
   'webhook-signature: two spaces': 'a matching signature follows two spaces',
@@ -87,7 +87,7 @@ function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([other]) => other === name).map(([, value]) => value);
 }
 
-/** What signing produces verifies with the secret, and during a rotation with the next one alone. */
+/** A signature verifies with the secret, and during a rotation also with the next secret only. */
 function signCases({ name, timestamp, secret, nextSecret, headers, ...body }: Vectors['sign'][0]): Case[] {
   return [secret, ...(nextSecret === undefined ? [] : [nextSecret])].map((key) =>
     toCase(`signed: ${name}`, {
@@ -179,7 +179,7 @@ function line({ now, body, secrets, headers }: Case): string {
 
 interface Language {
   name: string;
-  /** What has to be installed. */
+  /** The programs that must be installed. */
   programs: readonly string[];
   /** The verifier, from the root of the repository. */
   file: string;
@@ -393,7 +393,7 @@ test('the page lists the file of each language', () => {
   );
 });
 
-/** What a file may have around the function: imports, and the declaration of a package, a module or a class. */
+/** Code that a file may have around the function: imports, and the declaration of a package, a module or a class. */
 const boilerplate =
   /^(?:import|from|using|package|require|module|public (?:static|final) class) ?\(?[\w ".,*;]*\{?$|^\t"[\w/]+"$|^<\?php$|^[{}()]$|^end$/;
 

@@ -4,7 +4,7 @@ import type { WorkspacePackage } from './workspace-packages.ts';
 export interface ReleasePlan {
   /** Packages that the registry does not have, each after its dependencies. */
   publish: WorkspacePackage[];
-  /** Packages and apps without a tag: those to be published, and those that an interrupted run has published. */
+  /** Packages and apps without a tag: to be published now, or published by an interrupted run. */
   tag: WorkspacePackage[];
 }
 

@@ -58,7 +58,7 @@ export function openRegistry(url: string | null): Registry {
   };
 }
 
-/** What `pnpm view <name> versions --json` prints: a string if there is only one version. */
+/** The output of `pnpm view <name> versions --json`: a string if there is only one version. */
 type View = string | string[] | { error?: { code?: string } };
 
 function parse(stdout: string): View {

@@ -19,7 +19,7 @@ export interface RecordedChange {
   readonly message: string;
 }
 
-/** What a release changed in one subject. Changes of descriptions are omitted: both lists may be empty. */
+/** The changes of a release in one subject. Changes of descriptions are omitted: both lists may be empty. */
 export interface SubjectRecord {
   /** Whether the release is the first one that contains the subject. Its elements are then not listed. */
   readonly isFirst: boolean;
@@ -46,7 +46,7 @@ export function readRecords(packageFolder: string): ReleaseRecords {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Adds the record of a release to those of the package. */
+/** Adds the record of a release to the records of the package. */
 export function writeRecord(packageFolder: string, version: string, record: ReleaseRecord): void {
   const records = { ...readRecords(packageFolder), [version]: record };
   writeFileSync(join(packageFolder, recordsFile), `${JSON.stringify(records, null, 2)}\n`);

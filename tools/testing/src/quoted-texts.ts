@@ -12,7 +12,7 @@ export function quotingSections(page: string, part: string): QuotingSection[] {
   return sections.map((section) => ({ heading: section.split('\n', 1)[0] ?? '', quotes: quotedLines(section) }));
 }
 
-/** What stands below the heading of level 2 `part`. */
+/** The text below the heading of level 2 `part`. */
 export function partOf(page: string, part: string): string {
   const found = page.split(/^## /m).find((text) => text.startsWith(`${part}\n`));
   if (found === undefined) throw new Error(`The page has no part ${JSON.stringify(part)}.`);
@@ -24,7 +24,7 @@ export function quotedLines(text: string): string[] {
   return [...text.matchAll(/^```text\n(.*?)^```$/gms)].flatMap(([, block = '']) => block.trimEnd().split('\n'));
 }
 
-/** Those of `quotes` that none of the emitted texts equals. In a quote, `…` stands for any characters but a line feed. */
+/** The quotes that none of the emitted texts equals. In a quote, `…` stands for any characters but a line feed. */
 export function staleQuotes(quotes: readonly string[], emitted: readonly string[]): string[] {
   return quotes.filter((quote) => {
     const literals = quote.split('…').map((literal) => literal.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));

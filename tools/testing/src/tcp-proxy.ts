@@ -23,7 +23,10 @@ export interface TcpProxy {
 }
 
 export interface StatementFault {
-  /** `before`: the server never gets the statement. `after`: it runs the statement, but the client gets no response. */
+  /**
+   * `before`: the statement does not reach the server. `after`: the server runs the statement, but the client gets no
+   * response.
+   */
   when: 'before' | 'after';
   /** Runs before the connection is broken. */
   act?: () => Promise<unknown>;

@@ -139,7 +139,7 @@ test('numbers without gaps when the clock of the database is set back', { timeou
   const { t, observer, received } = system;
   const load = system.startLoad();
   await received.waitForMore(20);
-  // New sessions see a clock that is 10 s behind: their names of functions mean these ones.
+  // New sessions see a clock that is 10 s behind, because their search path finds these functions first.
   await observer.run(`
     do $$ begin
       create schema faults;

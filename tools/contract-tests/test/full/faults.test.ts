@@ -103,7 +103,7 @@ test.each([
   await system.received.waitForMore(20);
   await breakDatabase();
   await system.received.waitForMore(50);
-  // What was unsettled cannot be read from a database that is unavailable.
+  // Unsettled deliveries cannot be read from a database that is unavailable.
   await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
   for (const { adminUrl } of [...system.apis, ...system.workers])
     expect((await fetch(`${adminUrl}/health`)).ok).toBe(true);

@@ -122,7 +122,7 @@ describe('the declarations compile without errors', () => {
   });
 });
 
-/** With the size of an installation in kB, at most. A larger package may contain what nobody imports. */
+/** With the maximum size of an installation in kB. A larger package probably contains unused files. */
 describe.each([
   ['@deedwire/contract-check', 1_200],
   ['@deedwire/lender-schema', 300],

@@ -17,7 +17,7 @@ import { type SentDelivery, type SignedLoad, startSignedLoad } from '../support/
 
 const timeout = 300_000;
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
-/** What the worker signs with, before, during and after the overlap. */
+/** The secrets with which the worker signs before, during and after the overlap. */
 const before = { secret: oldSecret, nextSecret: null };
 const overlap = { secret: oldSecret, nextSecret: newSecret };
 const after = { secret: newSecret, nextSecret: null };

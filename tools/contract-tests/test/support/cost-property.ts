@@ -13,7 +13,7 @@ import { createRandom } from './random.ts';
 const maxBytes = 1_000_000;
 const maxPoints = 1000;
 
-/** What the documentation promises, as literals. */
+/** The promises of the documentation, as literals. */
 const largest: LargestValues = {
   characters: {
     'Lender.name': 200,
@@ -68,7 +68,7 @@ export const pricedVersions = (['lender', 'partner'] as const).flatMap((name) =>
 );
 
 export interface Outcome {
-  /** What contradicts the promises of the costs. At most 5. */
+  /** Contradictions to the promises of the costs. At most 5. */
   problems: string[];
   /** The number of operations that were executed. */
   executed: number;

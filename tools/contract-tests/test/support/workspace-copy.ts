@@ -9,7 +9,7 @@ export const workspaceRoot = join(import.meta.dirname, '../../../..');
 /** An installed copy of this workspace, in a separate git repository. */
 export interface WorkspaceCopy {
   folder: string;
-  /** What the commands of the copy have in their environment, beside that of this process. */
+  /** The environment of the commands of the copy, in addition to that of this process. */
   env: Readonly<Record<string, string>>;
   /** Runs pnpm in the copy. Rejects with its complete output if it fails. */
   pnpm(...args: string[]): Promise<string>;

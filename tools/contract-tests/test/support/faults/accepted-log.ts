@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the APIs accepted. It is on the disk before the load goes on, so that no fault can change it. */
+/** The requests that the APIs accepted. Each is on disk before the load continues, so that no fault can change it. */
 export interface AcceptedLog {
   path: string;
   add(entry: AcceptedEvent): Promise<void>;

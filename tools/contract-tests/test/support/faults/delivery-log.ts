@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { acknowledge, type ReceivedRequest, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 
-/** What a receiver got. The body is kept as a digest, because a long run has hundreds of thousands of requests. */
+/**
+ * A request that a receiver got. The body is kept as a digest, because a long run has hundreds of thousands of requests.
+ */
 export interface ReceivedDelivery {
   /** The path of the callback URL. */
   path: string;

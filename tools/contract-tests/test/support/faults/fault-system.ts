@@ -12,7 +12,7 @@ import { startLoad, type Load } from './load.ts';
 export interface FaultSystemOptions {
   /** Each has two subscriptions. */
   accounts: number;
-  /** `WORKER_LEASE_MS`. A worker that gets no processor time for so long loses its shards. */
+  /** `WORKER_LEASE_MS`. A worker without processor time for this long loses its shards. */
   leaseMs: number;
   server?: PostgresServer;
 }
@@ -28,14 +28,14 @@ export interface FaultSystem {
   accepted: AcceptedLog;
   received: DeliveryLog;
   interruptions: Interruptions;
-  /** What earlier comparisons of the same system have found. */
+  /** The findings of earlier comparisons of the same system. */
   compared: { unexplained: number; unobserved: number };
   /** The running workers. A test replaces those that it ends. */
   workers: RunningApp[];
   apis: RunningApp[];
   clientOf: (accountId: string) => Client;
   addWorker(env?: Record<string, string>): Promise<RunningApp>;
-  /** Starts a partner API on a port that no other server gets when the API has been killed. It gets no load yet. */
+  /** Starts a partner API, without load. No other server gets its port after the API was killed. */
   startApi(env?: Record<string, string>): Promise<RunningApp>;
   /** Kills an API without warning and starts another one. */
   replaceApi(api: RunningApp): Promise<void>;

@@ -4,7 +4,7 @@ import type { FaultSystem } from './fault-system.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { LoadResult } from './load.ts';
 
-/** What an API may answer during a fault: no client error, and not INTERNAL_SERVER_ERROR. */
+/** The responses that an API may send during a fault: no client error, and not INTERNAL_SERVER_ERROR. */
 const expectedFailures = ['503 SERVICE_UNAVAILABLE', '503 OPERATION_TIMEOUT', 'IDEMPOTENCY_IN_PROGRESS', 'no response'];
 
 /** The maximum of concurrent requests of a lane: a worker that loses its lease repeats at most so many of each. */

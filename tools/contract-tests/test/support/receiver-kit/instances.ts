@@ -4,7 +4,7 @@ import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { createKitReceiver } from './kit-receiver.ts';
 import { type Observed, observe } from './observe.ts';
 
-/** Two receivers behind one address, which get requests in turn, as from a load balancer. They share a database. */
+/** Two receivers with one address, which receive requests in turn, as from a load balancer. They share a database. */
 export interface Instances extends Observed {
   /** The callback URL. */
   url: string;
