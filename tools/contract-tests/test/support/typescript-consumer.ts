@@ -73,45 +73,42 @@ compareApiReports.unknown;
 export const manifest: Manifest = 1;
 `;
 
-export const moduleKinds = {
-  'an ES module': { file: 'consumer.mts', options: ['--module', 'nodenext', '--moduleResolution', 'nodenext'] },
-  'a CommonJS module': { file: 'consumer.cts', options: ['--module', 'nodenext', '--moduleResolution', 'nodenext'] },
+const nodenext = ['--module', 'nodenext', '--moduleResolution', 'nodenext'];
+
+/** The modules that import every entry point. */
+export const consumers = {
+  'an ES module': { file: 'consumer.mts', options: nodenext },
+  'a CommonJS module': { file: 'consumer.cts', options: nodenext },
   'a bundled module': { file: 'consumer.ts', options: ['--module', 'esnext', '--moduleResolution', 'bundler'] },
 };
 
 /** A release of TypeScript, or the one that this workspace compiles with. */
 export type Compiler = `${number}.${number}.${number}` | 'of this workspace';
 
-/** Installs the published packages beside the compilers. */
-export function installWithCompilers(...compilers: Compiler[]): Promise<InstalledPackages> {
+/** Installs the published packages beside the compilers, and writes the consumers. */
+export async function installWithCompilers(...compilers: Compiler[]): Promise<InstalledPackages> {
   const { version } = readJson(join(workspaceRoot, 'node_modules/@types/node/package.json'));
   const aliases = compilers.map((release) => `typescript-${release}@npm:typescript@${release}`);
-  return installPackages(publishedPackages, [...aliases, `@types/node@${version}`]);
+  const project = await installPackages(publishedPackages, [...aliases, `@types/node@${version}`]);
+  await project.write('consumer.mts', consumer);
+  await project.write('consumer.ts', consumer);
+  // `import` of a CommonJS module compiles to `require`, which has no attributes.
+  await project.write('consumer.cts', consumer.replaceAll(" with { type: 'json' }", ''));
+  return project;
 }
 
-/** Resolves with the output, which is empty. Rejects with the errors. */
+/** Compiles a consumer, and other files with it. Resolves with the output, which is empty. Rejects with the errors. */
 export function compile(
   { folder }: InstalledPackages,
   compiler: Compiler,
-  options: readonly string[],
+  kind: keyof typeof consumers,
+  files: readonly string[] = [],
 ): Promise<string> {
+  const { file, options } = consumers[kind];
   const [modules, name] =
     compiler === 'of this workspace' ? [workspaceRoot, 'typescript'] : [folder, `typescript-${compiler}`];
-  const shared = ['--strict', '--exactOptionalPropertyTypes', '--resolveJsonModule', '--esModuleInterop'];
-  const target = ['--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--resolveJsonModule', '--esModuleInterop'];
+  const target = ['--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--outDir', 'compiled'];
   const script = join(modules, 'node_modules', name, 'bin/tsc');
-  return succeed(process.execPath, [script, ...shared, ...target, ...options], { cwd: folder });
-}
-
-/** Compiles a module that imports every entry point. */
-export async function compileConsumer(
-  project: InstalledPackages,
-  compiler: Compiler,
-  kind: keyof typeof moduleKinds,
-): Promise<string> {
-  const { file, options } = moduleKinds[kind];
-  // `import` of a CommonJS module compiles to `require`, which has no attributes.
-  const source = kind === 'a CommonJS module' ? consumer.replaceAll(" with { type: 'json' }", '') : consumer;
-  await project.write(file, source);
-  return compile(project, compiler, ['--noEmit', ...options, file]);
+  return succeed(process.execPath, [script, ...strict, ...target, ...options, file, ...files], { cwd: folder });
 }
