@@ -63,8 +63,8 @@ const require = createRequire(import.meta.url);
 /** The JSON Schemas of two drafts of JSON Schema, which another project published. */
 const drafts = ['06', '07'].map((draft) => require.resolve(`ajv/dist/refs/json-schema-draft-${draft}.json`));
 
-function folderWithContracts(): string {
-  const folder = mkdtempSync(join(scratch, 'empty-'));
+function folderWithContracts(parent = scratch): string {
+  const folder = mkdtempSync(join(parent, 'contracts-'));
   writeFileSync(join(folder, 'old.graphql'), oldSdl);
   writeFileSync(join(folder, 'new.graphql'), newSdl);
   for (const [i, draft] of drafts.entries()) writeFileSync(join(folder, `${i}.json`), readFileSync(draft));
@@ -74,44 +74,23 @@ function folderWithContracts(): string {
 }
 
 const graphql = ['graphql', '--from', 'old.graphql', '--to', 'new.graphql'];
-const withoutNpmWarnings = (stderr: string): string => stderr.replaceAll(/^npm warn .*\n/gm, '');
 
 /** npx installs the package for each call, so other tests run an installed one. */
-describe('npx in a folder without a package', () => {
-  let folder = '';
-  beforeAll(() => {
-    folder = folderWithContracts();
-  });
-
-  const check = (...args: string[]): CommandResult =>
-    command('npx', ['--yes', `--package=${tarball}`, 'contract-check', ...args], folder);
-
-  test('exits 1 for a bump that is too small', () => {
-    const { status, stdout, stderr } = check(...graphql, '--declared', 'minor');
-    expect({ status, stderr: withoutNpmWarnings(stderr) }).toEqual({ status: 1, stderr: '' });
-    expect(stdout).toContain('  major  Product.name\n         The type changed from String! to String.');
-  });
-
-  test('exits 0 for a bump that is large enough, and reads the standard input', () => {
-    const from = ['graphql', '--from', '-', '--to', 'new.graphql'];
-    const { status, stdout } = check(...from, '--declared', 'major', '--format', 'json');
-    expect({ status, verdict: JSON.parse(stdout).verdict }).toEqual({ status: 0, verdict: 'major' });
-  });
-
-  test('exits 2 with one line for invalid input', () => {
-    const { status, stdout, stderr } = check('graphql', '--from', 'lost.graphql', '--to', 'new.graphql');
-    expect({ status, stdout, stderr: withoutNpmWarnings(stderr) }).toEqual({
-      status: 2,
-      stdout: '',
-      stderr: 'lost.graphql: file not found\n',
-    });
-  });
+test('npx runs the package in a folder without a package.json', () => {
+  const args = ['--yes', `--package=${tarball}`, 'contract-check', ...graphql, '--declared', 'minor'];
+  const { status, stdout, stderr } = command('npx', args, folderWithContracts());
+  expect({ status, stderr: stderr.replaceAll(/^npm warn .*\n/gm, '') }).toEqual({ status: 1, stderr: '' });
+  expect(stdout).toContain('  major  Product.name\n         The type changed from String! to String.');
 });
+
+/** The projects in which the package is installed, by the major version of graphql. */
+const projects = new Map<string, string>();
 
 describe.each(['16', '17'])('with graphql %s', (major) => {
   let folder = '';
   beforeAll(() => {
     folder = folderWithContracts();
+    projects.set(major, folder);
     writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }');
     const args = ['install', '--no-audit', '--no-fund', tarball, `graphql@${major}`];
     const { status, stderr } = command('npm', args, folder);
@@ -159,6 +138,12 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
     expect(XMLValidator.validate(printed('junit'))).toBe(true);
   });
 
+  test('exits 0 for a bump that is large enough, and reads the standard input', () => {
+    const from = ['graphql', '--from', '-', '--to', 'new.graphql'];
+    const { status, stdout } = check(...from, '--declared', 'major', '--format', 'json');
+    expect({ status, verdict: JSON.parse(stdout).verdict }).toEqual({ status: 0, verdict: 'major' });
+  });
+
   test('compares the JSON Schemas of another project', () => {
     const drafts6And7 = ['json-schema', '--from', '0.json', '--to', '1.json', '--direction', 'consumer'];
     const { status, stdout } = check(...drafts6And7, '--format', 'json');
@@ -176,6 +161,7 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
   test('exits 2 with one line for invalid usage and invalid input', () => {
     writeFileSync(join(folder, 'broken.graphql'), 'type Query {\n  a:\n}');
     for (const [args, message] of [
+      [['graphql', '--from', 'lost.graphql', '--to', 'new.graphql'], 'lost.graphql: file not found\n'],
       [
         ['graphql', '--from', 'old.graphql', '--to', 'broken.graphql'],
         'broken.graphql:3: Syntax Error: Expected Name, found "}".\n',
@@ -223,13 +209,9 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
 
 describe('the GitHub Action', () => {
   const entry = join(packageFolder, 'action/main.mjs');
-  let folder = '';
-  beforeAll(() => {
-    folder = folderWithContracts();
-  });
 
   /** Runs the entry as GitHub does: the inputs and the files for outputs are in the environment. */
-  function runAction(inputs: Readonly<Record<string, string>>) {
+  function runAction(folder: string, inputs: Readonly<Record<string, string>>) {
     const [outputs, summary] = ['outputs', 'summary'].map((name) => join(folder, name));
     for (const file of [outputs, summary]) writeFileSync(file ?? '', '');
     const { status, stdout } = command(process.execPath, [entry], folder, {
@@ -250,7 +232,8 @@ describe('the GitHub Action', () => {
   const inputs = { command: 'graphql', from: 'old.graphql', to: 'new.graphql', declared: 'minor' };
 
   test('installs the package, annotates, writes the summary, the outputs and SARIF, and fails', () => {
-    const { status, stdout, outputs, summary } = runAction({ ...inputs, 'sarif-file': 'result.sarif' });
+    const folder = folderWithContracts();
+    const { status, stdout, outputs, summary } = runAction(folder, { ...inputs, 'sarif-file': 'result.sarif' });
     expect(stdout).toContain('::error file=new.graphql,line=9,title=major%3A Product.name (graphql/outputWidened)::');
     expect(outputs).toBe('verdict=major\npassed=false\n');
     expect(summary).toContain('| **major** | `Product.name` |');
@@ -258,13 +241,18 @@ describe('the GitHub Action', () => {
     expect(status).toBe(1);
   });
 
-  test('passes if the bump is large enough', () => {
-    const { status, outputs } = runAction({ ...inputs, declared: 'major' });
+  test('passes if the bump is large enough, and uses the installed package', () => {
+    const { status, outputs } = runAction(folderWithContracts(projects.get('17')), {
+      ...inputs,
+      declared: 'major',
+      package: 'lost.tgz',
+    });
     expect({ status, outputs }).toEqual({ status: 0, outputs: 'verdict=major\npassed=true\n' });
   });
 
   test('reports invalid input as an annotation', () => {
-    const { status, stdout, outputs } = runAction({ ...inputs, from: 'lost.graphql' });
+    const folder = folderWithContracts(projects.get('17'));
+    const { status, stdout, outputs } = runAction(folder, { ...inputs, from: 'lost.graphql' });
     expect(stdout).toContain('::error title=contract-check::lost.graphql: file not found\n');
     expect({ status, outputs }).toEqual({ status: 2, outputs: 'passed=false\n' });
   });
