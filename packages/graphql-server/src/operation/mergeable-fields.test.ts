@@ -120,6 +120,7 @@ test('visits the fields below a field of a fragment once for all operations that
   expect(visits).toBe(7);
 });
 
+// `test/full` and `test/long` compare more and larger documents.
 test('gives the same verdict as the rule of graphql', () => {
   let accepted = 0;
   let rejected = 0;
@@ -135,8 +136,8 @@ test('gives the same verdict as the rule of graphql', () => {
       if (errors.length > 0) rejected += 1;
       else accepted += 1;
     }),
-    { numRuns: 2000, seed: 1, endOnFailure: true },
+    { numRuns: 500, seed: 1, endOnFailure: true },
   );
   // Otherwise the comparison would say little.
-  expect(Math.min(accepted, rejected)).toBeGreaterThan(100);
+  expect(Math.min(accepted, rejected)).toBeGreaterThan(25);
 });
