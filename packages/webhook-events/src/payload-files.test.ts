@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { webhookEventTypes } from './event-types.ts';
+import { webhookEventTypes } from './generated/event-types.ts';
 import { parseWebhookBody } from './parse-webhook-body.ts';
 import { strict } from './strict.ts';
 

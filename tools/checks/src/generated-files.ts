@@ -7,8 +7,6 @@ const generatedPaths = [
   'packages/*/api/**',
   'packages/*/asyncapi/**',
   'packages/*/json-schema/**',
-  'packages/webhook-events/event-types.json',
-  'packages/webhook-events/versions.json',
   'packages/*/**/generated/**',
   'apps/*/**/generated/**',
   'tools/*/**/generated/**',
@@ -19,7 +17,6 @@ const generatedPaths = [
   'packages/*/tsconfig.json',
   'tools/*/tsconfig.json',
   'packages/webhook-events/fixtures/**',
-  'packages/webhook-events/versions.json',
 ];
 
 /** Runs every generator, reports the files that changed, and restores them. */

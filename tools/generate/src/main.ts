@@ -1,15 +1,11 @@
-import { run } from '@deedwire/checks';
 import { writeGenerated, type Generated } from './generated.ts';
 
 // Imported one after the other: each generator reads what the ones before have written, some of it by importing our packages.
 const generators: Record<string, () => Promise<Generated>> = {
   'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
-  'rule-pages': async () => {
-    const { succeeded, output } = await run('node', ['packages/contract-check/generate.ts']);
-    if (!succeeded) throw new Error(output);
-    return { files: new Map() };
-  },
+  'rule-ids': async () => await (await import('./rule-ids.ts')).ruleIds(),
   payloads: async () => await (await import('./payloads/payloads.ts')).payloads(),
+  'served-versions': async () => (await import('./served-versions.ts')).servedVersions(),
   'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),
   operations: async () => await (await import('./operations.ts')).operations(),
   'api-reports': async () => (await import('./api-reports/api-reports.ts')).apiReports(),

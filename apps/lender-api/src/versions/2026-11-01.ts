@@ -4,7 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import { addLender } from '../schema/lender.ts';
 import { addTeamMember } from '../schema/team-member.ts';
 
-export function schema20261101(): GraphQLSchema {
+export function createSchema(): GraphQLSchema {
   const builder = createSchemaBuilder();
   const connectionOf = addConnections(builder);
   const TeamMember = addTeamMember(builder);

@@ -5,7 +5,7 @@ import { addMatter } from '../schema/matter.ts';
 import { addPartner } from '../schema/partner.ts';
 import { addReferral } from '../schema/referral.ts';
 
-export function schema20261101(): GraphQLSchema {
+export function createSchema(): GraphQLSchema {
   const builder = createSchemaBuilder();
   const connectionOf = addConnections(builder);
   addPartner(builder);

@@ -1,12 +1,11 @@
 import { toRecordId } from '@deedwire/domain';
 import { RenderError } from '@deedwire/webhooks';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { renderers } from '../generated/renderers.ts';
 import { createRenderer } from './renderer.ts';
 
-// A renderer with a bug: it returns a field that is not published.
-vi.mock('./renderers.ts', () => ({
-  renderers: { 'webhook.test': { '2026-11-01': () => ({ message: 'Hello.', internal: 'secret' }) } },
-}));
+const message = 'Hello.';
+const withBug = { ...renderers, 'webhook.test': { '2026-11-01': () => ({ message, internal: 'secret' }) } };
 
 test('rejects a payload with a field that is not published', () => {
   const event = {
@@ -18,7 +17,7 @@ test('rejects a payload with a field that is not published', () => {
     snapshot: {},
     requestId: null,
   } as const;
-  const render = () => createRenderer('service').render(event, '2026-11-01');
+  const render = () => createRenderer('service', withBug).render(event, '2026-11-01');
   expect(render).toThrow(RenderError);
   expect(render).toThrow('unrecognized_keys');
   expect(render).not.toThrow('secret');

@@ -1,32 +1,35 @@
 import { formatGid } from '@deedwire/domain';
 import { findEventVersion } from '@deedwire/webhook-events';
 import { RenderError, type Renderer, type StoredEvent } from '@deedwire/webhooks';
-import { renderers } from './renderers.ts';
+import { renderers } from '../generated/renderers.ts';
+import type { RenderData, Renderers } from './render-data.ts';
 
 // This limit is published: receivers may reject larger bodies.
 const payloadMaxBytes = 256_000;
-
-type RenderData = (snapshot: unknown) => object;
 
 /** One version of one event type that this build can render. */
 interface Rendering {
   readonly type: string;
   readonly version: string;
-  readonly renderData: RenderData;
+  readonly renderData: RenderData<unknown>;
   /** Also rejects fields that are not published. */
   readonly schema: NonNullable<ReturnType<typeof findEventVersion>>['data'];
 }
 
 /** By type, then by version. */
-const renderings: ReadonlyMap<string, ReadonlyMap<string, Rendering>> = new Map(
-  // Safe, because the outbox stores each snapshot under its event type, and every payload is validated.
-  Object.entries(renderers).map(([type, byVersion]) => [
-    type,
-    renderingsOf(type, new Map<string, RenderData>(Object.entries(byVersion))),
-  ]),
-);
+type Renderings = ReadonlyMap<string, ReadonlyMap<string, Rendering>>;
 
-function renderingsOf(type: string, byVersion: ReadonlyMap<string, RenderData>): Map<string, Rendering> {
+function renderingsOf(byType: Renderers): Renderings {
+  return new Map(
+    // Safe, because the outbox stores each snapshot under its event type, and every payload is validated.
+    Object.entries(byType).map(([type, byVersion]) => [
+      type,
+      renderingsOfType(type, new Map<string, RenderData<unknown>>(Object.entries(byVersion))),
+    ]),
+  );
+}
+
+function renderingsOfType(type: string, byVersion: ReadonlyMap<string, RenderData<unknown>>): Map<string, Rendering> {
   const found = new Map<string, Rendering>();
   for (const [version, renderData] of byVersion) {
     const contract = findEventVersion(type, version);
@@ -36,12 +39,13 @@ function renderingsOf(type: string, byVersion: ReadonlyMap<string, RenderData>):
 }
 
 /** The versions that this build can render. */
-export const knownEventVersions: readonly { type: string; version: string }[] = [...renderings.values()].flatMap(
-  (versions) => Array.from(versions.values(), ({ type, version }) => ({ type, version })),
-);
+export const knownEventVersions: readonly { type: string; version: string }[] = [
+  ...renderingsOf(renderers).values(),
+].flatMap((versions) => Array.from(versions.values(), ({ type, version }) => ({ type, version })));
 
 /** Renders the bodies of webhooks. The same bytes are signed, stored and sent on every attempt. */
-export function createRenderer(gidNamespace: string): Renderer {
+export function createRenderer(gidNamespace: string, byType = renderers): Renderer {
+  const renderings = renderingsOf(byType);
   return {
     knowsType: (type) => renderings.has(type),
     knows: (type, version) => renderings.get(type)?.has(version) === true,

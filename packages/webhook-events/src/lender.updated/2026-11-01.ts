@@ -20,4 +20,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'LenderUpdated' });
+  .meta({ title: 'LenderUpdated', description: 'The name of the lender organization was changed.' });

@@ -38,4 +38,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'ReferralConverted' });
+  .meta({ title: 'ReferralConverted', description: 'A referral was converted into a matter.' });

@@ -23,4 +23,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'ReferralCreated' });
+  .meta({ title: 'ReferralCreated', description: 'A referral was created.' });

@@ -25,4 +25,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'ReferralDeclined' });
+  .meta({ title: 'ReferralDeclined', description: 'A referral was declined.' });

@@ -27,4 +27,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'TeamMemberAdded' });
+  .meta({ title: 'TeamMemberAdded', description: 'A team member was added to the lender.' });

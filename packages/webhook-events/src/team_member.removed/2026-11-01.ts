@@ -20,4 +20,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'TeamMemberRemoved' });
+  .meta({ title: 'TeamMemberRemoved', description: 'A team member was removed from the lender.' });

@@ -27,4 +27,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'TeamMemberUpdated' });
+  .meta({ title: 'TeamMemberUpdated', description: 'The name or the email address of a team member was changed.' });

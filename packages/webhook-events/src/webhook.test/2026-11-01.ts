@@ -19,4 +19,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'WebhookTest' });
+  .meta({ title: 'WebhookTest', description: 'A test event was requested.' });

@@ -1,7 +1,7 @@
 import { convertReferral, createReferralForPartner } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
-import { schema20261101 } from '@deedwire/partner-api/versions/2026-11-01';
+import { createSchema } from '@deedwire/partner-api/versions/2026-11-01';
 import { costs, sdl, versions } from '@deedwire/partner-schema';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
@@ -37,7 +37,7 @@ test('rejects credentials of the lender interface with 403', async () => {
 });
 
 test('does not serve a schema that differs from its contract', async () => {
-  const schemas = new Map([['2026-11-01', schema20261101()]]);
+  const schemas = new Map([['2026-11-01', createSchema()]]);
   const contract = serveContract({ versions, sdl: changedSdl, costs }, schemas);
   const different = await harness.startPartnerApi({}, contract);
   const ready = async () => {

@@ -1,5 +1,6 @@
-import type { InterfaceName, WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
+import type { InterfaceName } from '@deedwire/webhook-events';
 import { fileExists, readText } from '../workspace-files.ts';
+import type { EventType, EventVersion } from './event-types.ts';
 
 /** A JSON Schema, as the generator of the payload schemas returns it. */
 export type PayloadSchema = Record<string, unknown>;
@@ -20,7 +21,7 @@ const versionHeader = 'X-Service-Webhook-Event-Version';
 export interface AsyncApiOptions {
   readonly interfaceName: InterfaceName;
   /** The event types of the interface. */
-  readonly eventTypes: readonly WebhookEventType[];
+  readonly eventTypes: readonly EventType[];
   readonly schemaOf: (type: string, version: string) => PayloadSchema;
   /** Written into the document, because JSON has no comments. */
   readonly banner: string;
@@ -162,11 +163,7 @@ interface Message {
   payload: PayloadSchema;
 }
 
-function message(
-  { type, description }: WebhookEventType,
-  version: WebhookEventVersion,
-  schema: PayloadSchema,
-): Message {
+function message({ type, description }: EventType, version: EventVersion, schema: PayloadSchema): Message {
   const { $schema: _, $comment: __, ...rest } = schema;
   checkKeywords(`${type} ${version.version}`, rest);
   const id = `${String(rest['title'])}${version.version.replaceAll('-', '')}`;
@@ -197,7 +194,7 @@ function message(
   };
 }
 
-function lifecycle({ status, deprecatedOn, sunsetOn }: WebhookEventVersion): string {
+function lifecycle({ status, deprecatedOn, sunsetOn }: EventVersion): string {
   if (status === 'preview')
     return 'A preview, which can still change in a breaking way. Only subscriptions that name it receive it.';
   if (status !== 'deprecated') return 'Released: changes to it are additions only.';

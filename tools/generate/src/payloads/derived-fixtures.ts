@@ -1,5 +1,5 @@
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { fileExists, filesBelow, readText } from '../workspace-files.ts';
+import type { EventVersion } from './event-types.ts';
 
 /** The JSON Schema keywords from which fixtures are derived. */
 export interface FixtureSchema {
@@ -125,15 +125,12 @@ const root = 'packages/webhook-events';
  *
  * @throws {Error} if the typical body is missing or does not match the schema. The message names the file and the field.
  */
-export function derivedFixturesOf(type: string, version: string, schema: FixtureSchema) {
+export function derivedFixturesOf(type: string, { version, body }: EventVersion, schema: FixtureSchema) {
   const folder = `${root}/fixtures/${type}/${version}`;
   const file = `${folder}/accept/typical.json`;
   if (!fileExists(file)) throw new Error(`${file} is missing. Write a typical body.`);
   const typical = JSON.parse(readText(file));
-  const body = webhookEventTypes
-    .find((eventType) => eventType.type === type)
-    ?.versions.find((candidate) => candidate.version === version)?.body;
-  const problems = body?.safeParse(typical).error?.issues ?? [];
+  const problems = body.safeParse(typical).error?.issues ?? [];
   if (problems.length > 0) {
     const fields = problems.map(({ path, message }) => `  ${path.join('.') || 'body'}: ${message}\n`);
     throw new Error(`${file} does not match src/${type}/${version}.ts. Change one of them:\n${fields.join('')}`);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { banner, type Generated } from '../generated.ts';
+import { banner, literalOf, type Generated } from '../generated.ts';
 import { readText } from '../workspace-files.ts';
 import { clientTypes, type ServedVersion } from './client-types.ts';
 
@@ -37,7 +37,7 @@ async function schemaPackage(name: string): Promise<Map<string, string>> {
     manifest: [],
     sdl: versions.map(({ date, sdl }) => `  ['${date}', \`${sdl.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\`],\n`),
     'unknown-version-error': [],
-    versions: versions.map(({ date, lifecycle }) => `  { ${fields({ version: date, ...lifecycle })} },\n`),
+    versions: versions.map(({ date, lifecycle }) => `  ${literalOf({ version: date, ...lifecycle })},\n`),
   };
   const types = await clientTypes(versions);
   return new Map(
@@ -62,12 +62,6 @@ function readVersions(folder: string): Version[] {
 
 function costs({ costWeights: weights, costListSizes: listSizes, pagination }: Manifest): object {
   return { weights, listSizes, pageSizeMaximum: pagination.firstMaximum };
-}
-
-function fields(values: object): string {
-  return Object.entries(values)
-    .map(([key, value]) => `${key}: ${typeof value === 'string' ? `'${value}'` : JSON.stringify(value)}`)
-    .join(', ');
 }
 
 function indent(text: string): string {

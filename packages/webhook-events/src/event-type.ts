@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import type { WebhookEvent } from './generated/webhook-event.ts';
+import { strict } from './strict.ts';
+
+/** The GraphQL interface on which an event type is available for subscription. */
+export type InterfaceName = 'lender' | 'partner';
+
+/**
+ * The lifecycle status of a version.
+ *
+ * - `preview`: incompatible changes are possible; delivered only to subscriptions that name the version.
+ * - `current`: only compatible additions are made.
+ * - `deprecated`: delivered until `sunsetOn`.
+ * - `retired`: no longer delivered; subscriptions cannot pin it.
+ */
+export type EventVersionStatus = 'preview' | 'current' | 'deprecated' | 'retired';
+
+export interface WebhookEventVersion {
+  /** The date that names the version, for example `2026-11-01`. */
+  readonly version: string;
+  readonly status: EventVersionStatus;
+  /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
+  readonly deprecatedOn: string | null;
+  /** `YYYY-MM-DD`, when subscriptions that still pin the version are paused. Null if no sunset is planned. */
+  readonly sunsetOn: string | null;
+  /** The schema of the whole body, envelope included, for receivers. It accepts unknown fields and removes them. */
+  readonly body: z.ZodType<WebhookEvent>;
+  /** The schema of `data` for producers. It rejects unknown fields at every depth. */
+  readonly data: z.ZodType;
+}
+
+export interface WebhookEventType {
+  /** The name of the event type, for example `referral.converted`. */
+  readonly type: string;
+  /** A one-sentence summary of the event. */
+  readonly description: string;
+  readonly interfaces: readonly InterfaceName[];
+  /** Oldest first. */
+  readonly versions: readonly WebhookEventVersion[];
+}
+
+type Body = z.ZodObject<{ type: z.ZodLiteral<string>; data: z.ZodObject }> & z.ZodType<WebhookEvent>;
+
+/** A version from its schema and its entry in `versions.json`. */
+export function eventVersion(lifecycle: Omit<WebhookEventVersion, 'body' | 'data'>, body: Body): WebhookEventVersion {
+  const { type, data } = body.shape;
+  return { ...lifecycle, body, data: strict(data, `${type.value} at ${lifecycle.version}: data`) };
+}

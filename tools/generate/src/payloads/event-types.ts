@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { EventVersionStatus, InterfaceName } from '@deedwire/webhook-events';
+import type { z } from 'zod';
+import { readEventVersions, requireFile } from '../event-versions.ts';
+import { readText, workspaceRoot } from '../workspace-files.ts';
+
+export interface EventVersion {
+  readonly version: string;
+  readonly status: EventVersionStatus;
+  readonly deprecatedOn: string | null;
+  readonly sunsetOn: string | null;
+  readonly body: z.ZodType;
+}
+
+export interface EventType {
+  readonly type: string;
+  /** Of its newest version. */
+  readonly description: string;
+  readonly interfaces: readonly InterfaceName[];
+  /** Oldest first. */
+  readonly versions: readonly EventVersion[];
+}
+
+/**
+ * Every event type, ordered by name. Imports the payloads only: the other modules of `webhook-events` import generated files.
+ *
+ * @throws {Error} if a file is missing. The message names it.
+ */
+export async function readEventTypes(): Promise<EventType[]> {
+  const audiences: Record<string, { interfaces: InterfaceName[] } | undefined> = JSON.parse(
+    readText('packages/webhook-events/event-types.json'),
+  );
+  return await Promise.all(
+    readEventVersions().map(async ({ type, versions: listed }) => {
+      const versions = await Promise.all(
+        listed.map(async ({ version, lifecycle }) => ({
+          version,
+          ...lifecycle,
+          body: await readPayload(type, version),
+        })),
+      );
+      const description = versions.at(-1)?.body.meta()?.description;
+      const interfaces = audiences[type]?.interfaces;
+      if (interfaces === undefined)
+        throw new Error(`packages/webhook-events/event-types.json lists no interfaces of ${type}.`);
+      if (description === undefined) throw new Error(`The payload of ${type} has no description in its meta().`);
+      return { type, description, interfaces, versions };
+    }),
+  );
+}
+
+async function readPayload(type: string, version: string): Promise<z.ZodType> {
+  const path = requireFile(`packages/webhook-events/src/${type}/${version}.ts`, type, version);
+  const { body }: { body: z.ZodType } = await import(pathToFileURL(join(workspaceRoot, path)).href);
+  return body;
+}

@@ -1,0 +1,53 @@
+import { identifierOf, compact, readEventVersions, requireFile } from './event-versions.ts';
+import { banner, type Generated } from './generated.ts';
+import { readText } from './workspace-files.ts';
+
+/** The list of renderers in `webhook-worker` and the lists of schemas in both APIs: one entry for each version that is not retired. */
+export function servedVersions(): Generated {
+  const files = new Map([
+    ['apps/webhook-worker/src/generated/renderers.ts', renderersSource()],
+    ['apps/lender-api/src/generated/schemas.ts', schemasSource('lender')],
+    ['apps/partner-api/src/generated/schemas.ts', schemasSource('partner')],
+  ]);
+  return {
+    files,
+    folders: ['apps/webhook-worker/src/generated', 'apps/lender-api/src/generated', 'apps/partner-api/src/generated'],
+  };
+}
+
+function renderersSource(): string {
+  const imports: string[] = [];
+  const entries: string[] = [];
+  for (const { type, versions } of readEventVersions()) {
+    const rendered = versions.filter(({ lifecycle }) => lifecycle.status !== 'retired').map(({ version }) => version);
+    for (const version of rendered) {
+      requireFile(`apps/webhook-worker/src/rendering/${type}/${version}.ts`, type, version);
+      imports.push(`import { render as ${identifierOf(type, version)} } from '../rendering/${type}/${version}.ts';\n`);
+    }
+    const byVersion = rendered.map((version) => `'${version}': ${identifierOf(type, version)}`);
+    entries.push(`  '${type}': { ${byVersion.join(', ')} },\n`);
+  }
+  return `${banner}
+import type { Renderers } from '../rendering/render-data.ts';
+${imports.join('')}
+/** The renderer of each version of each event type. */
+export const renderers: Renderers = {
+${entries.join('')}};
+`;
+}
+
+function schemasSource(interfaceName: string): string {
+  const lifecycles: Record<string, { status: string }> = JSON.parse(
+    readText(`packages/${interfaceName}-schema/versions.json`),
+  );
+  const dates = Object.keys(lifecycles)
+    .filter((date) => lifecycles[date]?.status !== 'retired')
+    .toSorted();
+  return `${banner}
+import type { GraphQLSchema } from 'graphql';
+${dates.map((date) => `import { createSchema as createSchema${compact(date)} } from '../versions/${date}.ts';\n`).join('')}
+/** Version → its schema. */
+export const schemas: ReadonlyMap<string, GraphQLSchema> = new Map([
+${dates.map((date) => `  ['${date}', createSchema${compact(date)}()],\n`).join('')}]);
+`;
+}
