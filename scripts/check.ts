@@ -4,7 +4,6 @@ import {
   checkGeneratedFiles,
   checkServedSchemas,
   checkTypes,
-  checkUnfinished,
   run,
   workspaceRoot,
   type CommandResult,
@@ -39,11 +38,6 @@ const versionListTests = [
 ];
 
 const steps: Step[] = [
-  {
-    name: 'unfinished',
-    remedy: 'write what each line says, and remove its `FILL IN` comment',
-    check: checkUnfinished,
-  },
   { name: 'format', remedy: 'pnpm format', check: () => run('oxfmt', ['--check']) },
   {
     name: 'lint',

@@ -40,6 +40,10 @@ test('ignores URLs, relative links and folders without a path', () => {
   ).toEqual([]);
 });
 
+test('ignores a file that a command writes', () => {
+  expect(documentedPaths('sed s/a/b/ docs/errors.md > docs/other.md')).toEqual(['docs/errors.md']);
+});
+
 test('reports a path that matches nothing', () => {
   expect(
     missingPaths(['tools/checks/src/run.ts', 'tools/*/src/run.ts', 'tools/checks/nothing/'], workspaceRoot),

@@ -14,8 +14,12 @@ const topLevelFolders = [
 ];
 
 // A path below a top-level folder of the repository, in prose, in code or in a diagram. A URL or a relative link that
-// contains such a folder is preceded by a slash and does not match; a test of tools/generate checks links.
-const pathPattern = new RegExp(String.raw`(?<![\w./@-])(?:${topLevelFolders.join('|')})\/[\w./*{},<>-]*[\w/*}>]`, 'g');
+// contains such a folder is preceded by a slash and does not match; a test of tools/generate checks links. Neither does a
+// file that a command writes, after `> `.
+const pathPattern = new RegExp(
+  String.raw`(?<![\w./@-]|> )(?:${topLevelFolders.join('|')})\/[\w./*{},<>-]*[\w/*}>]`,
+  'g',
+);
 
 /** The repository paths that a page names, as glob patterns: a placeholder such as `<date>` becomes `*`. */
 export function documentedPaths(text: string): string[] {

@@ -3,4 +3,3 @@ export { checkGeneratedFiles } from './generated-files.ts';
 export { run, workspaceRoot, type CommandResult, type ToolResult } from './run.ts';
 export { checkServedSchemas } from './served-schemas.ts';
 export { checkTypes } from './types.ts';
-export { checkUnfinished } from './unfinished.ts';

@@ -20,7 +20,6 @@ const everything = [
   'embedded-postgres',
   'generate',
   'release',
-  'scaffold',
   'testing',
 ];
 
@@ -58,7 +57,6 @@ const mayImport: Record<string, readonly string[]> = {
   'dev-environment': everything,
   generate: everything,
   release: everything,
-  scaffold: everything,
 };
 
 /**

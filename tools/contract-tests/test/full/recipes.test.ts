@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSystem } from '@deedwire/dev-environment';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { credentialHeaders, startReceiver, type Receiver } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { succeed } from '../support/command.ts';
+import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../support/workspace-copy.ts';
+
+// Runs the commands of CONTRIBUTING.md, exactly as written, in a copy of this workspace. The tests build on each other.
+
+const contributing = readFileSync(join(workspaceRoot, 'CONTRIBUTING.md'), 'utf8');
+const [section = ''] = /^## Where things go\n[^]*?(?=^## )/m.exec(contributing) ?? [];
+const blocks = Array.from(section.matchAll(/^```bash\n([^]*?)^```$/gm), ([, commands = '']) => commands);
+const version = '2027-06-01';
+
+let workspace: WorkspaceCopy;
+let harness: Harness;
+let system: Awaited<ReturnType<typeof startSystem>> | undefined;
+let receivers: Record<'lender' | 'partner', Receiver>;
+
+beforeAll(async () => {
+  workspace = await copyWorkspace({});
+  harness = await createHarness();
+  receivers = { lender: await startReceiver(), partner: await startReceiver() };
+});
+
+afterAll(async () => {
+  await system?.stop();
+  await Promise.all(Object.values(receivers).map((receiver) => receiver.close()));
+  await harness.close();
+  await workspace.remove();
+});
+
+async function send(name: 'lender' | 'partner', schemaVersion: string, query: string, variables: object = {}) {
+  const response = await fetch(`${system?.apps[`${name}-api`].url}/${name}s/graphql`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Service-Schema-Version': schemaVersion,
+      ...credentialHeaders(harness.accounts[name].credential),
+    },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors }: { data?: Record<string, unknown>; errors?: unknown } = JSON.parse(await response.text());
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+/** Subscribes to an event type at the new version. */
+async function subscribe(name: 'lender' | 'partner', schemaVersion: string, type: string): Promise<void> {
+  const data = await send(
+    name,
+    schemaVersion,
+    `mutation ($input: CreateWebhookSubscriptionInput!) {
+      createWebhookSubscription(input: $input) { userErrors { code } }
+    }`,
+    { input: { callbackUrl: receivers[name].url, eventTypes: [{ type, version }] } },
+  );
+  expect(data).toEqual({ createWebhookSubscription: { userErrors: [] } });
+}
+
+/** Runs a command of the operator program of the copy. */
+async function operate(...args: string[]): Promise<Record<string, unknown>> {
+  const output = await succeed(
+    process.execPath,
+    ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args, '--json'],
+    { cwd: workspace.folder, env: { DATABASE_URL: await harness.database.urlFor('operator') } },
+  );
+  return JSON.parse(output);
+}
+
+/** What the parser of the copy returns of a body. */
+async function parse(body: string): Promise<unknown> {
+  const script = `import { parseWebhookBody } from './packages/webhook-events/src/index.ts';
+    process.stdout.write(JSON.stringify(parseWebhookBody(process.argv[1])));`;
+  const args = ['--conditions=deedwire-source', '--input-type=module', '--eval', script, body];
+  return JSON.parse(await succeed(process.execPath, args, { cwd: workspace.folder }));
+}
+
+test('the four recipes have at most ten lines each, and lead to a tree that passes every check', async () => {
+  expect(blocks).toHaveLength(5);
+  for (const commands of blocks) {
+    expect(commands.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
+    await succeed('bash', ['-euo', 'pipefail', '-c', commands], { cwd: workspace.folder });
+  }
+  expect(await workspace.git('diff', '--name-only', '--', 'packages/*/released', '*.test.ts')).toBe(
+    'apps/webhook-worker/src/rendering/renderer.test.ts\n',
+  );
+});
+
+test('the apps serve the new version and the new field', async () => {
+  system = await startSystem({
+    workspace: workspace.folder,
+    databaseUrls: {
+      'lender-api': await harness.database.urlFor('lender_api'),
+      'partner-api': await harness.database.urlFor('partner_api'),
+      'webhook-worker': await harness.database.urlFor('webhook_worker'),
+    },
+  });
+  expect(await send('partner', version, '{ partner { name } }')).toEqual({
+    partner: { name: 'Keystone Estate Agents' },
+  });
+  for (const served of ['2026-11-01', '2027-02-01'])
+    expect(await send('lender', served, '{ lender { displayName } }')).toEqual({
+      lender: { displayName: 'NORTHWIND BUILDING SOCIETY' },
+    });
+});
+
+test('the worker renders the new event type and the new event version, and the parser knows them', async () => {
+  await subscribe('lender', '2026-11-01', 'lender.renamed');
+  await subscribe('partner', version, 'referral.declined');
+  const { lender, partner } = harness.accounts;
+  await operate('lender', 'update', lender.id, '--name', 'Harbour');
+  const referral = await operate('referral', 'create', '--partner', partner.id, '--client-name', 'Ada');
+  await operate('referral', 'decline', String(referral['id']), '--reason', 'Outside of our area.');
+
+  const [[renamed], [declined]] = await Promise.all([receivers.lender.waitFor(1), receivers.partner.waitFor(1)]);
+  expect(await parse(String(renamed?.body))).toMatchObject({
+    kind: 'event',
+    event: { type: 'lender.renamed', version, data: { lenderId: lender.id, name: 'Harbour' } },
+  });
+  expect(await parse(String(declined?.body))).toMatchObject({
+    kind: 'event',
+    event: { type: 'referral.declined', version, data: { declineReason: 'Outside of our area.' } },
+  });
+});
