@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { OurSystem } from './ours/our-system.ts';
-import type { Receiver } from './receiver.ts';
+import type { ReceiverChild } from './receiver-child.ts';
 
 /**
  * Commits events that take turns over the accounts, and returns the deliveries per second until all are settled.
@@ -8,7 +8,7 @@ import type { Receiver } from './receiver.ts';
  * @param stack.receiver null if the worker sends no requests
  */
 export async function drainOnce(
-  { system, receiver }: { system: OurSystem; receiver: Receiver | null },
+  { system, receiver }: { system: OurSystem; receiver: ReceiverChild | null },
   accounts: readonly AccountId[],
   events: number,
   subscriptionsPerAccount: number,

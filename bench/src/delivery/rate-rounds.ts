@@ -1,7 +1,7 @@
 import type { Measurement } from '../measure.ts';
 import { median } from '../median.ts';
 import type { DeliveryContestant, Drained } from './contestant.ts';
-import type { Receiver } from './receiver.ts';
+import type { ReceiverChild } from './receiver-child.ts';
 import type { Workload } from './workloads.ts';
 
 /** One round of one contestant. */
@@ -40,7 +40,7 @@ export interface RatePlan {
  */
 export async function runRateRounds(
   contestants: readonly DeliveryContestant[],
-  receiver: Receiver,
+  receiver: ReceiverChild,
   workload: Workload,
   { warmUpRounds, rounds, perRound }: RatePlan,
   progress: (line: string) => void,
@@ -68,7 +68,7 @@ export async function runRateRounds(
 /** @throws {Error} unless each delivery arrived, in at most one request per attempt */
 export async function measureRound(
   contestant: DeliveryContestant,
-  receiver: Receiver,
+  receiver: ReceiverChild,
   workload: Workload,
   deliveries: number,
 ): Promise<RateMeasurement> {

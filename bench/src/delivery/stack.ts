@@ -1,11 +1,11 @@
 import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
 import { type Defer, withCleanup } from '../with-cleanup.ts';
 import { createOurSystem, type OurSystem } from './ours/our-system.ts';
-import { startReceiver, type Receiver } from './receiver.ts';
+import { startReceiverChild, type ReceiverChild } from './receiver-child.ts';
 
 export interface Stack {
   postgres: BenchPostgres;
-  receiver: Receiver;
+  receiver: ReceiverChild;
   system: OurSystem;
 }
 
@@ -17,7 +17,7 @@ export async function withStack<Result>(
   return withCleanup(async (defer) => {
     const postgres = await startBenchPostgres();
     defer(() => postgres.close());
-    const receiver = await startReceiver(receivers);
+    const receiver = await startReceiverChild(receivers);
     defer(() => receiver.close());
     const system = await createOurSystem(await postgres.createDatabase('ours'));
     defer(() => system.close());

@@ -1,7 +1,7 @@
 import type { AccountId } from '@deedwire/domain';
 import type { StoreUsage } from '../../postgres.ts';
 import type { DeliveryContestant } from '../contestant.ts';
-import type { Receiver } from '../receiver.ts';
+import type { ReceiverChild } from '../receiver-child.ts';
 import { eventCount, type Workload } from '../workloads.ts';
 import type { HeldEvents, OurSystem } from './our-system.ts';
 import type { WorkerApp } from './worker-app.ts';
@@ -10,7 +10,7 @@ export interface OurContestantOptions {
   name: string;
   system: OurSystem;
   workers: readonly WorkerApp[];
-  receiver: Receiver;
+  receiver: ReceiverChild;
   accounts: (workload: Workload) => readonly AccountId[];
   storeUsage: () => Promise<StoreUsage>;
 }

@@ -1,6 +1,6 @@
 import { measureLatency } from '../measure-latency.ts';
 import type { Part } from '../part.ts';
-import { startReceiver } from '../receiver.ts';
+import { startReceiverChild } from '../receiver-child.ts';
 import { hangingMarkdown, type HangingResult } from '../report.ts';
 import { withStack } from '../stack.ts';
 
@@ -19,7 +19,7 @@ export const hanging: Part<HangingResult> = {
     return withStack({ receivers: 1 }, async (stack, defer) => {
       const { system, receiver } = stack;
       // In their own process: the measured receiver must not wait for the connections of the others to be accepted.
-      const others = await startReceiver(endpoints);
+      const others = await startReceiverChild(endpoints);
       defer(() => others.close());
       const [probe] = await system.addAccounts([[`${receiver.origins[0] ?? ''}/probe`]]);
       const urls = others.origins.map((origin) => `${origin}/hang`);

@@ -8,7 +8,7 @@ import { fillBacklog } from '../ours/fill-backlog.ts';
 import { fillHistory } from '../ours/fill-history.ts';
 import { createOurSystem, type OurSystem } from '../ours/our-system.ts';
 import type { Part } from '../part.ts';
-import { startReceiver, type Receiver } from '../receiver.ts';
+import { startReceiverChild, type ReceiverChild } from '../receiver-child.ts';
 import { historyMarkdown, type HistoryResult, type StatementTimes, sum } from '../report.ts';
 import { logPosition, logStatements, statementsSince, type LoggedStatement } from '../statement-log.ts';
 
@@ -17,7 +17,7 @@ interface Size {
   database: string;
   system: OurSystem;
   accounts: readonly AccountId[];
-  receiver: Receiver;
+  receiver: ReceiverChild;
 }
 
 interface Round {
@@ -36,7 +36,7 @@ export const history: Part<HistoryResult> = {
     return withCleanup(async (defer) => {
       const postgres = await startBenchPostgres();
       defer(() => postgres.close());
-      const receiver = await startReceiver(accountCount);
+      const receiver = await startReceiverChild(accountCount);
       defer(() => receiver.close());
       const sizes: Size[] = [];
       for (const storedDeliveries of quick ? [1000, 3000] : [10_000, 5_000_000]) {

@@ -10,7 +10,7 @@ import type { Part, PartContext } from '../part.ts';
 import { startPeerContestant } from '../peer-contestant.ts';
 import type { PeerName } from '../peers/index.ts';
 import { rateRatio, rateResult, runRateRounds, type RateMeasurement } from '../rate-rounds.ts';
-import { startReceiver, type Receiver } from '../receiver.ts';
+import { startReceiverChild, type ReceiverChild } from '../receiver-child.ts';
 import { startRedis } from '../redis.ts';
 import { ours, ratesMarkdown, type RatesResult } from '../report.ts';
 import { receiverCount, workloads } from '../workloads.ts';
@@ -27,7 +27,7 @@ export const rates: Part<RatesResult> = {
     return withCleanup(async (defer) => {
       const postgres = await startBenchPostgres();
       defer(() => postgres.close());
-      const receiver = await startReceiver(receiverCount);
+      const receiver = await startReceiverChild(receiverCount);
       defer(() => receiver.close());
       const contestants: DeliveryContestant[] = [];
       const unavailable: RatesResult['unavailable'] = {};
@@ -65,7 +65,7 @@ export const rates: Part<RatesResult> = {
   markdown: ratesMarkdown,
 };
 
-async function startOurs(postgres: BenchPostgres, receiver: Receiver, defer: Defer): Promise<DeliveryContestant> {
+async function startOurs(postgres: BenchPostgres, receiver: ReceiverChild, defer: Defer): Promise<DeliveryContestant> {
   const system = await createOurSystem(await postgres.createDatabase('ours'));
   defer(() => system.close());
   const accounts = new Map<string, AccountId[]>();

@@ -2,7 +2,7 @@ import { startChild } from '../child.ts';
 import type { ReceiverReport, ReceiverRequest } from './receiver-protocol.ts';
 
 /** The process of the receivers. Ask it one thing at a time. */
-export interface Receiver {
+export interface ReceiverChild {
   /** `http://127.0.0.1:<port>` of each receiver. */
   readonly origins: readonly string[];
   forget(): Promise<void>;
@@ -15,7 +15,7 @@ export interface Receiver {
 // A guard against hanging only.
 const waitTimeoutMs = 300_000;
 
-export async function startReceiver(origins: number): Promise<Receiver> {
+export async function startReceiverChild(origins: number): Promise<ReceiverChild> {
   const started = await startChild<ReceiverRequest, ReceiverReport>('./delivery/receiver-process.ts', String(origins));
   const { child, ready } = started;
   return {
