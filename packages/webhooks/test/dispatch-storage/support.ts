@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Statement, type Store, type StoreOptions } from '@deedwire/store';
+import { backgroundTimeouts, createStore, type Statement, type Store, type StoreOptions } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
@@ -46,7 +46,12 @@ export class StorageWorld {
 
   static async create(): Promise<StorageWorld> {
     const database = await createMigratedDatabase();
-    const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
+    const superuser = createStore({
+      databaseUrl: database.databaseUrl,
+      applicationName: 'test-superuser',
+      // Inserting 100,000 deliveries takes long on a busy machine.
+      timeouts: { ...backgroundTimeouts, statementMs: 120_000 },
+    });
     const account = await seedAccount(superuser);
     return new StorageWorld({
       database,
