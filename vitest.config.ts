@@ -17,13 +17,14 @@ export default defineConfig({
     reporters: ['default'],
     // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
     maxWorkers: 4,
+    // `isolate: false` below: a worker runs many files, which share the modules that they import. Starting a process and loading
+    // the modules for each file takes a third of the CPU time. So a hook belongs in a test file or in a function that it calls,
+    // not at the top of a module that several test files import.
     projects: [
       {
         ...shared,
         test: {
           name: 'unit',
-          // A worker runs many files, which share their modules: a test must not depend on the state of a module. Starting a
-          // process and loading the modules for each file takes half as much CPU time again.
           isolate: false,
           ...bounds,
           include: ['{packages,apps,tools}/*/src/**/*.test.ts', 'bench/src/**/*.test.ts'],
@@ -33,6 +34,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'integration',
+          isolate: false,
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
           ...bounds,

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createLender, createOrganization, createPartner, updateLender } from '../src/index.ts';
 import { events, expectRefused } from './support/operator.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const rename = (name: string, lenderId = world.lender.gid) => updateLender(world.operator, { lenderId, name });
 

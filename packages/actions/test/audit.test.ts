@@ -20,7 +20,9 @@ import {
   updateTeamMember,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 beforeEach(() => world.sql('truncate audit_entry'));
 

@@ -8,7 +8,9 @@ import {
   updateWebhookSubscription,
   type CreateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const firstUrl = 'https://receiver.example/hook';
 const sampleSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;

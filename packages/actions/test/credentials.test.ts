@@ -11,8 +11,10 @@ import {
   type IssuedCredential,
 } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
 import type { Account } from './support/world.ts';
+
+const world = await useWorld();
 
 const issue = (account: Account = world.partner, clientId: string | null = null) =>
   issueCredential(world.operator, { interfaceName: account.interfaceName, accountId: account.gid, clientId });

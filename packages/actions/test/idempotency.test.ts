@@ -7,7 +7,9 @@ import {
   listReferrals,
   listWebhookSubscriptions,
 } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const refer = (input: object = {}, partner = world.partner) =>
   createReferral(world.partnerApi, partner, { clientName: 'Ada', idempotencyKey: 'key', ...input });

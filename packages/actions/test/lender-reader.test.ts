@@ -2,7 +2,9 @@ import { toRecordId } from '@deedwire/domain';
 import { StoreUnavailableError, type Database } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
 import { addTeamMember, createLender, createLenderReader, pageTeamMembers } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 let statements: string[];
 let failure: Error | null;

@@ -1,7 +1,9 @@
 import { idAt } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import { convertReferral, createReferral, findReferral } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const nextNumber = async () => String((await world.sql(`select nextval('record_number') as number`))[0]?.['number']);
 const repeatFrom = (number: string) => world.sql(`select setval('record_number', $1, false)`, [number]);

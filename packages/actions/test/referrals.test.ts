@@ -7,7 +7,9 @@ import {
   listReferralsOfPartner,
 } from '../src/index.ts';
 import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const convert = (referralId: string) => convertReferral(world.operator, { referralId });
 const decline = (referralId: string, reason: string | null = null) =>

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { addTeamMember, listTeamMembers, removeTeamMember, updateLender, updateTeamMember } from '../src/index.ts';
 import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const members = () => listTeamMembers(world.lenderApi, world.lender);
 

@@ -14,8 +14,10 @@ import {
   readPartner,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
 import type { Account, Context } from './support/world.ts';
+
+const world = await useWorld();
 
 /** Inserts a delivery to a subscription, as the worker does. */
 async function deliver(subscriptionId: string): Promise<string> {

@@ -5,7 +5,9 @@ import {
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 let id: string;
 

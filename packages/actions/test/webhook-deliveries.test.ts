@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { listAllWebhookDeliveries, readWebhookDelivery } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { world } from './support/world-of-file.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
 
 const list = (subscriptionId: string | null) =>
   listAllWebhookDeliveries(world.operator, { subscriptionId, status: null });
