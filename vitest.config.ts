@@ -5,11 +5,14 @@ import { defineConfig } from 'vitest/config';
 // ("from another module or realm"). Do not list `import` or `default`: vitest would pass them to Node, where `import` would
 // also apply to `require`.
 const conditions = ['deedwire-source', 'node', 'module-sync'];
-const shared = { ssr: { resolve: { conditions, externalConditions: conditions } } };
+const resolve = { conditions, externalConditions: conditions };
+// Tests are loaded in the environment `ssr`, global setups in `__vitest__`.
+const shared = { environments: { ssr: { resolve }, __vitest__: { resolve } } };
 // Guard against hanging only. A busy machine can need many times the usual duration.
 const bounds = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } };
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
-const withPostgres = { globalSetup: './tools/embedded-postgres/src/vitest-global-setup.ts' };
+const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
+const withPostgres = { globalSetup: postgres };
 
 export default defineConfig({
   ...shared,
@@ -38,7 +41,7 @@ export default defineConfig({
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
           ...bounds,
-          ...withPostgres,
+          globalSetup: [postgres, './tools/dev-environment/src/harness/shared-apps.ts'],
         },
       },
       {

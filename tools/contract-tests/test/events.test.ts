@@ -9,7 +9,7 @@ import {
   updateLender,
   updateTeamMember,
 } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import addFormats from 'ajv-formats';
@@ -18,11 +18,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
 
-let t: TestSystem;
+let t: SharedSystem;
 let receivers: { lender: Receiver; partner: Receiver };
 
 beforeAll(async () => {
-  t = await startTestSystem();
+  t = await joinSharedSystem();
   receivers = { lender: await startReceiver(), partner: await startReceiver() };
 });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { addTeamMember, convertReferral } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import {
   deliveryHeaderDescriptions,
   readInterfaceContracts,
@@ -15,7 +15,7 @@ import { createExampleIds, type ExampleIds } from './support/example-ids.ts';
 
 /*
  * Sends every example of the reference to a running system and compares the response with the one that the reference shows.
- * `vitest -u` records the responses. Each version gets its own system, so that identifiers can be numbered in the same order
+ * `vitest -u` records the responses. Each version gets its own accounts, so that identifiers can be numbered in the same order
  * on every run. Other values that change between runs are replaced below.
  */
 
@@ -33,11 +33,11 @@ const versions = readInterfaceContracts().flatMap((contract) =>
 );
 
 describe.each(versions)('$name $date', ({ contract, version }) => {
-  let t: TestSystem;
+  let t: SharedSystem;
   let receiver: Receiver;
 
   beforeAll(async () => {
-    t = await startTestSystem();
+    t = await joinSharedSystem();
     receiver = await startReceiver();
   });
 
@@ -87,7 +87,7 @@ function inPhase(version: InterfaceVersion, phase: Phase): Sent[] {
     .flatMap(({ exchanges, ...example }) => exchanges.map((exchange) => ({ ...example, ...exchange })));
 }
 
-async function causeEvent(t: TestSystem, { name }: InterfaceContract): Promise<void> {
+async function causeEvent(t: SharedSystem, { name }: InterfaceContract): Promise<void> {
   if (name === 'partner') return void (await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' }));
   const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai.wei@northwind.example' };
   await addTeamMember(t.operator, { lenderId: t.accounts.lender.id, ...person });
@@ -102,7 +102,7 @@ function ownHeaderNames(headers: object): string[] {
 }
 
 async function sendExample(
-  t: TestSystem,
+  t: SharedSystem,
   receiver: Receiver,
   ids: ExampleIds,
   { name }: InterfaceContract,
@@ -145,6 +145,6 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
   if (key === 'cursor' || key === 'endCursor') return ids.toExampleCursor(value);
-  if (key === 'reference') return value.replace(/^M-\d{4}-/, 'M-2026-');
+  if (key === 'reference') return value.replace(/^M-\d{4}-\d{6}$/, 'M-2026-000001');
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) ? (exampleTimes[key] ?? exampleTime) : value;
 }

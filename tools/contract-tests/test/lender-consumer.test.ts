@@ -1,13 +1,13 @@
 import { addTeamMember, removeTeamMember } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { webhookEventTypes as registeredTypes } from '@deedwire/webhook-events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../consumers/loan-desk/generated/2026-11-01.ts';
 
-let t: TestSystem;
+let t: SharedSystem;
 
 beforeAll(async () => {
-  t = await startTestSystem();
+  t = await joinSharedSystem();
 });
 
 afterAll(() => t.close());

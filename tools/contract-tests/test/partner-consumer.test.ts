@@ -1,12 +1,12 @@
 import { convertReferral, declineReferral } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 
-let t: TestSystem;
+let t: SharedSystem;
 
 beforeAll(async () => {
-  t = await startTestSystem();
+  t = await joinSharedSystem();
 });
 
 afterAll(() => t.close());

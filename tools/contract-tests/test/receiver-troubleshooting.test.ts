@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { formatLogLine } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { sdl } from '@deedwire/partner-schema';
 import {
   eventually,
   listen,
+  missing,
   partOf,
   quotedLines,
   quotingSections,
@@ -262,13 +263,10 @@ test('`pnpm dev --receiver` reports a used port as the page quotes it', async ()
 });
 
 describe('a system', () => {
-  let system: TestSystem;
-  const workerLines: string[] = [];
+  let system: SharedSystem;
 
   beforeAll(async () => {
-    system = await startTestSystem({
-      onLine: (app, line) => void (app === 'webhook-worker' && workerLines.push(formatLogLine(app, line))),
-    });
+    system = await joinSharedSystem();
   });
 
   afterAll(() => system.close());
@@ -322,7 +320,8 @@ describe('a system', () => {
     const receiver = await closedAfterTest(startReceiver());
     receiver.onDelivery = (response) => response.writeHead(401).end();
     expect(await subscribe({ callbackUrl: receiver.url })).toEqual([]);
-    await system.partner.request(parse(refer), {});
+    const { headers } = await system.partner.send(parse(refer), {});
+    const requestId = headers.get('x-request-id') ?? missing();
     await eventually(async () => {
       expect(await system.partner.request(parse(query), {})).toMatchObject({
         webhookSubscriptions: { nodes: [{ callbackUrl: receiver.url, status: 'ACTIVE', pausedReason: null }] },
@@ -332,7 +331,10 @@ describe('a system', () => {
         },
       });
     });
-    await eventually(() => expect(staleQuotes([attemptQuote], workerLines)).toEqual([]));
+    await eventually(async () => {
+      const lines = (await system.workerLines(requestId)).map((line) => formatLogLine('webhook-worker', line));
+      expect(staleQuotes([attemptQuote], lines)).toEqual([]);
+    });
 
     // 410 is the only response after which Deedwire does not retry.
     receiver.onDelivery = (response) => response.writeHead(410).end();

@@ -1,12 +1,12 @@
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConsumers } from '../src/consumers.ts';
 
-let t: TestSystem;
+let t: SharedSystem;
 
 beforeAll(async () => {
-  t = await startTestSystem();
+  t = await joinSharedSystem();
 });
 
 afterAll(() => t.close());

@@ -1,14 +1,14 @@
 import { addTeamMember, issueCredential, pinClient } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { createClient } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as newer from '../consumers/loan-desk-next/generated/2027-02-01.ts';
 import * as older from '../consumers/loan-desk/generated/2026-11-01.ts';
 
-let t: TestSystem;
+let t: SharedSystem;
 
 beforeAll(async () => {
-  t = await startTestSystem();
+  t = await joinSharedSystem();
 });
 
 afterAll(() => t.close());

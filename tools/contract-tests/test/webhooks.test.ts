@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { convertReferral } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import { unknownGids, type Receiver, startReceiver } from '@deedwire/testing';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { missing, unknownGids, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as lenderOperations from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 
-let t: TestSystem;
+let t: SharedSystem;
 let receiver: Receiver;
-const workerLines: string[] = [];
 
 beforeAll(async () => {
-  t = await startTestSystem({ onLine: (app, line) => app === 'webhook-worker' && workerLines.push(line) });
+  t = await joinSharedSystem();
 });
 
 afterAll(() => t.close());
@@ -104,12 +103,10 @@ test('creates a subscription after a handshake and delivers a signed event to it
 test('logs each attempt with the id of the request that caused its event', async () => {
   await subscribe({ eventTypes: [{ type: 'referral.created' }] });
   const { headers } = await t.partner.send(operations.ReferDocument, { input: { clientName: 'Ada Example' } });
+  const requestId = headers.get('x-request-id') ?? missing();
   await expect
-    .poll(
-      () => workerLines.filter((line) => line.includes('"msg":"attempt"')).map((line) => JSON.parse(line).requestId),
-      { timeout: 60_000 },
-    )
-    .toContain(headers.get('x-request-id'));
+    .poll(async () => (await t.workerLines(requestId)).map((line) => JSON.parse(line)))
+    .toContainEqual(expect.objectContaining({ msg: 'attempt', requestId }));
 });
 
 test('signs the handshake with the secret that the client supplies', async () => {

@@ -1,3 +1,4 @@
+export { withClient } from './database.ts';
 export { freezeServer, freezeSessions, terminateBackends } from './faults.ts';
 export { findFreePort } from './free-port.ts';
 export { createLogin, type DatabaseRole } from './login.ts';

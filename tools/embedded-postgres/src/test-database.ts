@@ -4,6 +4,13 @@ import type { ProvidedContext } from 'vitest';
 import { createDatabase, dropDatabase, urlOf, withClient } from './database.ts';
 import { createLogin, type DatabaseRole } from './login.ts';
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The server of the test run, and the prefix of the names of its databases and logins. */
+    postgres: { url: string; namePrefix: string };
+  }
+}
+
 export interface TestDatabase {
   /** The URL for a superuser. */
   databaseUrl: string;
@@ -17,11 +24,13 @@ export interface TestDatabaseOptions {
   /** Name of the template, `[a-z0-9_]+`. Its first use in a test run prepares it; later uses only clone it. */
   template: string;
   prepare: (databaseUrl: string) => Promise<void>;
+  /** Defaults to the server of the test run, which only test files can ask for. */
+  server?: ProvidedContext['postgres'];
 }
 
 /** Creates a database on the server of the test run. Test files can call this concurrently. */
-export async function createTestDatabase({ template, prepare }: TestDatabaseOptions): Promise<TestDatabase> {
-  const { url: serverUrl, namePrefix } = await serverOfRun();
+export async function createTestDatabase({ template, prepare, server }: TestDatabaseOptions): Promise<TestDatabase> {
+  const { url: serverUrl, namePrefix } = server ?? (await serverOfRun());
   const templateName = `${namePrefix}template_${template}`;
   const name = `${namePrefix}${randomBytes(6).toString('hex')}`;
   await prepareTemplate(serverUrl, templateName, prepare);

@@ -4,13 +4,6 @@ import type { TestProject } from 'vitest/node';
 import { dropDatabase, withClient } from './database.ts';
 import { startPostgres } from './start-postgres.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The server of the test run, and the prefix of the names of its databases and logins. */
-    postgres: { url: string; namePrefix: string };
-  }
-}
-
 /** Provides one PostgreSQL server for the test run: the one at TEST_DATABASE_URL (as a superuser), or a new one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const namePrefix = `deedwire_test_${randomBytes(3).toString('hex')}_`;

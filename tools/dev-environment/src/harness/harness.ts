@@ -5,25 +5,17 @@ import {
   createWebhookSubscription,
   listWebhookAttempts,
   listWebhookDeliveries,
-  type Caller,
   type OperatorContext,
   type WebhookActionContext,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { toRecordId } from '@deedwire/domain';
 import type { PostgresServer, TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
-import type { DevAccount, DevSeed } from '../dev-state.ts';
-import { seed } from '../seed.ts';
 import { openActionContext } from './action-context.ts';
 import { createAppsInProcess, type AppsInProcess } from './apps-in-process.ts';
 import { createMigratedDatabase } from './database.ts';
-import { raiseLimit } from './raise-limit.ts';
-
-export type TestAccount = DevAccount & Caller;
-
-export type TestAccounts = Record<keyof DevSeed, TestAccount>;
+import { createTestAccounts, type TestAccount, type TestAccounts } from './test-accounts.ts';
 
 /** A database with the accounts that `seed` creates. A test starts the apps that it needs in this process. */
 export interface Harness extends AppsInProcess {
@@ -60,8 +52,7 @@ export async function createHarness(server?: PostgresServer): Promise<Harness> {
   const partnerApi = openActionContext('partner_api', await database.urlFor('partner_api'), secretKeys);
   const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
   const apps = createAppsInProcess(database, secretKeys);
-  const accounts = withAccountIds(await seed(operator));
-  for (const { clientId } of Object.values(accounts)) await raiseLimit(operator, clientId);
+  const accounts = await createTestAccounts(operator);
   let statements = 0;
 
   const sql: Harness['sql'] = (text, values = []) =>
@@ -110,18 +101,4 @@ export async function createHarness(server?: PostgresServer): Promise<Harness> {
       await database.drop();
     },
   };
-}
-
-function withAccountIds({ lender, partner, otherLender, otherPartner }: DevSeed): TestAccounts {
-  return {
-    lender: withAccountId(lender),
-    partner: withAccountId(partner),
-    otherLender: withAccountId(otherLender),
-    otherPartner: withAccountId(otherPartner),
-  };
-}
-
-function withAccountId(account: DevAccount): TestAccount {
-  const { clientId } = account.credential;
-  return { ...account, clientId, accountId: toRecordId(account.id.split('/').at(-1) ?? '') };
 }

@@ -1,5 +1,7 @@
 export { runOperator, type OperatorResult } from '../run-operator.ts';
 export { createMigratedDatabase } from './database.ts';
-export { createHarness, type Harness, type TestAccount, type TestAccounts } from './harness.ts';
+export { createHarness, type Harness } from './harness.ts';
 export { raiseLimit } from './raise-limit.ts';
+export { joinSharedSystem, type SharedSystem } from './shared-system.ts';
+export { type TestAccount, type TestAccounts } from './test-accounts.ts';
 export { startTestSystem, type TestSystem } from './test-system.ts';

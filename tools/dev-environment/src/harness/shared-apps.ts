@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { migrate } from '@deedwire/store';
+import { listen } from '@deedwire/testing';
+import type { TestProject } from 'vitest/node';
+import { startTestApps } from './start-test-apps.ts';
+import type { InterfaceUrls } from './test-accounts.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Responds with `SharedApps`. */
+    sharedApps: { url: string };
+  }
+}
+
+/** What a test file needs to use the shared apps. */
+export interface SharedApps {
+  urls: InterfaceUrls;
+  /** For a superuser. */
+  databaseUrl: string;
+  operatorUrl: string;
+}
+
+/**
+ * Global setup of a test project. Starts the apps that test files share, in the process of the test run, when the first test file
+ * asks for them. Stops them when the run ends.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const workerLines: string[] = [];
+  let starting: ReturnType<typeof start> | null = null;
+
+  async function start() {
+    const database = await createTestDatabase({
+      template: 'migrated',
+      prepare: async (url) => void (await migrate(url)),
+      server: project.getProvidedContext().postgres,
+    });
+    const { system, urls } = await startTestApps(database, {
+      onLine: (app, line) => void (app === 'webhook-worker' && workerLines.push(line)),
+    });
+    const shared: SharedApps = {
+      urls,
+      databaseUrl: database.databaseUrl,
+      operatorUrl: await database.urlFor('operator'),
+    };
+    return { shared, stop: () => system.stop().then(() => database.drop()) };
+  }
+
+  async function answer(url: URL): Promise<unknown> {
+    if (url.pathname === '/worker-lines') {
+      const text = url.searchParams.get('text') ?? '';
+      return workerLines.filter((line) => line.includes(text));
+    }
+    starting ??= start();
+    const { shared } = await starting;
+    return shared;
+  }
+
+  const server = createServer((request, response) => {
+    answer(new URL(request.url ?? '', 'http://localhost')).then(
+      (value) => response.end(JSON.stringify(value)),
+      (error: Error) => response.writeHead(500).end(error.stack),
+    );
+  });
+  const listening = await listen(server);
+  project.provide('sharedApps', { url: `http://127.0.0.1:${listening.port}/` });
+  return async () => {
+    await listening.close();
+    const started = await starting?.catch(() => null);
+    await started?.stop();
+  };
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { withClient } from '@deedwire/embedded-postgres';
+import { inject } from 'vitest';
+import { ensureOpenReferrals } from '../seed.ts';
+import { openActionContext } from './action-context.ts';
+import type { SharedApps } from './shared-apps.ts';
+import { createClients, createTestAccounts } from './test-accounts.ts';
+import type { TestSystem } from './test-system.ts';
+
+/** The accounts of one test file in the system that the test files of a run share. */
+export interface SharedSystem extends Omit<TestSystem, 'system' | 'database' | 'sql'> {
+  /** Resets the count of handshakes per minute, of these accounts only. */
+  forgetHandshakes(): Promise<void>;
+  /** The lines of the worker's log that contain a text. */
+  workerLines(text: string): Promise<string[]>;
+  /** Closes the connections of the test file. The system goes on. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates accounts in the shared system, which the first call of a run starts. For tests that stop no app, need no
+ * configuration of their own, and read only what belongs to their accounts. Others call `startTestSystem`.
+ */
+export async function joinSharedSystem(): Promise<SharedSystem> {
+  const { url } = inject('sharedApps');
+  const { urls, databaseUrl, operatorUrl }: SharedApps = await getJson(url);
+  // The operator reads and writes no webhook secrets, so any key does.
+  const operator = openActionContext('operator', operatorUrl, new Map([['unused', randomBytes(32)]]));
+  const accounts = await createTestAccounts(operator);
+  return {
+    accounts,
+    operator,
+    urls,
+    referrals: await ensureOpenReferrals(operator, accounts.partner.id),
+    ...createClients(urls, accounts),
+    async forgetHandshakes() {
+      const ids = Object.values(accounts).map(({ accountId }) => accountId);
+      await withClient(databaseUrl, (client) =>
+        client.query('delete from webhook_handshake_count where account_id = any($1)', [ids]),
+      );
+    },
+    workerLines: (text) => getJson(`${url}worker-lines?text=${encodeURIComponent(text)}`),
+    close: () => operator.close(),
+  };
+}
+
+async function getJson<Value>(url: string): Promise<Value> {
+  const response = await fetch(url);
+  const body = await response.text();
+  if (!response.ok) throw new Error(body);
+  return JSON.parse(body);
+}
