@@ -9,7 +9,7 @@ const resolve = { conditions, externalConditions: conditions };
 // Tests are loaded in the environment `ssr`, global setups in `__vitest__`.
 const shared = { environments: { ssr: { resolve }, __vitest__: { resolve } } };
 // Guard against hanging only. A busy machine can need many times the usual duration.
-const bounds = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } };
+const bounds = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const withPostgres = { globalSetup: postgres };

@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { run } from './cli/run.ts';
 import { readConfig } from './config/read-config.ts';
 import { readManifest } from './manifest/read-manifest.ts';
 import { rulesById } from './rules.ts';
-
-// Far above the usual duration, so that a busy machine does not fail the test.
-vi.setConfig({ testTimeout: 120_000 });
 
 const packageFolder = new URL('../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, packageFolder), 'utf8');

@@ -23,7 +23,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-test('a worker killed between taking and settling a delivery loses no event', { timeout: 120_000 }, async () => {
+test('a worker killed between taking and settling a delivery loses no event', async () => {
   // The receiver does not respond, so the delivery is taken and sent, but not settled.
   receiver.onDelivery = () => {};
   await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });

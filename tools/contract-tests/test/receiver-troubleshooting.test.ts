@@ -343,7 +343,7 @@ describe('a system', () => {
         webhookSubscriptions: { nodes: [{ status: 'PAUSED', pausedReason: 'GONE' }] },
         webhookDeliveries: { nodes: [{ status: 'PENDING', nextAttemptAt: null }] },
       });
-    }, 60_000);
+    });
   });
 });
 

@@ -260,7 +260,7 @@ test('limits requests without valid credentials per address, but not a client wi
     const found = burst.find(({ status }) => status === 429);
     if (found === undefined) throw new Error('No request was limited.');
     return found;
-  }, 60_000);
+  });
   expect(codeOf(limited)).toBe('RATE_LIMITED');
   expect(limited.headers['retry-after']).toBe('1');
   expect((await send('lender')).status).toBe(200);

@@ -109,9 +109,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
     expect(page).toContain(`\`\`\`${fence}\n${read(file)}\`\`\`\n`);
   });
 
-  // Starts a whole system and three commands, one after another.
-  const timeout = 120_000;
-  test.skipIf(skipped)('receives a webhook when the blocks of the page are run in order', { timeout }, async () => {
+  test.skipIf(skipped)('receives a webhook when the blocks of the page are run in order', async () => {
     const home = await newDevHome();
     const dev = home.start();
     await home.whenReady(dev);

@@ -39,7 +39,7 @@ export interface ReceiverOptions {
   onDelivery?: Respond;
 }
 
-const waitTimeoutMs = 45_000;
+const waitTimeoutMs = 120_000;
 
 /** Echoes the body, which holds only the token. */
 export const echoToken: Respond = (response, { body }) => {

@@ -11,6 +11,7 @@ export {
 } from './graphql-client.ts';
 export { listen, type Listening } from './listen.ts';
 export { missing } from './missing.ts';
+export { patientTimeouts } from './patient-timeouts.ts';
 export { partOf, quotedLines, quotingSections, staleQuotes, type QuotingSection } from './quoted-texts.ts';
 export { startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 export {

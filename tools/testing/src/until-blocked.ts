@@ -3,7 +3,7 @@ import type { Connection } from './sql-connection.ts';
 
 /** Resolves as soon as `sessions` sessions of the database wait for a lock; rejects after 20 s. */
 export async function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
-  const deadlineMs = performance.now() + 20_000;
+  const deadlineMs = performance.now() + 120_000;
   for (;;) {
     const rows = await observer.run(
       `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

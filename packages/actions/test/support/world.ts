@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { toRecordId } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
+import { patientTimeouts } from '@deedwire/testing';
 import type { HandshakeResult, WebhookSender } from '@deedwire/webhook-sender';
 import {
   createLender,
@@ -63,7 +64,7 @@ export async function createWorld(): Promise<World> {
   });
   const stores: Store[] = [];
   const open = (databaseUrl: string): Store => {
-    const store = createStore({ databaseUrl, applicationName: 'test' });
+    const store = createStore({ databaseUrl, applicationName: 'test', timeouts: patientTimeouts });
     stores.push(store);
     return store;
   };

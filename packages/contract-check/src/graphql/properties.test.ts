@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { Kind, parse, print, visit } from 'graphql';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Report } from '../change.ts';
 import { InputError } from '../input-error.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { compareGraphql } from './compare-graphql.ts';
-
-// Far above the usual duration, so that a busy machine does not fail the test.
-vi.setConfig({ testTimeout: 120_000 });
 
 interface SingleCase {
   from: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Report } from '../change.ts';
 import { InputError } from '../input-error.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
@@ -16,9 +16,6 @@ function compareTexts(from: string, to: string, direction: Direction): Report {
 function compare(from: JsonValue, to: JsonValue, direction: Direction): Report {
   return compareTexts(JSON.stringify(from), JSON.stringify(to), direction);
 }
-
-// Far above the usual duration, so that a busy machine does not fail the test.
-vi.setConfig({ testTimeout: 120_000 });
 
 const definitionNames = ['A', 'B', 'C'] as const;
 

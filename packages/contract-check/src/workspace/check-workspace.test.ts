@@ -2,12 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { create } from 'tar';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
-
-// Far above the usual duration, so that a busy machine does not fail the test.
-vi.setConfig({ testTimeout: 120_000 });
 
 const sdl = `type Query {
   "The ledger."

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { backgroundTimeouts, createStore, type Statement, type Store, type StoreOptions } from '@deedwire/store';
-import { connect, type Connection } from '@deedwire/testing';
+import { createStore, type Statement, type Store, type StoreOptions } from '@deedwire/store';
+import { connect, type Connection, patientTimeouts } from '@deedwire/testing';
 import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { AttemptRecord, DispatchStorage, Settlement } from '../../src/dispatch/storage.ts';
@@ -49,8 +49,7 @@ export class StorageWorld {
     const superuser = createStore({
       databaseUrl: database.databaseUrl,
       applicationName: 'test-superuser',
-      // Inserting 100,000 deliveries takes long on a busy machine.
-      timeouts: { ...backgroundTimeouts, statementMs: 120_000 },
+      timeouts: patientTimeouts,
     });
     const account = await seedAccount(superuser);
     return new StorageWorld({

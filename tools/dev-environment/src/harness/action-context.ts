@@ -1,6 +1,7 @@
 import { systemRandom, type OperatorContext, type WebhookActionContext } from '@deedwire/actions';
 import type { DatabaseRole } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore } from '@deedwire/store';
+import { patientTimeouts } from '@deedwire/testing';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 
 export interface ClosableContext extends WebhookActionContext, OperatorContext {
@@ -14,7 +15,7 @@ export function openActionContext(
   secretKeys: Map<string, Buffer>,
 ): ClosableContext {
   const applicationName = `test-${role}`;
-  const store = createStore({ databaseUrl, applicationName });
+  const store = createStore({ databaseUrl, applicationName, timeouts: patientTimeouts });
   const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
   return {
     store,

@@ -12,6 +12,7 @@ import {
 } from '@deedwire/actions';
 import type { PostgresServer, TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
+import { patientTimeouts } from '@deedwire/testing';
 import { openActionContext } from './action-context.ts';
 import { createAppsInProcess, type AppsInProcess } from './apps-in-process.ts';
 import { createMigratedDatabase } from './database.ts';
@@ -50,7 +51,11 @@ export async function createHarness(server?: PostgresServer): Promise<Harness> {
   const secretKeys = new Map([['test', randomBytes(32)]]);
   const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys);
   const partnerApi = openActionContext('partner_api', await database.urlFor('partner_api'), secretKeys);
-  const superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test-superuser' });
+  const superuser = createStore({
+    databaseUrl: database.databaseUrl,
+    applicationName: 'test-superuser',
+    timeouts: patientTimeouts,
+  });
   const apps = createAppsInProcess(database, secretKeys);
   const accounts = await createTestAccounts(operator);
   let statements = 0;
