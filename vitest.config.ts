@@ -30,7 +30,7 @@ export default defineConfig({
           name: 'unit',
           isolate: false,
           ...bounds,
-          include: ['{packages,apps,tools}/*/src/**/*.test.ts', 'bench/src/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/src/**/*.test.ts'],
         },
       },
       {
@@ -53,6 +53,11 @@ export default defineConfig({
           ...bounds,
           ...withPostgres,
         },
+      },
+      {
+        ...shared,
+        // Run by a test of `full`, after it has installed the dependencies of `bench/`.
+        test: { name: 'bench', include: ['bench/src/**/*.test.ts'], ...bounds },
       },
       {
         ...shared,

@@ -55,6 +55,10 @@ it('passes the type checker and the linter', { timeout: timeoutMs }, async () =>
   expect(await tool('oxlint', ...lint)).toMatchObject({ code: 0, stdout: '' });
 });
 
+it('passes its unit tests', { timeout: timeoutMs }, async () => {
+  expect(await tool('vitest', 'run', '--project', 'bench')).toMatchObject({ code: 0 });
+});
+
 it('exits with 2 for invalid usage', async () => {
   const { code, stdout, stderr } = await bench('toaster');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -38,14 +38,6 @@ async function install(name: string, modules: string): Promise<void> {
   await writeFile(join(target, 'package.json'), JSON.stringify({ ...manifest, exports: publishConfig.exports }));
   // The types of the other packages are not built.
   const options = ['--noCheck', '--declaration', 'false', '--isolatedDeclarations', 'false'];
-  await promisify(execFile)(process.execPath, [
-    tsc,
-    '-p',
-    source,
-    '--customConditions',
-    'null',
-    '--outDir',
-    join(target, 'dist'),
-    ...options,
-  ]);
+  const build = ['-p', join(source, 'tsconfig.build.json'), '--outDir', join(target, 'dist')];
+  await promisify(execFile)(process.execPath, [tsc, ...build, ...options]);
 }
