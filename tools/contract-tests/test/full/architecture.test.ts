@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { createClient, eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ReferDocument } from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { traceExecution } from './support/execution-trace.ts';
-import { workspaceRoot } from './support/workspace-copy.ts';
+import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { traceExecution } from '../support/execution-trace.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // One request creates a referral, and a subscription receives the event. The apps run in this process, so that one trace
-// contains both.
+// contains both. Breakpoints take long to set in a process that has loaded many other files, so this file needs a process of
+// its own, which the project `full` gives it.
 
 const page = readFileSync(join(workspaceRoot, 'docs/architecture.md'), 'utf8');
 const requestPath = pathsUnder('A request');
