@@ -3,6 +3,7 @@ import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { alignColumns } from './align-columns.ts';
 import { createAppLogins } from './app-logins.ts';
 import { startDemoReceiver } from './demo/demo-receiver.ts';
 import { note, step, write } from './demo/narrator.ts';
@@ -11,6 +12,7 @@ import { walk, type DemoWorld } from './demo/walk.ts';
 import { devConfig } from './dev-config.ts';
 import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
 import { startSystem } from './start-system.ts';
+import { packageManagerCommand } from './workspace.ts';
 
 type Undo = () => Promise<void>;
 
@@ -20,7 +22,7 @@ async function build(started: Undo[]): Promise<DemoWorld> {
     const server = await startPostgres();
     started.push(() => server.stop());
     const { applied } = await migrate(server.url);
-    note(`listening on port ${new URL(server.url).port}; migrations: ${applied.join(', ')}`);
+    note(`listening on port ${new URL(server.url).port}; ${applied.length} migrations applied`);
     return server.url;
   });
 
@@ -30,7 +32,8 @@ async function build(started: Undo[]): Promise<DemoWorld> {
     const seeded = await seed(context);
     const referrals = await ensureOpenReferrals(context, seeded.partner.id);
     await store.close();
-    note(`lender ${seeded.lender.id}, partner ${seeded.partner.id}, ${referrals.length} open referrals`);
+    note(`lender ${seeded.lender.id}`);
+    note(`partner ${seeded.partner.id} with ${referrals.length} open referrals`);
     return { accounts: seeded, referralId: referrals[0] ?? '' };
   });
 
@@ -41,7 +44,10 @@ async function build(started: Undo[]): Promise<DemoWorld> {
       env: { GID_NAMESPACE: 'service', WEBHOOK_CALLBACK_POLICY },
     });
     started.push(() => running.stop());
-    for (const { name, url, pid } of Object.values(running.apps)) note(`${name.padEnd(14)}  ${url}  process ${pid}`);
+    const rows = Object.values(running.apps).map(({ name, url, pid }): [string, string] => {
+      return [name, `process ${pid}, ${url ?? 'delivers the webhooks'}`];
+    });
+    for (const line of alignColumns(rows)) note(line);
     return running;
   });
 
@@ -60,6 +66,16 @@ async function build(started: Undo[]): Promise<DemoWorld> {
   return { system, databaseUrl, accounts, referralId, receiver, received, webhookSecret };
 }
 
+const next = [
+  'What to try next:',
+  ...alignColumns([
+    [`${packageManagerCommand} dev`, 'keep this system running for your requests'],
+    [`${packageManagerCommand} dev --receiver`, 'and print each webhook as it arrives'],
+    ['docs/quickstart.md', 'receive and verify webhooks in your code'],
+  ]).map((line) => `  ${line}`),
+  'For another domain: packages contract-check, webhook-signing, webhook-receiver',
+];
+
 const startedAt = performance.now();
 const started: Undo[] = [];
 // Every process that the demo started ends with this one.
@@ -69,9 +85,15 @@ try {
   await step('Stop everything', async () => {
     for (const undo of started.splice(0).toReversed()) await undo();
   });
-  write(`\nEverything as specified, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+  write(`\nEverything as specified, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.\n`);
+  write(next.join('\n'));
 } catch (error) {
   for (const undo of started.toReversed()) await undo().catch(() => {});
-  process.stderr.write(`\nNOT AS SPECIFIED. ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`
+NOT AS SPECIFIED. ${error instanceof Error ? error.message : String(error)}
+
+The demo has stopped everything that it started. The output above ends with the step that failed.
+To see the logs of the apps, run \`${packageManagerCommand} dev\` and repeat the step there.
+`);
   process.exitCode = 1;
 }

@@ -1,3 +1,4 @@
+import { alignColumns } from './align-columns.ts';
 import { curlCommand } from './curl-command.ts';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
@@ -21,16 +22,21 @@ export function welcome({ devFile, partnerId, lenderId, webhookSecret, files, re
   const { lender, partner, admin, referrals } = devFile;
   const [referral = ''] = referrals;
   const operator = `${packageManagerCommand} operator`;
-  const addresses = [
+  const addresses: [string, string][] = [
     ['lender interface', lender.url],
     ['partner interface', partner.url],
-    ...Object.entries(admin).map(([app, url]) => [`${app} health`, `${url}/ready`]),
-    ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl]]),
+    ...Object.entries(admin).map(([app, url]): [string, string] => [`${app} health`, `${url}/ready`]),
+    ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl] as [string, string]]),
     ['credentials', files.json],
     ['shell variables', files.variables],
   ];
   const sections = [
-    ['Deedwire is running. Press Ctrl-C to stop it.', table(addresses)],
+    [
+      'Deedwire is running. Press Ctrl-C to stop it.',
+      alignColumns(addresses)
+        .map((line) => `  ${line}`)
+        .join('\n'),
+    ],
     ['Read a lender:', curlCommand(lender, '{ lender { name members { id firstName lastName email } } }')],
     [
       'Read a referral as its partner:',
@@ -62,6 +68,7 @@ export function welcome({ devFile, partnerId, lenderId, webhookSecret, files, re
             ]),
       ].join('\n'),
     ],
+    ['What to do next:', '  docs/quickstart.md: receive and verify webhooks in your code'],
   ];
   return sections.map(([title, text]) => `${title}\n\n${text}\n`).join('\n');
 }
@@ -70,9 +77,4 @@ function createSubscription(webhookSecret: string): string {
   const pins = ['referral.created', 'referral.converted'].map((type) => `{ type: "${type}", version: "2026-11-01" }`);
   const input = `{ callbackUrl: "${quickstartUrl}", eventTypes: [${pins.join(', ')}], webhookSecret: "${webhookSecret}" }`;
   return `mutation { createWebhookSubscription(input: ${input}) { webhookSubscription { id status } userErrors { message } } }`;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const width = Math.max(...rows.map(([name = '']) => name.length));
-  return rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
 }

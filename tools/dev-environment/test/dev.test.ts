@@ -74,6 +74,12 @@ describe('the first start', () => {
     }
   });
 
+  test('ends its text with what to do next', async () => {
+    await expect
+      .poll(first.output)
+      .toContain('What to do next:\n\n  docs/quickstart.md: receive and verify webhooks in your code\n');
+  });
+
   // Only Linux reports which process is the worker.
   test.skipIf(process.platform !== 'linux')('restarts an app that ends, on the same port', async () => {
     const [pid] =

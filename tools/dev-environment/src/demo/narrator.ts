@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
+import { cut, outputWidth } from './layout.ts';
 
 /** The system behaves differently than specified. */
 class DeviationError extends Error {
@@ -18,7 +19,7 @@ export function expectThat(statement: string, holds: boolean): asserts holds {
 }
 
 let stepNumber = 0;
-const progressMs = 500;
+const progressMs = 1_000;
 
 /** Prints the title of a step and runs it. The message of an error contains the number and title of the step. */
 export async function step<Result>(title: string, work: () => Promise<Result>): Promise<Result> {
@@ -33,7 +34,7 @@ export async function step<Result>(title: string, work: () => Promise<Result>): 
 }
 
 /**
- * Prints a dot every half second until the work is done.
+ * Prints a dot every second until the work is done.
  *
  * @throws {DeviationError} if the work takes longer than `timeoutMs`
  */
@@ -58,24 +59,35 @@ export async function waitFor<Result>(subject: string, timeoutMs: number, work: 
   }
 }
 
-/** Prints a message that was sent (`→`) or received (`←`), with its headers and its body. */
+const messageIndent = ' '.repeat(6);
+
+/** The columns that `show` has for each line of a body. */
+export function bodyWidth(): number {
+  return outputWidth(process.stdout) - messageIndent.length;
+}
+
+/** Prints a message that was sent (`→`) or received (`←`), with its headers and the lines of its body. */
 export function show(
   arrow: '→' | '←',
   line: string,
   headers: IncomingHttpHeaders | Record<string, string>,
-  body: string,
+  body: readonly string[],
 ): void {
-  write(`    ${arrow} ${line}`);
-  for (const [name, value] of Object.entries(headers)) write(`      ${name}: ${shorten(name, String(value))}`);
-  if (body !== '') write(`      ${body}`);
+  note(`${arrow} ${line}`);
+  for (const [name, value] of Object.entries(headers)) {
+    write(`${messageIndent}${name}: ${shorten(name, String(value))}`);
+  }
+  for (const bodyLine of body) write(`${messageIndent}${bodyLine}`);
 }
 
 export function note(line: string): void {
   write(`    ${line}`);
 }
 
-export function write(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Prints each line of the text, cut at the width of the terminal. */
+export function write(text: string): void {
+  const width = outputWidth(process.stdout);
+  for (const line of text.split('\n')) process.stdout.write(`${cut(line, width)}\n`);
 }
 
 /** Shortens API keys, so that screen recordings and logs of the demo contain none. */

@@ -3,7 +3,8 @@ import { runOperator } from '../run-operator.ts';
 import type { System } from '../start-system.ts';
 import type { DemoRequest, DemoReceiver } from './demo-receiver.ts';
 import { callGraphql } from './graphql-caller.ts';
-import { expectEqual, expectThat, note, show, step, waitFor } from './narrator.ts';
+import { layoutJson } from './layout.ts';
+import { bodyWidth, expectEqual, expectThat, note, show, step, waitFor } from './narrator.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
 export interface DemoWorld {
@@ -27,15 +28,31 @@ const retryTimeoutMs = 20_000;
 // The worker records attempts in batches, every few milliseconds on an idle machine.
 const settleTimeoutMs = 15_000;
 
-const createSubscription =
-  `mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) {
- webhookSubscription { id callbackUrl status eventTypes { type version } } webhookSecret userErrors { code message field } } }`.replaceAll(
-    '\n',
-    '',
-  );
+/** Headers that HTTP needs, which say nothing about the webhook. */
+const transportHeaders = new Set([
+  'host',
+  'connection',
+  'content-type',
+  'content-length',
+  'accept-encoding',
+  'user-agent',
+]);
 
-const readDelivery = `query ($id: ID!) { webhookDelivery(id: $id) { sequence status event { type version }
- attempts { number responseStatus durationMs error } } }`.replaceAll('\n', '');
+const createSubscription = `mutation ($input: CreateWebhookSubscriptionInput!) {
+  createWebhookSubscription(input: $input) {
+    webhookSubscription { id status eventTypes { type version } }
+    userErrors { code message field }
+  }
+}`;
+
+const readReferral = 'query ($id: ID!) { referral(id: $id) { status matter { id reference } } }';
+
+const readDelivery = `query ($id: ID!) {
+  webhookDelivery(id: $id) {
+    sequence status
+    attempts { number responseStatus durationMs error }
+  }
+}`;
 
 /**
  * Runs the whole flow and checks each step.
@@ -47,10 +64,9 @@ export async function walk(world: DemoWorld): Promise<void> {
   const lenderUrl = `${system.apps['lender-api'].url}/lenders/graphql`;
   const partnerUrl = `${system.apps['partner-api'].url}/partners/graphql`;
   const partner = accounts.partner.credential;
-  const readReferral = `{ referral(id: "${referralId}") { id status clientName matter { id reference } } }`;
 
   await step('A lender reads its name and its team members', async () => {
-    const query = '{ lender { name members { id firstName lastName email } } }';
+    const query = '{ lender { name members { id firstName } } }';
     const { status, data } = await callGraphql(lenderUrl, accounts.lender.credential, query);
     expectEqual('status', status, 200);
     expectThat(
@@ -66,7 +82,7 @@ export async function walk(world: DemoWorld): Promise<void> {
   });
 
   await step('A partner reads a referral', async () => {
-    const { data } = await callGraphql(partnerUrl, partner, readReferral);
+    const { data } = await callGraphql(partnerUrl, partner, readReferral, { id: referralId });
     expectThat('the referral is open', JSON.stringify(data).includes('"status":"OPEN"'));
   });
 
@@ -103,8 +119,8 @@ export async function walk(world: DemoWorld): Promise<void> {
   });
 
   await step('The worker retries: the same body with a new signature, and the receiver responds 204', async () => {
-    const retry = await waitFor('the retry, which is due after 5 to 6 s', retryTimeoutMs, received.nth(3));
-    showReceived(retry);
+    const retry = await waitFor('the retry, due after 5 to 6 s', retryTimeoutMs, received.nth(3));
+    showReceived(retry, first);
     expectEqual('body', retry.body, first.body);
     expectEqual('webhook-id', retry.headers['webhook-id'], first.headers['webhook-id']);
     expectEqual('X-Service-Webhook-Attempt', retry.headers['x-service-webhook-attempt'], '2');
@@ -125,7 +141,7 @@ export async function walk(world: DemoWorld): Promise<void> {
   });
 
   await step('The partner reads the converted referral', async () => {
-    const { data } = await callGraphql(partnerUrl, partner, readReferral);
+    const { data } = await callGraphql(partnerUrl, partner, readReferral, { id: referralId });
     const referral = JSON.stringify(data['referral']);
     expectThat('the referral is converted', referral.includes('"status":"CONVERTED"'));
     expectThat('the referral has a matter', referral.includes(`"matter":{"id":"${String(matterId)}"`));
@@ -134,16 +150,27 @@ export async function walk(world: DemoWorld): Promise<void> {
 
 /** @throws {Error} if the command fails */
 async function operate(databaseUrl: string, ...commandArguments: string[]): Promise<Record<string, unknown>> {
-  note(`→ deedwire-operator ${commandArguments.join(' ')} --json`);
+  show('→', `deedwire-operator ${commandArguments.join(' ')} --json`, {}, []);
   const { exitCode, stdout, stderr } = await runOperator({ DATABASE_URL: databaseUrl }, ...commandArguments, '--json');
   if (exitCode !== 0) throw new Error(stderr);
-  note(`← ${stdout.trim()}`);
+  show('←', `exit code ${exitCode}`, {}, layoutJson(stdout.trim(), bodyWidth()));
   return JSON.parse(stdout);
 }
 
-/** @throws {Error} if the signature does not verify */
-function showReceived({ headers, body, verification, status }: DemoRequest): void {
-  show('←', 'POST to the callback URL', headers, body);
+/**
+ * Prints a request. With an earlier attempt, prints only what differs from it.
+ *
+ * @throws {Error} if the signature does not verify
+ */
+function showReceived({ headers, body, verification, status }: DemoRequest, earlier?: DemoRequest): void {
+  const shownHeaders = Object.entries(headers).filter(
+    ([name, value]) => !transportHeaders.has(name) && value !== earlier?.headers[name],
+  );
+  const shownBody =
+    body === earlier?.body
+      ? ['the same body and other headers as in the first attempt']
+      : layoutJson(body, bodyWidth());
+  show('←', 'POST to the callback URL', Object.fromEntries(shownHeaders), shownBody);
   if (verification instanceof Error) throw verification;
   note(`the signature verifies with @deedwire/webhook-signing, signed at ${verification.timestamp.toISOString()}`);
   note(`→ the receiver responds ${status}`);
