@@ -43,7 +43,7 @@ test.each([
     await build();
     const readme = await readFile(join(workspaceRoot, 'README.md'), 'utf8');
     const [, pnpm = '', command = ''] =
-      /(pnpm@[\d.]+) dev[\s\S]*`pnpm (--filter @deedwire\/\S+ deploy [^`]*)<folder>`/.exec(readme) ?? [];
+      /`npx -y (pnpm@[\d.]+) (--filter @deedwire\/\S+ deploy [^`]*)<folder>`/.exec(readme) ?? [];
     const parent = await mkdtemp(join(tmpdir(), 'deployed-'));
     const folder = join(parent, app);
     try {

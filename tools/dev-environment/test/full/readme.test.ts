@@ -17,6 +17,13 @@ const commands = new Map(
   ]),
 );
 
+/** The quoted lines of the output of the demo. A final `…` stands for the part of a line that differs from run to run. */
+const [, excerpt = ''] = /^```text\n([^]*?)^```$/m.exec(readme) ?? [];
+const quotedLines = excerpt
+  .trimEnd()
+  .split('\n')
+  .map((line) => `\n${line}\n`.replace('…\n', ''));
+
 function command(script: string): string {
   return commands.get(script) ?? `README.md has no command for ${script}`;
 }
@@ -34,6 +41,8 @@ test('demo: installs and completes the whole flow', { timeout: 5 * minutes }, as
   expect(exitCode).toBe(0);
   const [, seconds] = /Everything as specified, in ([\d.]+) s/.exec(stdout) ?? [];
   expect(Number(seconds)).toBeLessThan(60);
+  expect(quotedLines).toHaveLength(10);
+  for (const line of quotedLines) expect(stdout).toContain(line);
 });
 
 test('dev: responds, and ends with the command that started it', { timeout: 2 * minutes }, async () => {
