@@ -50,7 +50,7 @@ function brokenSuites(module: TestModule): number {
   return [module, ...module.children.allSuites()].filter((suite) => suite.errors().length > 0).length;
 }
 
-// Node keeps the compiled modules there for the processes of this run, hundreds of which load the same ones.
+// Node keeps compiled modules there, because hundreds of processes of this run load the same modules.
 const compiled = mkdtempSync(join(tmpdir(), 'deedwire-compiled-'));
 process.env['NODE_COMPILE_CACHE'] ??= compiled;
 

@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { Database, Transaction } from './store.ts';
 
-/** An entry of the audit log, without what the database adds to it. */
+/** An entry of the audit log, without the columns that the database fills. */
 export interface NewAuditEntry {
   actorType: 'OPERATOR' | 'CLIENT';
   /** The name of the operator, or the id of the API client. */

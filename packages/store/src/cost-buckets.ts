@@ -79,8 +79,8 @@ export async function settleCostBucket(
 }
 
 /**
- * Records that a process runs, and removes those that have not been seen for 30 seconds. The table has a row for each process, so
- * it is read as a whole.
+ * Records that a process runs, and removes processes that have not been seen for 30 seconds. The statement reads the whole
+ * table, which has one row for each process.
  */
 export async function registerCostProcess(database: Database, id: string, interfaceName: InterfaceName): Promise<void> {
   const statement = {

@@ -11,7 +11,7 @@ export interface Notifier {
    * commits.
    */
   notify(payload: string): void;
-  /** Sends what is waiting and closes the connection. */
+  /** Sends the waiting notifications and closes the connection. */
   close(): Promise<void>;
 }
 

@@ -78,7 +78,7 @@ function flatten(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 
-/** The number of rows of a table that were read, including those that a filter removed. */
+/** The number of rows of a table that were read, including rows that a filter removed. */
 function rowsRead(nodes: readonly PlanNode[], relation: string): number {
   return nodes
     .filter((node) => node['Relation Name'] === relation && node['Node Type'] !== 'ModifyTable')

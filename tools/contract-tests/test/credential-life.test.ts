@@ -1,4 +1,4 @@
-import { createHarness, runOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, callOperator, type Harness } from '@deedwire/dev-environment/harness';
 import { type Credential, eventually, postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 async function operate<Result>(...commandArguments: string[]): Promise<Result> {
-  const { stdout, stderr, exitCode } = await runOperator(env, ...commandArguments, '--json');
+  const { stdout, stderr, exitCode } = await callOperator(env, ...commandArguments, '--json');
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   return JSON.parse(stdout);
 }
@@ -80,7 +80,7 @@ test('a key is issued, used, rotated, expired and revoked, and the audit log sho
   await operate('credential', 'revoke', keyIdOf(second));
   const revoked = await untilRefused(second);
   expect(revoked).toBe(expired);
-  const neither = await runOperator(env, 'credential', 'rotate', keyIdOf(second));
+  const neither = await callOperator(env, 'credential', 'rotate', keyIdOf(second));
   expect(neither).toEqual({ exitCode: 1, stdout: '', stderr: `error: The key ${keyIdOf(second)} is revoked.\n` });
 
   // Audit: who did what, newest first.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
-import { createHarness, type Harness, runOperator } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness, callOperator } from '@deedwire/dev-environment/harness';
 import { defaultCostLimit } from '@deedwire/graphql-server';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
@@ -251,7 +251,7 @@ test('another limit applies to running processes, and is in the audit log', asyn
   const { clientId } = credential;
   const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
   const options = ['--maximum', '3000', '--restore-rate', '1000'];
-  const set = await runOperator(env, 'client', 'set-limit', clientId, ...options, '--json');
+  const set = await callOperator(env, 'client', 'set-limit', clientId, ...options, '--json');
   expect(set).toMatchObject({ exitCode: 0, stderr: '' });
   expect(JSON.parse(set.stdout)).toEqual({
     clientId,

@@ -24,7 +24,7 @@ export interface Generated {
   readonly stale?: readonly string[];
 }
 
-/** Writes the files that changed, and deletes those that are no longer generated. */
+/** Writes the files that changed, and deletes files that are no longer generated. */
 export function writeGenerated({ files, folders = [], stale = [] }: Generated): void {
   const leftOver = folders.flatMap(filesBelow).filter((path) => !files.has(path));
   for (const path of [...leftOver, ...stale]) rmSync(join(workspaceRoot, path), { force: true });

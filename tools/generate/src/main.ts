@@ -1,6 +1,6 @@
 import { writeGenerated, type Generated } from './generated.ts';
 
-// Imported one after the other: each generator reads what the ones before have written, some of it by importing our packages.
+// Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: Record<string, () => Promise<Generated>> = {
   'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
   'rule-ids': async () => await (await import('./rule-ids.ts')).ruleIds(),

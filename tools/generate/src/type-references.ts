@@ -15,8 +15,8 @@ interface Manifest {
 }
 
 /**
- * The `references` of each package's `tsconfig.json` are the packages that its `package.json` names. Those of the root are all
- * packages. A package without a `tsconfig.json` gets one.
+ * The `references` of each package's `tsconfig.json` are the packages that its `package.json` names. The root references
+ * all packages. A package without a `tsconfig.json` gets one.
  */
 export function typeReferences(): Generated {
   const packages = findFiles('{packages,apps,tools}/*/package.json').map((path) => {

@@ -65,7 +65,7 @@ export type DispatchAlarm =
       readonly call: StorageCall;
       readonly error: unknown;
     }
-  /** The delivery was claimed five times without a result, and fails. It may be what ended those workers. */
+  /** The delivery was claimed five times without a result, and fails. It may have ended its workers. */
   | { readonly kind: 'delivery-given-up'; readonly alarm: true; readonly delivery: PendingDelivery }
   /**
    * No result was recorded for a whole lease: storage is unavailable or refuses every result. The worker must not renew

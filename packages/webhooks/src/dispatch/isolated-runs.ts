@@ -4,8 +4,8 @@ import type { QueuedDelivery } from './lane.ts';
 const othersShare = 4;
 
 /**
- * Sends deliveries that were claimed three times without a result. Each may be what ended its workers, so nothing else
- * is in flight during its request.
+ * Sends deliveries that were claimed three times without a result. Such a delivery may have ended its workers, so nothing
+ * else is in flight during its request.
  *
  * | state        | other deliveries | ends                                            |
  * | ------------ | ---------------- | ----------------------------------------------- |

@@ -52,8 +52,8 @@ interface ReadJob {
 }
 
 /**
- * While a long transaction holds the watermark back, every fifth poll reads from it. Finds what other transactions commit
- * at earlier positions.
+ * While a long transaction holds the watermark back, every fifth poll reads from the watermark, to find events that other
+ * transactions commit at earlier positions.
  */
 const pollsPerReadFromWatermark = 5;
 

@@ -3,8 +3,8 @@ import type { BlockReason } from './blocked-entries.ts';
 import type { Renderer } from './renderer.ts';
 
 /**
- * Whether blocked entries can be fanned out: this build knows every version that their subscriptions pin, except those of
- * subscriptions that are paused because they pin a retired version. Entries that the database refused are retried.
+ * Whether blocked entries can be fanned out: this build knows every version that their subscriptions pin. Subscriptions that
+ * are paused because they pin a retired version do not count. Entries that the database refused are retried.
  */
 export function mayGoOn(
   { eventType, subscriptionId }: BlockReason,

@@ -30,7 +30,7 @@ export function isOpenChange(entry: QueueEntry): boolean {
   return entry.eventId === null && !entry.isApplied;
 }
 
-/** An entry that was claimed this often may be what ends the process. It runs in a separate round. */
+/** An entry that was claimed this often may have ended its processes. It runs in a separate round. */
 const claimsToIsolate = 3;
 
 /** An entry that was claimed this often fails. */

@@ -122,7 +122,7 @@ export class RoundRunner {
     return further.length === 0 ? plan : { ...plan, leftOver: [...plan.leftOver, ...further] };
   }
 
-  /** In a recovering shard, an entry may be what ended the last owner. */
+  /** In a recovering shard, an entry may have ended the last owner. */
   async #count(workerId: WorkerId, picked: readonly PickedEntry[]): Promise<void> {
     const uncounted = picked.filter(({ entry }) => !entry.isCounted);
     if (uncounted.length === 0) return;

@@ -21,7 +21,7 @@ export interface ExpireOptions {
   onEvent: OnRetentionEvent;
 }
 
-// The longest duration of a statement: afterwards, none uses what has expired.
+// The longest duration of a statement. After it, no statement reads the expired partition.
 const quietMs = 10_000;
 // A partition that is this many days late needs an operator.
 const overdueDays = 3;

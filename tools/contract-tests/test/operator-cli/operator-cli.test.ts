@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMigratedDatabase, runOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase, callOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function operate(...commandArguments: string[]): Promise<Record<string, unknown>> {
-  const result = await runOperator(env, ...commandArguments, '--json');
+  const result = await callOperator(env, ...commandArguments, '--json');
   expect(result).toMatchObject({ exitCode: 0, stderr: '' });
   return JSON.parse(result.stdout);
 }
@@ -63,7 +63,7 @@ describe('deedwire-operator', () => {
     });
     expect(await operate('member', 'remove', memberId)).toMatchObject({ id: memberId });
 
-    const again = await runOperator(env, 'member', 'remove', memberId);
+    const again = await callOperator(env, 'member', 'remove', memberId);
     expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: The team member ${memberId} does not exist.\n` });
   });
 
@@ -74,14 +74,14 @@ describe('deedwire-operator', () => {
     const second = await operate('credential', 'issue', ...account, '--client', String(issued['clientId']));
     expect(second['clientId']).toBe(issued['clientId']);
 
-    const listed = await runOperator(env, 'credential', 'list', ...account);
+    const listed = await callOperator(env, 'credential', 'list', ...account);
     expect(listed.stdout.split('\n')).toHaveLength(4);
     expect(listed.stdout).not.toContain(String(issued['apiKey']));
 
     const [, , keyId = ''] = String(issued['apiKey']).split('_');
-    const revoked = await runOperator(env, 'credential', 'revoke', keyId);
+    const revoked = await callOperator(env, 'credential', 'revoke', keyId);
     expect(revoked.stdout).toMatch(new RegExp(`^Revoked the key ${keyId} at 20\\S+Z\n$`));
-    const [first] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
+    const [first] = JSON.parse((await callOperator(env, 'credential', 'list', ...account, '--json')).stdout);
     expect(first).toMatchObject({ keyId, revokedAt: expect.any(String) });
   });
 
@@ -90,7 +90,7 @@ describe('deedwire-operator', () => {
     const { clientId } = await operate('credential', 'issue', ...account);
     await operate('credential', 'issue', ...account, '--schema-version', '2027-02-01');
     const pins = async () => {
-      const { stdout } = await runOperator(env, 'credential', 'list', ...account, '--json');
+      const { stdout } = await callOperator(env, 'credential', 'list', ...account, '--json');
       return JSON.parse(stdout).map(({ schemaVersion }: { schemaVersion: string }) => schemaVersion);
     };
     expect(await pins()).toEqual(['2026-11-01', '2027-02-01']);
@@ -103,14 +103,14 @@ describe('deedwire-operator', () => {
 
     const versions = 'The lender interface has no version 1999-01-01. It has: 2026-11-01, 2027-02-01.';
     for (const rejected of [
-      await runOperator(env, 'client', 'pin', String(clientId), '--schema-version', '1999-01-01'),
-      await runOperator(env, 'credential', 'issue', ...account, '--schema-version', '1999-01-01'),
+      await callOperator(env, 'client', 'pin', String(clientId), '--schema-version', '1999-01-01'),
+      await callOperator(env, 'credential', 'issue', ...account, '--schema-version', '1999-01-01'),
     ]) {
       expect(rejected).toEqual({ exitCode: 1, stdout: '', stderr: `error: ${versions}\n` });
     }
     const another = ['credential', 'issue', ...account, '--client', String(clientId), '--schema-version', '2026-11-01'];
-    expect((await runOperator(env, ...another)).stderr).toContain('is pinned already');
-    const unknown = await runOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
+    expect((await callOperator(env, ...another)).stderr).toContain('is pinned already');
+    const unknown = await callOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
     expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: The client lender_nobody does not exist.\n' });
   });
 
@@ -118,7 +118,7 @@ describe('deedwire-operator', () => {
     const account = ['--interface', 'lender', '--account', await createLender()];
     const clientId = String((await operate('credential', 'issue', ...account))['clientId']);
     const setLimit = (maximum: string, restoreRate: string, id = clientId) =>
-      runOperator(env, 'client', 'set-limit', id, '--maximum', maximum, '--restore-rate', restoreRate);
+      callOperator(env, 'client', 'set-limit', id, '--maximum', maximum, '--restore-rate', restoreRate);
 
     expect(await setLimit('5000', '500')).toEqual({
       exitCode: 0,
@@ -127,7 +127,7 @@ describe('deedwire-operator', () => {
         'previously 2000 and 200\n',
       stderr: '',
     });
-    const [listed] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
+    const [listed] = JSON.parse((await callOperator(env, 'credential', 'list', ...account, '--json')).stdout);
     expect(listed).toMatchObject({ clientId, costMaximum: 5_000, costRestoreRate: 500 });
 
     const range = 'must be a whole number from';
@@ -149,9 +149,9 @@ describe('deedwire-operator', () => {
       exitCode: 1,
       stderr: 'error: The client lender_nobody does not exist.\n',
     });
-    const help = await runOperator(env, 'client', 'set-limit', '--help');
+    const help = await callOperator(env, 'client', 'set-limit', '--help');
     expect(help.stdout).toContain('--restore-rate <points per second>');
-    const [unchanged] = JSON.parse((await runOperator(env, 'credential', 'list', ...account, '--json')).stdout);
+    const [unchanged] = JSON.parse((await callOperator(env, 'credential', 'list', ...account, '--json')).stdout);
     expect(unchanged).toMatchObject({ costMaximum: 5_000, costRestoreRate: 500 });
   });
 
@@ -171,25 +171,25 @@ describe('deedwire-operator', () => {
     const converted = await operate('referral', 'convert', String(convertible));
     expect(Object.keys(converted)).toEqual(['referralId', 'matterId']);
     expect(converted['referralId']).toBe(convertible);
-    const again = await runOperator(env, 'referral', 'convert', String(convertible), '--json');
+    const again = await callOperator(env, 'referral', 'convert', String(convertible), '--json');
     expect(again).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: `error: The referral ${String(convertible)} is already CONVERTED.\n`,
     });
 
-    const declined = await runOperator(env, 'referral', 'decline', String(declinable), '--reason', 'Out of area');
+    const declined = await callOperator(env, 'referral', 'decline', String(declinable), '--reason', 'Out of area');
     expect(declined).toEqual({ exitCode: 0, stdout: `Declined ${String(declinable)}\n`, stderr: '' });
 
-    const listed = JSON.parse((await runOperator(env, 'referral', 'list', ...partner, '--json')).stdout);
+    const listed = JSON.parse((await callOperator(env, 'referral', 'list', ...partner, '--json')).stdout);
     expect(listed.map((referral: { status: string }) => referral.status)).toEqual(['DECLINED', 'CONVERTED']);
-    const newest = await runOperator(env, 'referral', 'list', ...partner, '--status', 'CONVERTED', '--limit', '1');
+    const newest = await callOperator(env, 'referral', 'list', ...partner, '--status', 'CONVERTED', '--limit', '1');
     expect(newest.stdout).toContain(String(converted['matterId']));
   });
 
   test('lists deliveries, and exits 1 for an unknown delivery', async () => {
     expect(await operate('delivery', 'list')).toEqual([]);
-    const missing = await runOperator(env, 'delivery', 'show', 'gid://service/WebhookDelivery/1');
+    const missing = await callOperator(env, 'delivery', 'show', 'gid://service/WebhookDelivery/1');
     expect(missing).toEqual({
       exitCode: 1,
       stdout: '',
@@ -201,14 +201,14 @@ describe('deedwire-operator', () => {
 describe('the database connection', () => {
   test('uses the database of the running `pnpm dev` when DATABASE_URL is not set', async () => {
     const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
-    const missing = await runOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list');
+    const missing = await callOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list');
     expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
     expect(missing.stderr).toMatch(
       /^error: No database: DATABASE_URL is not set, and .*dev\.json does not exist or is invalid\./,
     );
 
     await writeFile(join(home, 'dev.json'), JSON.stringify({ databaseUrl: env['DATABASE_URL'] }));
-    expect(await runOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list', '--json')).toMatchObject({
+    expect(await callOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list', '--json')).toMatchObject({
       exitCode: 0,
       stdout: '[]\n',
     });
@@ -217,7 +217,7 @@ describe('the database connection', () => {
 
   test('exits 1 with a message when the database is unavailable', async () => {
     const unavailable = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-    const result = await runOperator(unavailable, 'delivery', 'list');
+    const result = await callOperator(unavailable, 'delivery', 'list');
     expect(result).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -233,7 +233,7 @@ describe('the database connection', () => {
     );
     await run('create trigger sleep before insert on organization for each row execute function sleep()');
     const slowEnv = { ...env, SLOW_STATEMENT_MS: '200' };
-    const { exitCode, stderr } = await runOperator(slowEnv, 'organization', 'create', '--name', 'Harbour');
+    const { exitCode, stderr } = await callOperator(slowEnv, 'organization', 'create', '--name', 'Harbour');
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/^slow statement: insert-organization, \d{3,} ms, 1 rows$/m);
     expect(stderr).not.toContain('Harbour');
@@ -243,9 +243,9 @@ describe('the database connection', () => {
 
   test('applies missing migrations once', async () => {
     const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
-    const first = await runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');
+    const first = await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');
     expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
-    expect((await runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate')).stdout).toBe(
+    expect((await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate')).stdout).toBe(
       'Nothing to apply\n',
     );
     await empty.drop();
@@ -254,7 +254,7 @@ describe('the database connection', () => {
   test('migrate gives a new database its cell, and rejects another later', async () => {
     const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
     const migrate = (cell: string) =>
-      runOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--cell', cell);
+      callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--cell', cell);
     expect(await migrate('1023')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await migrate('1023')).toMatchObject({ exitCode: 0, stdout: 'Nothing to apply\n' });
     expect(await migrate('0')).toMatchObject({
@@ -284,7 +284,7 @@ describe('the command line', () => {
     ['an overlap without a unit', ['credential', 'rotate', 'key', '--overlap', '60']],
     ['a cell that is too large', ['database', 'migrate', '--cell', '1024']],
   ])('exits 2 and prints help to standard error for %s', async (_name, commandArguments) => {
-    const result = await runOperator(env, ...commandArguments);
+    const result = await callOperator(env, ...commandArguments);
     expect(result).toMatchObject({
       exitCode: 2,
       stdout: '',
@@ -293,7 +293,7 @@ describe('the command line', () => {
   });
 
   test('exits 0 and prints help to standard output for --help', async () => {
-    const result = await runOperator(env, 'credential', 'issue', '--help');
+    const result = await callOperator(env, 'credential', 'issue', '--help');
     expect(result).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('--interface') });
   });
 });

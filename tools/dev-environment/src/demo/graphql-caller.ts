@@ -8,34 +8,49 @@ export interface GraphqlResponse {
   errors: { extensions: { code: string } }[];
 }
 
+type Credential = DevAccount['credential'];
+
 /** The clients whose credentials were printed. */
 const clientsShown = new Set<string>();
 
+function credentialHeaders({ clientId, apiKey, organizationId }: Credential): Record<string, string> {
+  return {
+    'X-Service-Client-Id': clientId,
+    'X-Service-API-Key': apiKey,
+    'X-Service-Organization-Id': organizationId,
+  };
+}
+
+/** Sends a GraphQL document as an API client does. Prints nothing. */
+export async function sendGraphql(
+  url: string,
+  credential: Credential,
+  query: string,
+  variables?: Record<string, unknown>,
+): Promise<{ response: Response; text: string }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential) },
+    body: JSON.stringify({ query, variables }),
+  });
+  return { response, text: await response.text() };
+}
+
 /**
- * Sends a GraphQL document as an API client does. Prints the request and the response. The first request of a client
- * shows its credentials, later ones only its id.
+ * Sends a GraphQL document and prints the request and the response. The first request of a client shows its credentials, later
+ * ones only its id.
  */
 export async function callGraphql(
   url: string,
-  credential: DevAccount['credential'],
+  credential: Credential,
   query: string,
   variables?: Record<string, unknown>,
 ): Promise<GraphqlResponse> {
-  const credentials = {
-    'X-Service-Client-Id': credential.clientId,
-    'X-Service-API-Key': credential.apiKey,
-    'X-Service-Organization-Id': credential.organizationId,
-  };
   const isFirst = !clientsShown.has(credential.clientId);
   clientsShown.add(credential.clientId);
-  const shownHeaders = isFirst ? credentials : { 'X-Service-Client-Id': credential.clientId };
+  const shownHeaders = isFirst ? credentialHeaders(credential) : { 'X-Service-Client-Id': credential.clientId };
   show('→', `POST ${url}`, shownHeaders, layoutGraphqlRequest(query, variables, bodyWidth()));
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...credentials },
-    body: JSON.stringify({ query, variables }),
-  });
-  const text = await response.text();
+  const { response, text } = await sendGraphql(url, credential, query, variables);
   const version = response.headers.get('x-service-schema-version');
   const schema = version === null ? '' : `, x-service-schema-version: ${version}`;
   show('←', `${response.status} ${response.statusText}${schema}`, {}, layoutGraphqlResponse(text, bodyWidth()));

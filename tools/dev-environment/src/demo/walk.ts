@@ -1,8 +1,8 @@
+import { callOperator } from '../call-operator.ts';
 import type { DevSeed } from '../dev-state.ts';
-import { runOperator } from '../run-operator.ts';
 import type { System } from '../start-system.ts';
 import type { DemoRequest, DemoReceiver } from './demo-receiver.ts';
-import { callGraphql } from './graphql-caller.ts';
+import { callGraphql, sendGraphql } from './graphql-caller.ts';
 import { layoutJson } from './layout.ts';
 import { bodyWidth, expectEqual, expectThat, note, show, step, waitFor } from './narrator.ts';
 import type { RequestRecorder } from './request-recorder.ts';
@@ -130,11 +130,13 @@ export async function walk(world: DemoWorld): Promise<void> {
   await step('The partner reads the delivery and both attempts', async () => {
     const id = String(first.headers['webhook-id']);
     const deadline = Date.now() + settleTimeoutMs;
-    let delivery: string;
-    do {
-      const { data } = await callGraphql(partnerUrl, partner, readDelivery, { id });
-      delivery = JSON.stringify(data['webhookDelivery']);
-    } while (delivery.includes('"status":"PENDING"') && Date.now() < deadline);
+    // The worker records the attempt after the receiver has responded.
+    while (Date.now() < deadline) {
+      const { text } = await sendGraphql(partnerUrl, partner, readDelivery, { id });
+      if (!text.includes('"status":"PENDING"')) break;
+    }
+    const { data } = await callGraphql(partnerUrl, partner, readDelivery, { id });
+    const delivery = JSON.stringify(data['webhookDelivery']);
     expectThat('the delivery is delivered', delivery.includes('"status":"DELIVERED"'));
     expectThat('the response to the first attempt was 503', delivery.includes('"number":1,"responseStatus":503'));
     expectThat('the response to the second attempt was 204', delivery.includes('"number":2,"responseStatus":204'));
@@ -151,7 +153,7 @@ export async function walk(world: DemoWorld): Promise<void> {
 /** @throws {Error} if the command fails */
 async function operate(databaseUrl: string, ...commandArguments: string[]): Promise<Record<string, unknown>> {
   show('→', `deedwire-operator ${commandArguments.join(' ')} --json`, {}, []);
-  const { exitCode, stdout, stderr } = await runOperator({ DATABASE_URL: databaseUrl }, ...commandArguments, '--json');
+  const { exitCode, stdout, stderr } = await callOperator({ DATABASE_URL: databaseUrl }, ...commandArguments, '--json');
   if (exitCode !== 0) throw new Error(stderr);
   show('←', `exit code ${exitCode}`, {}, layoutJson(stdout.trim(), bodyWidth()));
   return JSON.parse(stdout);

@@ -1,4 +1,4 @@
-export { runOperator, type OperatorResult } from '../run-operator.ts';
+export { callOperator, type OperatorResult } from '../call-operator.ts';
 export { createMigratedDatabase } from './database.ts';
 export { createHarness, type Harness } from './harness.ts';
 export { raiseLimit } from './raise-limit.ts';

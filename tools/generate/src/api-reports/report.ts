@@ -3,7 +3,7 @@ import ts from 'typescript-6';
 import { describeDeclaration, type Described } from './describe-declaration.ts';
 import { inputDeclarations } from './input-declarations.ts';
 
-/** The exported declarations of an entry point, and those that they refer to. */
+/** The exported declarations of an entry point, and the declarations that they refer to. */
 export interface ApiReport {
   readonly $comment: string;
   readonly declarations: Readonly<Record<string, Described & { readonly input?: true }>>;

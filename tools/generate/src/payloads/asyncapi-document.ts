@@ -202,7 +202,7 @@ function lifecycle({ status, deprecatedOn, sunsetOn }: EventVersion): string {
 }
 
 /**
- * The headers of a message. AsyncAPI keeps those of the protocol apart, in the HTTP binding.
+ * The headers of a message. AsyncAPI keeps the headers of the protocol apart, in the HTTP binding.
  *
  * @param constants values of headers that are the same in every message
  */

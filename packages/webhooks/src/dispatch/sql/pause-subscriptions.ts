@@ -21,7 +21,7 @@ const pauseSubscriptionsStatement: Statement = {
 };
 
 /**
- * Pauses the subscriptions of these results, except those that have another URL by now, are paused or are deleted.
+ * Pauses the subscriptions of these results. Skips a subscription that is paused or deleted, or whose URL has changed.
  *
  * @param settlements in the order of their subscriptions
  */

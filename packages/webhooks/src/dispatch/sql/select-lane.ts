@@ -20,7 +20,7 @@ export interface StoredLane {
   readonly hasPending: boolean;
 }
 
-/** Reads what opening or closing a lane depends on. Null if the subscription does not exist. */
+/** Reads the state that decides whether a lane opens or closes. Null if the subscription does not exist. */
 export async function selectLane(database: Database, subscriptionId: SubscriptionId): Promise<StoredLane | null> {
   const row = firstRow(
     await database.query<{ account_id: AccountId; is_active: boolean; is_deleted: boolean; has_pending: boolean }>(

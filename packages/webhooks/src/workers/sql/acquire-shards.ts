@@ -13,7 +13,7 @@ export interface AcquiredShard {
 }
 
 /**
- * Acquires free shards. Skips those that another worker acquires at the same time.
+ * Acquires free shards. Skips a shard that another worker is acquiring.
  *
  * @throws {FencedOutError}
  */

@@ -5,7 +5,7 @@ import type { WorkerId } from '../worker-id.ts';
  * Declares workers dead whose leases have expired. Once this is committed, their fenced statements write nothing.
  *
  * It needs its own transaction. A lock `for update` in the same transaction could wait forever: until the commit, further
- * statements of the worker find it alive, and share their lock with those that already hold it.
+ * statements of the worker find it alive and join the holders of the shared lock.
  *
  * @returns the workers that this call declared dead
  */

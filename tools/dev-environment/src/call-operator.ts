@@ -1,4 +1,4 @@
-import { runOperator as run } from '@deedwire/operator-cli/run-operator';
+import { runOperator } from '@deedwire/operator-cli/run-operator';
 
 export interface OperatorResult {
   exitCode: number;
@@ -7,12 +7,12 @@ export interface OperatorResult {
 }
 
 /** Runs `deedwire-operator` in this process. Its environment is `env` only. */
-export async function runOperator(
+export async function callOperator(
   env: Readonly<Record<string, string | undefined>>,
   ...commandArguments: string[]
 ): Promise<OperatorResult> {
   const output = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof output) => ({ write: (text: string) => (output[stream] += text) });
-  const exitCode = await run({ env, stdout: collect('stdout'), stderr: collect('stderr') }, commandArguments);
+  const exitCode = await runOperator({ env, stdout: collect('stdout'), stderr: collect('stderr') }, commandArguments);
   return { exitCode, ...output };
 }
