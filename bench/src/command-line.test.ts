@@ -19,14 +19,20 @@ it('selects the bench and its options', () => {
     kind: 'run',
     bench: engine,
     json: true,
+    save: false,
     options: { quick: true, only: 'latency', perRound: 50 },
   });
-  expect(parseCommand(['sender'], benches)).toEqual({
+  expect(parseCommand(['sender', '--save'], benches)).toEqual({
     kind: 'run',
     bench: sender,
     json: false,
+    save: true,
     options: { quick: false, only: undefined, perRound: undefined },
   });
+});
+
+it('selects the page', () => {
+  expect(parseCommand(['page'], benches)).toEqual({ kind: 'page' });
 });
 
 it('shows the help on request', () => {
@@ -48,6 +54,7 @@ it.each([
   [['sender', '--only', 'rates'], 'The bench "sender" has no option --only.'],
   [['queries', '--per-round', '5'], 'The bench "queries" has no option --per-round.'],
   [['engine', '--only', 'toast'], 'There is no part "toast". Known parts: rates, latency.'],
+  [['engine', '--save', '--only', 'rates'], '--save stores complete runs only.'],
   [['engine', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".'],
 ])('rejects %j', (args, problem) => {
   expect(parseCommand(args, benches)).toEqual({ kind: 'invalid', problem });

@@ -5,12 +5,14 @@ import type { Bench, BenchOptions } from './bench.ts';
 export type Command =
   | { kind: 'help' }
   | { kind: 'invalid'; problem: string }
-  | { kind: 'run'; bench: Bench; json: boolean; options: Omit<BenchOptions, 'progress'> };
+  | { kind: 'page' }
+  | { kind: 'run'; bench: Bench; json: boolean; save: boolean; options: Omit<BenchOptions, 'progress'> };
 
 type Description = Pick<Bench, 'name' | 'summary' | 'parts' | 'perRound'>;
 
 export function helpText(benches: readonly Description[]): string {
   return `Usage: pnpm bench <name> [options]
+       pnpm bench page
 
 Measures one of our packages against its peers, each in its own process, in interleaved rounds. Prints the medians of the
 rate and of the CPU time per operation, and their ratios to the baseline. Run it on an otherwise idle machine.
@@ -18,9 +20,12 @@ rate and of the CPU time per operation, and their ratios to the baseline. Run it
 Benches:
 ${benches.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`).join('\n')}
 
+\`page\` writes the tables and charts of docs/performance.md from bench/results.
+
 Options:
   --quick   run for a few seconds, to check that the bench works; the figures are not meaningful
   --json    print the report as JSON (the types are in bench/src)
+  --save    store the report in bench/results, and write the page
   --help    show this help
 ${benches.map(partOptions).join('')}
 Progress appears on stderr.
@@ -45,7 +50,7 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   try {
     const flag = { type: 'boolean' } as const;
     const value = { type: 'string' } as const;
-    const options = { quick: flag, json: flag, help: flag, only: value, 'per-round': value };
+    const options = { quick: flag, json: flag, save: flag, help: flag, only: value, 'per-round': value };
     parsed = parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     return invalid(error instanceof Error ? error.message : String(error));
@@ -54,11 +59,12 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   if (values.help === true) return { kind: 'help' };
   const [name, ...others] = positionals;
   if (name === undefined || others.length > 0) return invalid('Name one bench.');
+  if (name === 'page') return { kind: 'page' };
   const bench = benches.find((each) => each.name === name);
   if (bench === undefined) {
     return invalid(`There is no bench "${name}". Known benches: ${benches.map((each) => each.name).join(', ')}.`);
   }
-  const { only, 'per-round': perRound, quick = false, json = false } = values;
+  const { only, 'per-round': perRound, quick = false, json = false, save = false } = values;
   if (bench.parts === null && only !== undefined) return invalid(`The bench "${name}" has no option --only.`);
   if (bench.perRound === null && perRound !== undefined)
     return invalid(`The bench "${name}" has no option --per-round.`);
@@ -68,8 +74,9 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   if (perRound !== undefined && !/^[1-9]\d{0,6}$/.test(perRound)) {
     return invalid(`--per-round must be a whole number from 1 to 9,999,999, not "${perRound}".`);
   }
+  if (save && (only !== undefined || perRound !== undefined)) return invalid('--save stores complete runs only.');
   const options = { quick, only, perRound: perRound === undefined ? undefined : Number(perRound) };
-  return { kind: 'run', bench, json, options };
+  return { kind: 'run', bench, json, save, options };
 }
 
 function invalid(problem: string): Command {

@@ -1,14 +1,20 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
 import { benches } from './benches/index.ts';
 import { helpText, parseCommand } from './command-line.ts';
+import { saveResult, writePage } from './page/write-page.ts';
 
 const command = parseCommand(process.argv.slice(2), benches);
 if (command.kind === 'help') process.stdout.write(helpText(benches));
+else if (command.kind === 'page') writePage();
 else if (command.kind === 'invalid') {
   process.stderr.write(`${command.problem}\n\n${helpText(benches)}`);
   process.exitCode = 2;
 } else {
-  const { bench, json, options } = command;
+  const { bench, json, save, options } = command;
   const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
+  if (save) {
+    saveResult(bench.name, result.json);
+    writePage();
+  }
   process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);
 }

@@ -33,7 +33,11 @@ export function describeMachine(): Machine {
 export function markdown(report: Report): string {
   const { bench, quick, machine, rounds, roundMs, comparisons } = report;
   const title = `${bench}: ${rounds} interleaved rounds of ${roundMs} ms, medians.`;
-  return [introduction(title, quick, machine), ...comparisons.map(table)].join('\n\n');
+  return [introduction(title, quick, machine), comparisonTables({ comparisons })].join('\n\n');
+}
+
+export function comparisonTables({ comparisons }: Pick<Report, 'comparisons'>): string {
+  return comparisons.map(table).join('\n\n');
 }
 
 /** The first line of every report. */

@@ -57,6 +57,14 @@ export interface AccountResult {
   bound: number;
 }
 
+export interface StatementsResult {
+  /** Statements of the worker for an event with one delivery, without those that it also runs when idle. */
+  perDelivery: number;
+  idlePerSecond: number;
+  /** Per delivery, by the name of the statement. A negative number: run less often than when idle. */
+  byName: Record<string, number>;
+}
+
 /** Milliseconds that the statements of the worker take in the server per 1,000 deliveries, by the name of the statement. */
 export type StatementTimes = Record<string, number>;
 
@@ -146,6 +154,16 @@ export function accountMarkdown(result: AccountResult): string {
     ['measured', Math.round(deliveriesPerSecond).toLocaleString('en-US')],
     [`bound: ${inFlight} requests in flight`, Math.round(bound).toLocaleString('en-US')],
   ]);
+}
+
+export function statementsMarkdown({ perDelivery, idlePerSecond, byName }: StatementsResult): string {
+  return [
+    `${perDelivery.toFixed(1)} statements per delivery, beside ${idlePerSecond.toFixed(1)} per second when idle.`,
+    markdownTable([
+      ['statement', 'per delivery'],
+      ...Object.entries(byName).map(([name, count]) => [name, count.toFixed(2)]),
+    ]),
+  ].join('\n\n');
 }
 
 export function historyMarkdown({ sizes, growth }: HistoryResult): string {

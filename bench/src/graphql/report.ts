@@ -44,6 +44,25 @@ export function graphqlMarkdown({
   ].join('\n\n');
 }
 
+/** A table for each shape with many connections, and one for a single connection. */
+export function graphqlTables({ shapes }: GraphqlReport): string {
+  const single = shapes.flatMap(({ title, connections }) =>
+    connections
+      .filter((result) => result.connections === 1)
+      .map(({ ratios, p99Ratios }) => [
+        title,
+        ...peerNames.map((peer) => `${ratios[peer].toFixed(2)} ×`),
+        ...peerNames.map((peer) => `${p99Ratios[peer].toFixed(2)} ×`),
+      ]),
+  );
+  return [
+    ...shapes.flatMap((shape) =>
+      shape.connections.filter((result) => result.connections > 1).map((result) => table(shape, result)),
+    ),
+    markdownTable([['ours, 1 connection', ...peerNames, ...peerNames.map((peer) => `p99: ${peer}`)], ...single]),
+  ].join('\n\n');
+}
+
 function table(shape: ShapeResult, { connections, results, ratios, p99Ratios }: ConnectionsResult): string {
   const heading = `${shape.title}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
   return markdownTable([

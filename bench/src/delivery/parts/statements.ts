@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { markdownTable } from '../../markdown-table.ts';
 import { workerApplicationName } from '../ours/engine-tables.ts';
 import { paced } from '../paced.ts';
 import type { Part } from '../part.ts';
+import { statementsMarkdown, type StatementsResult } from '../report.ts';
 import { withStack } from '../stack.ts';
 import { logPosition, logStatements, statementsSince, type LoggedStatement } from '../statement-log.ts';
-
-export interface StatementsResult {
-  /** Statements of the worker for an event with one delivery, without those that it also runs when idle. */
-  perDelivery: number;
-  idlePerSecond: number;
-  /** Per delivery, by the name of the statement. A negative number: run less often than when idle. */
-  byName: Record<string, number>;
-}
 
 export const statements: Part<StatementsResult> = {
   summary: 'statements of the worker per delivery, at one event per second',
@@ -43,14 +35,7 @@ export const statements: Part<StatementsResult> = {
     });
   },
 
-  markdown: ({ perDelivery, idlePerSecond, byName }) =>
-    [
-      `${perDelivery.toFixed(1)} statements per delivery, beside ${idlePerSecond.toFixed(1)} per second when idle.`,
-      markdownTable([
-        ['statement', 'per delivery'],
-        ...Object.entries(byName).map(([name, count]) => [name, count.toFixed(2)]),
-      ]),
-    ].join('\n\n'),
+  markdown: statementsMarkdown,
 };
 
 /** @param seconds the length of both periods, and the number of events in the second */

@@ -1,0 +1,102 @@
+import type { LatencySummary } from '../delivery/latency-summary.ts';
+import { type HistoryResult, ours, sum } from '../delivery/report.ts';
+import { type Bar, barChart } from './bar-chart.ts';
+import type { Results } from './results.ts';
+
+/** The charts of the page, by file name. */
+export function charts({ delivery, graphql }: Results): Record<string, string> {
+  const { latency, hanging, history } = delivery;
+  return {
+    'throughput.svg': barChart({
+      title: 'Webhooks delivered, beside queues',
+      axis: 'Deliveries per second. More is better.',
+      shared: true,
+      panels: delivery.workloads.map(({ title, results }) => ({
+        title,
+        bars: descending(
+          results.map(({ name, perSecond }) => rateBar(rateNames.get(name) ?? name, perSecond, name === ours)),
+        ),
+      })),
+    }),
+    'queries.svg': barChart({
+      title: 'GraphQL requests, beside other servers',
+      axis: 'Requests per second with 32 connections. More is better.',
+      shared: false,
+      panels: graphql.shapes.map(({ title, connections }) => ({
+        title: title.slice(0, 1).toUpperCase() + title.slice(1),
+        bars: descending(
+          (connections[0]?.results ?? []).map(({ name, requestsPerSecond }) =>
+            rateBar(serverNames[name], requestsPerSecond, name === 'deedwire'),
+          ),
+        ),
+      })),
+    }),
+    'latency.svg': barChart({
+      title: 'Latency beside endpoints that hang',
+      axis: 'Milliseconds from commit to first byte. Less is better.',
+      shared: true,
+      panels: latencyPanels([
+        ['alone', hanging.alone],
+        [`beside ${hanging.endpoints.toLocaleString('en-US')}`, hanging.beside],
+        ['half load', latency.halfLoad],
+      ]),
+    }),
+    'growth.svg': barChart({
+      title: 'Cost of a delivery as the history grows',
+      axis: 'Milliseconds of SQL per 1,000 deliveries. Less is better.',
+      shared: true,
+      panels: [
+        { title: 'New events', bars: growthBars(history, 'newEvents') },
+        { title: 'Deliveries that wait when the worker starts', bars: growthBars(history, 'backlog') },
+      ],
+    }),
+  };
+}
+
+const rateNames = new Map([
+  [ours, 'Deedwire'],
+  ['bare', 'POST, no queue'],
+  ['bullmq', 'BullMQ'],
+]);
+
+const serverNames = {
+  deedwire: 'Deedwire',
+  'mercurius-jit': 'Mercurius, JIT',
+  mercurius: 'Mercurius',
+  apollo: 'Apollo Server',
+};
+
+function descending(bars: readonly Bar[]): Bar[] {
+  return bars.toSorted((one, other) => other.value - one.value);
+}
+
+function rateBar(label: string, value: number, highlighted: boolean): Bar {
+  return { label, value, text: Math.round(value).toLocaleString('en-US'), highlighted };
+}
+
+function latencyPanels(rows: readonly (readonly [string, LatencySummary])[]) {
+  const bars = (select: (summary: LatencySummary) => number): Bar[] =>
+    rows.map(([label, summary], index) => ({
+      label,
+      value: select(summary),
+      text: milliseconds(select(summary)),
+      highlighted: index === 1,
+    }));
+  return [
+    { title: 'Median', bars: bars(({ p50Ms }) => p50Ms) },
+    { title: '99th percentile', bars: bars(({ p99Ms }) => p99Ms) },
+  ];
+}
+
+function growthBars({ sizes }: HistoryResult, kind: 'newEvents' | 'backlog'): Bar[] {
+  return sizes.map((size, index) => ({
+    label: `${size.storedDeliveries.toLocaleString('en-US')} stored`,
+    value: sum(size[kind]),
+    text: milliseconds(sum(size[kind])),
+    highlighted: index === sizes.length - 1,
+  }));
+}
+
+function milliseconds(value: number): string {
+  return `${value.toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} ms`;
+}

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { fillRegions, pageFiles } from './page.ts';
+import { readDocs, readResults } from './write-page.ts';
+
+it('fills the regions and keeps the text around them', () => {
+  const page =
+    'Before\n\n<!-- bench: rates -->\n\nold\n\n<!-- /bench -->\n\nBetween\n\n<!-- bench: cost -->\n<!-- /bench -->\n';
+  expect(fillRegions(page, { rates: 'new', cost: '$1' })).toBe(
+    'Before\n\n<!-- bench: rates -->\n\nnew\n\n<!-- /bench -->\n\nBetween\n\n<!-- bench: cost -->\n\n$1\n\n<!-- /bench -->\n',
+  );
+});
+
+it('rejects a region without results and results without a region', () => {
+  const page = '<!-- bench: rates -->\n<!-- /bench -->\n';
+  expect(() => fillRegions(page, {})).toThrow('There are no results for the region "rates".');
+  expect(() => fillRegions(page, { rates: 'a', cost: 'b' })).toThrow('The page has no region for cost.');
+});
+
+// `pnpm bench page` writes them.
+it.each(Object.entries(pageFiles(readDocs('performance.md'), readResults())))(
+  'docs/%s is what the results in bench/results produce',
+  (path, content) => {
+    expect(readDocs(path)).toBe(content);
+  },
+);

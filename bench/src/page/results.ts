@@ -1,0 +1,34 @@
+import type {
+  AccountResult,
+  HangingResult,
+  HistoryResult,
+  LatencyResult,
+  RatesResult,
+  StatementsResult,
+  StoreResult,
+  WorkersResult,
+} from '../delivery/report.ts';
+import type { GraphqlReport } from '../graphql/report.ts';
+import type { Machine, Report } from '../report.ts';
+
+/** What `pnpm bench delivery --json` prints. */
+export interface DeliveryReport extends RatesResult {
+  bench: 'delivery';
+  quick: boolean;
+  machine: Machine;
+  latency: LatencyResult;
+  statements: StatementsResult;
+  history: HistoryResult;
+  hanging: HangingResult;
+  workers: WorkersResult;
+  store: StoreResult;
+  account: AccountResult;
+}
+
+/** The files in `bench/results`, which `--save` writes. */
+export interface Results {
+  delivery: DeliveryReport;
+  graphql: GraphqlReport;
+  sender: Report;
+  signing: Report;
+}
