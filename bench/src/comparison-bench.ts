@@ -5,7 +5,7 @@ import { runRounds, type RoundPlan } from './rounds.ts';
 
 // Long enough for optimized code and a few garbage collections; short enough that other load on the machine affects all
 // contestants of a round.
-const full: RoundPlan = { rounds: 5, roundMs: 1000, warmUpMs: 2000 };
+const full: RoundPlan = { rounds: 5, roundMs: 600, warmUpMs: 1000 };
 const short: RoundPlan = { rounds: 3, roundMs: 50, warmUpMs: 50 };
 
 export function comparisonBench(bench: ComparisonBench): Bench {

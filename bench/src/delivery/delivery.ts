@@ -42,7 +42,7 @@ export const delivery: Bench = {
   name: 'delivery',
   summary: 'the webhook engine against queues that do the same sending',
   parts: Object.fromEntries(Object.entries(parts).map(([name, { summary }]) => [name, summary])),
-  perRound: 'deliveries per round; the default is 12,000, or 200 with --quick',
+  perRound: 'deliveries per round; the default is 8,000, or 200 with --quick',
 
   async run({ quick, only, perRound, progress }) {
     const machine = describeMachine();

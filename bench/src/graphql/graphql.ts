@@ -11,7 +11,7 @@ import { type ConnectionsResult, connectionCounts, type GraphqlPlan, measureShap
 import { type Shape, shapes } from './shapes.ts';
 import { createWorld } from './world.ts';
 
-const full: GraphqlPlan = { rounds: 5, roundMs: 1500, warmUpMs: 10_000 };
+const full: GraphqlPlan = { rounds: 5, roundMs: 700, warmUpMs: 3000 };
 const short: GraphqlPlan = { rounds: 2, roundMs: 50, warmUpMs: 50 };
 
 export const graphql: Bench = {

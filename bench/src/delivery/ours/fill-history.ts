@@ -14,6 +14,8 @@ export async function fillHistory(
   const client = new Client(databaseUrl);
   await client.connect();
   try {
+    // Checks no foreign keys, which halves the time.
+    await client.query('set session_replication_role = replica');
     for (let from = 0; from < deliveries; from += chunk) {
       const to = Math.min(from + chunk, deliveries);
       await client.query(insertHistory, [from, to - 1, deliveries]);

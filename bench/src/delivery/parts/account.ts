@@ -13,7 +13,7 @@ const inFlight = subscriptions + slots / 16;
 export const account: Part<AccountResult> = {
   summary: `the maximum rate of one account whose ${subscriptions} receivers respond after ${responseMs} ms`,
 
-  async run({ quick, perRound = quick ? 200 : 12_000, progress }) {
+  async run({ quick, perRound = quick ? 200 : 8_000, progress }) {
     return withStack({ receivers: subscriptions }, async (stack) => {
       const { system, receiver } = stack;
       const accounts = await system.addAccounts([receiver.origins.map((origin) => `${origin}/slow/${responseMs}`)]);

@@ -31,8 +31,8 @@ const accountCount = 64;
 export const history: Part<HistoryResult> = {
   summary: 'the time of the statements with 10 thousand and with 5 million stored deliveries',
 
-  async run({ quick, perRound = quick ? 128 : 12_000, progress }) {
-    const rounds = quick ? 1 : 5;
+  async run({ quick, perRound = quick ? 128 : 8_000, progress }) {
+    const rounds = quick ? 1 : 3;
     return withCleanup(async (defer) => {
       const postgres = await startBenchPostgres();
       defer(() => postgres.close());

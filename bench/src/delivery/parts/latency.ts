@@ -12,8 +12,8 @@ const subscriptionsPerAccount = 20;
 export const latency: Part<LatencyResult> = {
   summary: 'from commit to the first byte of the request: idle, and at half of the maximum rate',
 
-  async run({ quick, perRound = quick ? 200 : 12_000, progress }) {
-    const events = quick ? 20 : 600;
+  async run({ quick, perRound = quick ? 200 : 8_000, progress }) {
+    const events = quick ? 20 : 300;
     return withStack({ receivers: loadAccounts * subscriptionsPerAccount + 1 }, async (stack) => {
       const { system, receiver } = stack;
       const [probeOrigin, ...origins] = receiver.origins;

@@ -10,7 +10,7 @@ export const statements: Part<StatementsResult> = {
   summary: 'statements of the worker per delivery, at one event per second',
 
   async run({ quick, progress }) {
-    const events = quick ? 2 : 60;
+    const events = quick ? 2 : 15;
     return withStack({ receivers: 1 }, async ({ postgres, receiver, system }) => {
       const [account] = await system.addAccounts([receiver.origins.map((origin) => `${origin}/hooks`)]);
       if (account === undefined) throw new Error('There is no account.');

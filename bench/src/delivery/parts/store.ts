@@ -12,7 +12,7 @@ const accountCount = 64;
 export const store: Part<StoreResult> = {
   summary: 'the rate without HTTP: every attempt succeeds at once, so that only the engine and its storage remain',
 
-  async run({ quick, perRound = quick ? 200 : 12_000, progress }) {
+  async run({ quick, perRound = quick ? 200 : 8_000, progress }) {
     const rounds = quick ? 1 : 5;
     return withCleanup(async (defer) => {
       const postgres = await startBenchPostgres();

@@ -10,7 +10,7 @@ const workersMax = 3;
 export const workers: Part<WorkersResult> = {
   summary: `the rate of one, two and three workers on one database`,
 
-  async run({ quick, perRound = quick ? 200 : 12_000, progress }) {
+  async run({ quick, perRound = quick ? 200 : 8_000, progress }) {
     const rounds = quick ? 1 : 3;
     return withStack({ receivers: accounts }, async (stack) => {
       const { system, receiver } = stack;
