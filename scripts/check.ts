@@ -27,11 +27,13 @@ interface Step {
 // Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: 'pnpm generate', check: checkGeneratedFiles };
 
-/** Tests that list every version of every contract, or read files that belong to each version. */
-const versionListTests = [
+/** The layers, the lists of every version of every contract, the files of each version, and the paths that pages name. */
+const ruleTests = [
   'packages/webhook-events/src/event-types.test.ts',
   'packages/webhook-events/src/payload-files.test.ts',
   'apps/webhook-worker/src/rendering/renderer.test.ts',
+  'tools/checks/src/documented-paths.test.ts',
+  'tools/checks/src/layering.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',
   'tools/contract-tests/src/webhook-halves.test.ts',
   'tools/generate/src/reference/recorded-event-types.test.ts',
@@ -66,23 +68,11 @@ const steps: Step[] = [
     check: checkServedSchemas,
   },
   {
-    name: 'layering',
+    name: 'layers, lists of versions, documented paths',
     isUnitTest: true,
-    remedy: 'see tools/checks/src/layering.test.ts',
-    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/layering.test.ts']),
-  },
-  {
-    name: 'version lists',
-    isUnitTest: true,
-    remedy: 'confirm the change in the list of the test, or change the file that the test names',
-    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...versionListTests]),
-  },
-  {
-    name: 'documented paths',
-    isUnitTest: true,
-    remedy: 'name the new path in the page, or take a planned path off the list in the test',
-    check: () =>
-      run('vitest', ['run', '--project', 'unit', '--reporter=dot', 'tools/checks/src/documented-paths.test.ts']),
+    remedy:
+      'see the failed test: change the import, the file or the page, or confirm the change in the list of the test',
+    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...ruleTests]),
   },
 ];
 

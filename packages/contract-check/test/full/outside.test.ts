@@ -43,7 +43,7 @@ beforeAll(() => {
     env: environment,
   });
   tarball = join(packed, readdirSync(packed)[0] ?? '');
-}, 120_000);
+});
 
 /** A subgraph, which applies the directives of a framework that it does not define. */
 const oldSdl = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
@@ -95,7 +95,7 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
     const args = ['install', '--no-audit', '--no-fund', tarball, `graphql@${major}`];
     const { status, stderr } = command('npm', args, folder);
     if (status !== 0) throw new Error(stderr);
-  }, 120_000);
+  });
 
   const check = (...args: string[]): CommandResult =>
     command(process.execPath, [join(folder, 'node_modules/.bin/contract-check'), ...args], folder);

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await untilDelivered(2);
   stop();
   trace = paths.slice(before);
-}, 120_000);
+});
 
 afterAll(async () => {
   await harness.close();

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { startSystem } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { credentialHeaders, startReceiver, type Receiver } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
 // Runs the commands of CONTRIBUTING.md, exactly as written, in a copy of this workspace. The tests build on each other.
+
+// Guard against hanging only: the first test runs every check.
+vi.setConfig({ testTimeout: 1_200_000, hookTimeout: 1_200_000 });
 
 const contributing = readFileSync(join(workspaceRoot, 'CONTRIBUTING.md'), 'utf8');
 const [section = ''] = /^## Where things go\n[^]*?(?=^## )/m.exec(contributing) ?? [];

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, globSync, readdirSync } from 'node:fs';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { succeed } from './command.ts';
@@ -55,6 +55,9 @@ export async function copyWorkspace(variables: Readonly<Record<string, string>>)
   await git('config', 'user.email', 'tester@example.com');
   await commitAll('Copy the workspace');
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
+  // The results of the type checks, so that the copy checks only what a test changes.
+  const caches = globSync('{packages,apps,tools}/*/node_modules/.cache', { cwd: workspaceRoot });
+  await Promise.all(caches.map((path) => cp(join(workspaceRoot, path), join(folder, path), { recursive: true })));
 
   return {
     folder,
