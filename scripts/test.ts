@@ -61,6 +61,11 @@ try {
   process.stdout.write(`${inspect(error)}\n`);
   counts = { passed: 0, failed: 1, skipped: 0 };
 }
-rmSync(compiled, { recursive: true, force: true });
+try {
+  // A process that is ending may still write to it.
+  rmSync(compiled, { recursive: true, force: true, maxRetries: 10 });
+} catch (error) {
+  process.stderr.write(`Cannot delete ${compiled}: ${inspect(error)}\n`);
+}
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
 process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);

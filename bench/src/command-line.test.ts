@@ -55,6 +55,7 @@ it.each([
   [['queries', '--per-round', '5'], 'The bench "queries" has no option --per-round.'],
   [['engine', '--only', 'toast'], 'There is no part "toast". Known parts: rates, latency.'],
   [['engine', '--save', '--only', 'rates'], '--save stores complete runs only.'],
+  [['engine', '--save', '--quick'], '--save stores complete runs only.'],
   [['engine', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".'],
 ])('rejects %j', (args, problem) => {
   expect(parseCommand(args, benches)).toEqual({ kind: 'invalid', problem });

@@ -74,7 +74,8 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   if (perRound !== undefined && !/^[1-9]\d{0,6}$/.test(perRound)) {
     return invalid(`--per-round must be a whole number from 1 to 9,999,999, not "${perRound}".`);
   }
-  if (save && (only !== undefined || perRound !== undefined)) return invalid('--save stores complete runs only.');
+  const isComplete = !quick && only === undefined && perRound === undefined;
+  if (save && !isComplete) return invalid('--save stores complete runs only.');
   const options = { quick, only, perRound: perRound === undefined ? undefined : Number(perRound) };
   return { kind: 'run', bench, json, save, options };
 }

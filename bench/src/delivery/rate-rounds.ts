@@ -66,7 +66,7 @@ export async function runRateRounds(
 }
 
 /** @throws {Error} unless each delivery arrived, in at most one request per attempt */
-export async function measureRound(
+async function measureRound(
   contestant: DeliveryContestant,
   receiver: ReceiverChild,
   workload: Workload,

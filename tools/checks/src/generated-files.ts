@@ -5,6 +5,7 @@ import { run, workspaceRoot, type CommandResult } from './run.ts';
 /** The files that `pnpm generate` writes. */
 const generatedPaths = [
   'packages/*/api/**',
+  'packages/contract-check/rule-ids.json',
   'packages/*/asyncapi/**',
   'packages/*/json-schema/**',
   'packages/*/**/generated/**',

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { createStore, type Store } from '@deedwire/store';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { LaneId } from '../../src/dispatch/lane-registry.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { FanOutEvent } from '../../src/fan-out/events.ts';
@@ -10,14 +10,9 @@ import { shardCount } from '../../src/shard.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { createMigratedDatabase, seedWorker } from '../support/seed.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
-
-/** Registers a cleanup for the end of the test. */
+/** Registers a cleanup for the end of the test. The last one runs first. */
 export function closeAfterTest(cleanUp: () => Promise<void>): void {
-  cleanUps.push(cleanUp);
+  onTestFinished(cleanUp);
 }
 
 /** Knows the sample type and a few that fail. */
