@@ -56,8 +56,9 @@ export async function copyWorkspace(variables: Readonly<Record<string, string>>)
   await commitAll('Copy the workspace');
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
   // The results of the type checks, so that the copy checks only what a test changes.
-  const caches = globSync('{packages,apps,tools}/*/node_modules/.cache', { cwd: workspaceRoot });
-  await Promise.all(caches.map((path) => cp(join(workspaceRoot, path), join(folder, path), { recursive: true })));
+  const caches = globSync('{packages,apps,tools}/*/node_modules', { cwd: folder }).map((path) => join(path, '.cache'));
+  for (const path of caches.filter((cache) => existsSync(join(workspaceRoot, cache))))
+    await cp(join(workspaceRoot, path), join(folder, path), { recursive: true });
 
   return {
     folder,
