@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { deriveFixtures } from './derived-fixtures.ts';
+import { z } from 'zod';
+import { derivedFixturesOf, deriveFixtures } from './derived-fixtures.ts';
 
 const envelope = {
   id: { type: 'string', pattern: '^gid:' },
@@ -49,5 +50,16 @@ test('names a field with alternatives, a field of another type, and a field with
   );
   expect(() => derive({ type: ['string', 'null'] }, { amount: null })).toThrow(
     'data.amount: the typical body has no value.',
+  );
+});
+
+test('names the typical body that does not match its schema, the schema and each field', () => {
+  const body = z.object({ data: z.object({ name: z.iso.date(), formerName: z.string().nullable() }) });
+  const version = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null, body } as const;
+  expect(() => derivedFixturesOf('lender.updated', version, {})).toThrow(
+    `packages/webhook-events/fixtures/lender.updated/2026-11-01/accept/typical.json does not match src/lender.updated/2026-11-01.ts. Change one of them:
+  data.name: Invalid ISO date
+  data.formerName: Invalid input: expected string, received undefined
+`,
   );
 });
