@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { eventVersion } from './event-type.ts';
+import { body } from './lender.updated/2026-11-01.ts';
 import { strict } from './strict.ts';
 
 test('closes objects at every depth', () => {
@@ -13,5 +15,14 @@ test('closes objects at every depth', () => {
 test('throws for a kind of schema that it cannot close, and names the field', () => {
   expect(() => strict(z.object({ a: z.array(z.object({})) }), 'data')).toThrow(
     'data.a: strict() does not support ZodArray.',
+  );
+});
+
+test('names the event type and the version of a payload that it cannot close', () => {
+  const lifecycle = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null } as const;
+  const name = z.union([z.literal('Northwind'), z.literal('Harbour')]);
+  const data = body.shape.data.extend({ name });
+  expect(() => eventVersion(lifecycle, body.extend({ data }))).toThrow(
+    'lender.updated at 2026-11-01: data.name: strict() does not support ZodUnion.',
   );
 });
