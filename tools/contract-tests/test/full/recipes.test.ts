@@ -81,6 +81,12 @@ async function parse(body: string): Promise<unknown> {
   return JSON.parse(await succeed(process.execPath, args, { cwd: workspace.folder }));
 }
 
+/** The output of `pnpm check`, and the names of the checks that failed. */
+async function runCheck(): Promise<{ output: string; failed: string[] }> {
+  const output = await workspace.pnpm('check').catch(String);
+  return { output, failed: Array.from(output.matchAll(/^FAILED (.+) \(.*\)$/gm), ([, name = '']) => name) };
+}
+
 test('the four recipes have at most ten lines each, and lead to a tree that passes every check', async () => {
   expect(blocks).toHaveLength(5);
   for (const commands of blocks) {
@@ -127,4 +133,30 @@ test('the worker renders the new event type and the new event version, and the p
     kind: 'event',
     event: { type: 'referral.declined', version, data: { declineReason: 'Outside of our area.' } },
   });
+});
+
+test('`pnpm check` names what a generator rejects, and skips the other checks', async () => {
+  const typical = `packages/webhook-events/fixtures/lender.renamed/${version}/accept/typical.json`;
+  await workspace.edit(typical, (text) => text.replace('"name"', '"title"'));
+  const { output, failed } = await runCheck();
+  await workspace.edit(typical, (text) => text.replace('"title"', '"name"'));
+  expect(failed).toEqual(['generated files']);
+  expect(output).toContain(
+    `${typical} does not match src/lender.renamed/${version}.ts. Change one of them:\n  data.name: `,
+  );
+  expect(output).toContain('\nSkipped the other checks because a generator failed. Fix what it names.\n');
+});
+
+test('`pnpm check` rejects a generated file that was edited, and an app whose schema lacks a field of the SDL', async () => {
+  const page = 'docs/reference/lender/2026-11-01.md';
+  const schema = 'apps/lender-api/src/schema/lender.ts';
+  await workspace.edit(page, (text) => `${text}\nEdited.\n`);
+  await workspace.edit(schema, (text) => text.replace(' name: t.', ' title: t.'));
+  const { output, failed } = await runCheck();
+  await workspace.edit(page, (text) => text.replace('\nEdited.\n', ''));
+  await workspace.edit(schema, (text) => text.replace(' title: t.', ' name: t.'));
+  expect(failed).toEqual(['generated files', 'served schemas']);
+  expect(output).toContain(`\nout of date: ${page}\n`);
+  expect(output).toContain('\ngenerated files failed. Remedy: pnpm generate\n');
+  expect(output).toContain('served instead of the contract: Lender.name: ');
 });
