@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test, vi } from 'vitest';
-import { examples, processedOnce, rows, startNewcomer, type Newcomer } from '../support/newcomer.ts';
+import { examples, fullRows, processedOnce, rows, startNewcomer, type Newcomer } from '../support/newcomer.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
@@ -31,11 +31,8 @@ test('each example has the packages and the start command of its row', async ({ 
   expect(found).toEqual(expected);
 });
 
-// `test/long` contains the other rows.
-const pasted = rows.filter(({ framework }) => ['Express', 'Node with PostgreSQL'].includes(framework));
-
 // Concurrent, because each waits for the retry of a delivery.
-test.concurrent.for(pasted)(
+test.concurrent.for(fullRows)(
   'a pasted block receives, verifies and processes a delivery once: $framework',
   async (row, { expect, onTestFinished }) => {
     expect(await newcomer.paste(row, onTestFinished)).toEqual(processedOnce);

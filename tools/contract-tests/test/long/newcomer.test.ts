@@ -5,7 +5,7 @@ import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { npmInstall } from '../support/installed-packages.ts';
-import { blocks, processedOnce, rows, startNewcomer, type Newcomer, type Row } from '../support/newcomer.ts';
+import { blocks, longRows, processedOnce, startNewcomer, type Newcomer, type Row } from '../support/newcomer.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // They install and compile at the same time.
@@ -21,7 +21,7 @@ afterAll(() => newcomer.close());
 
 const compiles = ({ start }: Row): number => Number(start.startsWith('npx'));
 /** The slowest first, because only some of them run at the same time. */
-const pasted = rows.toSorted((one, other) => compiles(other) - compiles(one));
+const pasted = longRows.toSorted((one, other) => compiles(other) - compiles(one));
 
 test.concurrent.for(pasted)(
   'a pasted block receives, verifies and processes a delivery once: $framework',

@@ -43,6 +43,12 @@ export const rows: Row[] = [...readme.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? 
   }),
 );
 
+const fastFrameworks = new Set(['Express', 'Node with PostgreSQL']);
+/** The rows that `test/full` pastes. */
+export const fullRows = rows.filter(({ framework }) => fastFrameworks.has(framework));
+/** The rows that `test/long` pastes: the others. */
+export const longRows = rows.filter((row) => !fullRows.includes(row));
+
 /** The example that has the same block. PostgreSQL has none: its packages are in the manifest of the kit. */
 export const examples: Record<string, string> = {
   Node: 'receiver-node',
