@@ -1,17 +1,20 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { type BuiltPackages, installBuiltPackages } from '../support/built-packages.ts';
 import { testConformance } from '../support/conformance-suite.ts';
 import { bun, bundleServer, deno, installRuntimes, runtimeAdapter, workerd } from '../support/runtimes.ts';
 
 const server = { folder: '', code: '' };
 let built: BuiltPackages;
+let installed: boolean;
 
 // The timeout guards against hanging: a slow connection takes minutes for the runtimes.
 beforeAll(async () => {
-  [built] = await Promise.all([installBuiltPackages(), installRuntimes([workerd, deno, bun])]);
+  [built, installed] = await Promise.all([installBuiltPackages(), installRuntimes([workerd, deno, bun])]);
   server.folder = built.folder;
   server.code = await bundleServer(built.folder);
 }, 900_000);
+
+beforeEach(({ skip }) => skip(!installed, 'The runtimes are not installed.'));
 
 afterAll(() => built.remove());
 
