@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
-import { describe, expect, test } from 'vitest';
+import { listen } from '@deedwire/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { devConfig } from '../../src/dev-config.ts';
 import { openDevDatabase } from '../../src/dev-database.ts';
 import { openHome } from '../../src/home.ts';
@@ -45,6 +47,27 @@ test('an unknown option exits with 2 and one line', async () => {
   const dev = (await newDevHome()).start({}, { commandArguments: ['--reciever'] });
   expect(await dev.ended).toBe(2);
   expect(dev.output()).toMatch(/^Unknown option '--reciever'\. `npx -y pnpm@[\d.]+ dev --help` lists the options\.\n$/);
+});
+
+test('exits with 1 and the name of the variable of a port that is in use', async () => {
+  const holder = await listen(createServer());
+  onTestFinished(() => holder.close());
+  const dev = (await newDevHome()).start({ PARTNER_API_PORT: String(holder.port) });
+  expect(await dev.ended).toBe(1);
+  expect(dev.output()).toBe(
+    `PARTNER_API_PORT: port ${holder.port} is in use. Set PARTNER_API_PORT to another port, or to 0 to select a free one.\n`,
+  );
+});
+
+test('exits with 1 and every error of a wrong configuration', async () => {
+  const dev = (await newDevHome()).start({ LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
+  expect(await dev.ended).toBe(1);
+  expect(dev.output()).toBe(
+    `The configuration is invalid:
+  DATABASE_URL must be a URL that begins with postgres:// or postgresql://
+  LENDER_API_PORT must be a whole number from 0 to 65535
+`,
+  );
 });
 
 test('rejects the data of an earlier build, and names the command that deletes it', async () => {
