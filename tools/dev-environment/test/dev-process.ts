@@ -36,6 +36,8 @@ export interface StartOptions {
   launcher?: readonly string[];
 }
 
+// Guard against hanging only.
+const hangingMs = 240_000;
 const devMain = join(import.meta.dirname, '../src/dev.ts');
 /** Variables with which several `pnpm dev` run on one machine. */
 export const freePorts = {
@@ -65,7 +67,7 @@ export async function createDevHome(): Promise<DevHome> {
       return dev;
     },
     whenReady(dev) {
-      const written = vi.waitFor(() => readDevFile(path), { timeout: 90_000, interval: 50 });
+      const written = vi.waitFor(() => readDevFile(path), { timeout: hangingMs, interval: 50 });
       const ended = dev.ended.then(() => Promise.reject(new Error(`pnpm dev ended:\n${dev.output()}`)));
       return Promise.race([written, ended]);
     },
@@ -75,7 +77,7 @@ export async function createDevHome(): Promise<DevHome> {
         if (child.exitCode === null && child.signalCode === null) signalGroup('SIGKILL');
         await ended;
       }
-      await vi.waitUntil(() => processesOf(path).length === 0, { timeout: 60_000, interval: 100 });
+      await vi.waitUntil(() => processesOf(path).length === 0, { timeout: hangingMs, interval: 100 });
       await rm(path, { recursive: true, force: true });
     },
   };

@@ -19,7 +19,7 @@ test('one process at a time can open a home, and a killed process releases it', 
   await once(holder, 'message');
   await expect(openHome(directory)).rejects.toThrow(`Another \`pnpm dev\` is running in ${directory}.`);
   holder.kill('SIGKILL');
-  await vi.waitFor(() => openHome(directory), { timeout: 60_000 });
+  await vi.waitFor(() => openHome(directory), { timeout: 240_000 });
 });
 
 test('removes the files of a killed process, and writes files that only the owner can read', async () => {

@@ -83,7 +83,7 @@ function run(block: string, env: Record<string, string> = {}): Command {
 /** Starts a receiver and waits until its port accepts connections. */
 async function startReceiver(block: string, env: Record<string, string> & { PORT: string }): Promise<Command> {
   const receiver = run(block, env);
-  const listening = vi.waitFor(() => fetch(`http://127.0.0.1:${env.PORT}/`), { timeout: 60_000 });
+  const listening = vi.waitFor(() => fetch(`http://127.0.0.1:${env.PORT}/`), { timeout: 240_000 });
   const ended = receiver.ended.then(() => Promise.reject(new Error(`The receiver ended:\n${receiver.output()}`)));
   await Promise.race([listening, ended]);
   ended.catch(() => {});
@@ -137,7 +137,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
     const creating = thirdTerminal(eventBlock);
     expect(await creating.ended).toBe(0);
     const [referralId = 'none'] = /gid:\/\/service\/Referral\/\d+/.exec(creating.output()) ?? [];
-    await vi.waitFor(() => expect(receiver.output()).toContain(printed(referralId)), { timeout: 60_000 });
+    await expect.poll(receiver.output).toContain(printed(referralId));
 
     const forging = thirdTerminal(forgedBlock);
     expect(await forging.ended).toBe(0);

@@ -49,6 +49,6 @@ test('the guard stops the server and removes its temporary directory when the pa
   const [dataDirectory = '']: string[] = await once(starter, 'message');
   const pid = Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
   starter.kill('SIGKILL');
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 60_000, interval: 50 });
-  await vi.waitFor(() => expect(access(dataDirectory)).rejects.toThrow('ENOENT'), { timeout: 60_000, interval: 50 });
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 240_000, interval: 50 });
+  await vi.waitFor(() => expect(access(dataDirectory)).rejects.toThrow('ENOENT'), { timeout: 240_000, interval: 50 });
 });
