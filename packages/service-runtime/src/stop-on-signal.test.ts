@@ -5,31 +5,32 @@ import { stopOnSignal } from './stop-on-signal.ts';
 const logger = createLogger({ name: 'test', level: 'silent' }, { write() {} });
 const handlers = (): number => process.listenerCount('SIGTERM');
 
-let before: ReturnType<typeof process.listeners>;
+let before: Record<'SIGTERM' | 'SIGINT', ReturnType<typeof process.listeners>>;
 
 beforeEach(() => {
   // A signal starts a timer that ends the process.
   vi.useFakeTimers();
-  before = process.listeners('SIGTERM');
+  before = { SIGTERM: process.listeners('SIGTERM'), SIGINT: process.listeners('SIGINT') };
 });
 
 afterEach(() => {
   vi.useRealTimers();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    for (const handler of process.listeners(signal)) if (!before.includes(handler)) process.off(signal, handler);
+    for (const handler of process.listeners(signal))
+      if (!before[signal].includes(handler)) process.off(signal, handler);
   }
 });
 
 test('removes its handlers when the service was stopped without a signal', () => {
   const removeHandlers = stopOnSignal(async () => {}, logger);
-  expect(handlers()).toBe(before.length + 1);
+  expect(handlers()).toBe(before.SIGTERM.length + 1);
   removeHandlers();
-  expect(handlers()).toBe(before.length);
+  expect(handlers()).toBe(before.SIGTERM.length);
 });
 
 test('keeps its handlers after a signal, so that the same signal does not end the process before its exit', () => {
   const removeHandlers = stopOnSignal(() => new Promise(() => {}), logger);
   process.emit('SIGTERM', 'SIGTERM');
   removeHandlers();
-  expect(handlers()).toBe(before.length + 1);
+  expect(handlers()).toBe(before.SIGTERM.length + 1);
 });
