@@ -16,15 +16,14 @@ else
 fi
 mkdir "$group" || exit
 
-# The shell that becomes the command enters the group first, so that every process it starts is in the group.
-bash -c 'echo $$ > "$0/cgroup.procs" || exit 125; exec "$@"' "$group" "$@"
-exit_code=$?
-if ((exit_code == 125)); then
+# This shell enters the group, so that every process that it starts is in the group, and leaves it before the group is removed.
+if ! echo $$ > "$group/cgroup.procs"; then
   rmdir "$group"
-  echo "Cannot move a process to the cgroup $group." >&2
-  exit 125
+  exit 1
 fi
-
+"$@"
+exit_code=$?
 echo "$(read_seconds) CPU seconds" >&2
+echo $$ > "$(dirname "$group")/cgroup.procs"
 rmdir "$group" || echo "Processes are still running: $(tr '\n' ' ' < "$group/cgroup.procs")" >&2
 exit "$exit_code"

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './sql-connection.ts';
 
-/** Resolves as soon as `sessions` sessions of the database wait for a lock; rejects after 20 s. */
+/** Resolves as soon as `sessions` sessions of the database wait for a lock; rejects after two minutes. */
 export async function untilBlocked(observer: Connection, sessions = 1): Promise<void> {
   const deadlineMs = performance.now() + 120_000;
   for (;;) {

@@ -1,4 +1,4 @@
-import type { DevAccount } from '../dev-state.ts';
+import { type Credential, credentialHeaders } from '@deedwire/testing';
 import { layoutGraphqlRequest, layoutGraphqlResponse } from './layout.ts';
 import { bodyWidth, expectThat, show } from './narrator.ts';
 
@@ -8,33 +8,8 @@ export interface GraphqlResponse {
   errors: { extensions: { code: string } }[];
 }
 
-type Credential = DevAccount['credential'];
-
 /** The clients whose credentials were printed. */
 const clientsShown = new Set<string>();
-
-function credentialHeaders({ clientId, apiKey, organizationId }: Credential): Record<string, string> {
-  return {
-    'X-Service-Client-Id': clientId,
-    'X-Service-API-Key': apiKey,
-    'X-Service-Organization-Id': organizationId,
-  };
-}
-
-/** Sends a GraphQL document as an API client does. Prints nothing. */
-export async function sendGraphql(
-  url: string,
-  credential: Credential,
-  query: string,
-  variables?: Record<string, unknown>,
-): Promise<{ response: Response; text: string }> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential) },
-    body: JSON.stringify({ query, variables }),
-  });
-  return { response, text: await response.text() };
-}
 
 /**
  * Sends a GraphQL document and prints the request and the response. The first request of a client shows its credentials, later
@@ -50,7 +25,12 @@ export async function callGraphql(
   clientsShown.add(credential.clientId);
   const shownHeaders = isFirst ? credentialHeaders(credential) : { 'X-Service-Client-Id': credential.clientId };
   show('→', `POST ${url}`, shownHeaders, layoutGraphqlRequest(query, variables, bodyWidth()));
-  const { response, text } = await sendGraphql(url, credential, query, variables);
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential) },
+    body: JSON.stringify({ query, variables }),
+  });
+  const text = await response.text();
   const version = response.headers.get('x-service-schema-version');
   const schema = version === null ? '' : `, x-service-schema-version: ${version}`;
   show('←', `${response.status} ${response.statusText}${schema}`, {}, layoutGraphqlResponse(text, bodyWidth()));

@@ -6,6 +6,13 @@ import {
   type TestDatabase,
 } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
+import type { ProvidedContext } from 'vitest';
+
+const migrated = { template: 'migrated', prepare: async (url: string) => void (await migrate(url)) };
+
+/** As `createMigratedDatabase`, for a global setup, which names the server of the test run. */
+export const createMigratedDatabaseOn = (server: ProvidedContext['postgres']): Promise<TestDatabase> =>
+  createTestDatabase({ ...migrated, server });
 
 /**
  * Creates a database with all migrations applied.
@@ -13,9 +20,7 @@ import { migrate } from '@deedwire/store';
  * @param server replaces the server of the test run. Only this database may use it, because `drop` stops it.
  */
 export async function createMigratedDatabase(server?: PostgresServer): Promise<TestDatabase> {
-  if (server === undefined) {
-    return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
-  }
+  if (server === undefined) return createTestDatabase(migrated);
   await migrate(server.url);
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<DatabaseRole, Promise<string>>();

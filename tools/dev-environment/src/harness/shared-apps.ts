@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { migrate } from '@deedwire/store';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
+import { createMigratedDatabaseOn } from './database.ts';
 import { startTestApps } from './start-test-apps.ts';
 import type { InterfaceUrls } from './test-accounts.ts';
 
@@ -30,11 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   let starting: ReturnType<typeof start> | null = null;
 
   async function start() {
-    const database = await createTestDatabase({
-      template: 'migrated',
-      prepare: async (url) => void (await migrate(url)),
-      server: project.getProvidedContext().postgres,
-    });
+    const database = await createMigratedDatabaseOn(project.getProvidedContext().postgres);
     const { system, urls } = await startTestApps(database, {
       onLine: (app, line) => void (app === 'webhook-worker' && workerLines.push(line)),
     });
