@@ -14,7 +14,7 @@ export const failpoints = [
 // A worker that owns only shards without events never arrives at the place.
 const arrivesWithinMs = 2_000;
 
-/** Runs a worker until it ends itself at the place, after it has passed it some times. */
+/** Runs a worker until its failpoint at the place kills it, after the worker has passed the place `passes` times. */
 export async function runUntilFailpoint(system: FaultSystem, place: string, passes: number): Promise<void> {
   const env = { NODE_ENV: 'test', DEEDWIRE_FAILPOINT: `${place}:${passes}` };
   const worker = await system.addWorker(env).catch((error: unknown) => {
