@@ -8,7 +8,7 @@ import {
   updateAccountName,
 } from '@deedwire/store/accounts';
 import { appendEvent } from './append-event.ts';
-import { appendAuditEntry } from './audit.ts';
+import { nameOperator } from './audit.ts';
 import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 import { checkName } from './organizations.ts';
@@ -53,10 +53,9 @@ async function createAccount(
     throw new RefusedError('NOT_FOUND', `The organization ${input.organizationId} does not exist.`);
   }
   return context.store.transaction(async (transaction) => {
+    await nameOperator(transaction, context.operator, `${interfaceName}.create`);
     const account = await insertAccount(transaction, { interfaceName, organizationId, name: input.name });
-    const id = formatAccountGid(context.gidNamespace, interfaceName, account.id);
-    await appendAuditEntry(transaction, context.operator, { action: `${interfaceName}.create`, subject: id, account });
-    return { id, name: account.name };
+    return { id: formatAccountGid(context.gidNamespace, interfaceName, account.id), name: account.name };
   });
 }
 
@@ -75,13 +74,9 @@ export async function updateLender(
     const account = id === null ? null : await lockAccount(transaction, 'lender', id);
     if (account === null) throw new RefusedError('NOT_FOUND', `The lender ${input.lenderId} does not exist.`);
     if (account.name === input.name) return;
+    await nameOperator(transaction, context.operator, 'lender.update');
     await updateAccountName(transaction, account.id, input.name);
     await appendEvent(transaction, account, 'lender.updated', { lender: { id: input.lenderId, name: input.name } });
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'lender.update',
-      subject: input.lenderId,
-      account,
-    });
   });
   return { id: input.lenderId, name: input.name };
 }

@@ -1,6 +1,13 @@
 import { type AccountId, formatAccountGid, type InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import { insertAuditEntry, selectAuditEntries } from '@deedwire/store/audit';
+import {
+  type AuditEntryRow,
+  type AuditPosition,
+  claimChanges,
+  insertAuditEntry,
+  selectAuditEntries,
+  selectAuditEntriesAfter,
+} from '@deedwire/store/audit';
 import type { ActionContext, Caller, Operator } from './context.ts';
 
 export interface AuditedChange {
@@ -14,7 +21,10 @@ export interface AuditedChange {
   details?: object;
 }
 
-/** Records who made a change, in the transaction of the change. */
+/**
+ * Records who made a change, in the transaction of the change. Not for accounts, API clients and API keys, whose entries the
+ * database writes: see `nameOperator`.
+ */
 export async function appendAuditEntry(
   transaction: Transaction,
   by: Caller | Operator,
@@ -27,34 +37,76 @@ export async function appendAuditEntry(
   await insertAuditEntry(transaction, { ...actor, requestId: by.requestId ?? null, action, subject, account, details });
 }
 
-/** A change that an operator or an API client made. */
-export interface AuditEntry {
-  at: Date;
-  actorType: 'OPERATOR' | 'CLIENT';
-  /** The name of the operator, or the id of the API client. */
-  actor: string;
-  /** The database login that wrote the entry. */
+/**
+ * Names the operator and the command in the entries of the changes that follow in this transaction: those of accounts, API
+ * clients and API keys. The database writes these entries, whoever makes the change.
+ *
+ * @param command `<noun>.<verb>`
+ */
+export async function nameOperator(transaction: Transaction, operator: Operator, command: string): Promise<void> {
+  const { name, host, requestId } = operator;
+  await claimChanges(transaction, { actor: name, address: host, requestId, command });
+}
+
+/** A change of a record. */
+export interface AuditEntry extends AuditPosition {
+  /** The database login that made the change. */
   login: string;
+  /** Null if nobody has named himself: the change was not made with an app. */
+  actorType: 'OPERATOR' | 'CLIENT' | null;
+  /** The name of the operator, or the id of the API client. Null like `actorType`. */
+  actor: string | null;
   /** The machine of the operator, or the address of the client. Null if it is not known. */
   address: string | null;
   requestId: string | null;
+  /**
+   * The transaction in which the database itself wrote the entry. Then the login, the action, the subject and the values are
+   * facts. Null if an app wrote the entry.
+   */
+  transactionId: string | null;
   /** For example `credential.issue`. */
   action: string;
-  /** The identifier of the changed record. */
+  /** The identifier of the changed record: a global identifier, a client id or a key id. */
   subject: string;
   /** The global identifier of the lender or partner that the record belongs to. Null for an organization. */
   accountId: string | null;
   details: object;
 }
 
+/** An entry whose details are in the form that the database stores. Parsing them would round large numbers. */
+export interface StoredAuditEntry extends Omit<AuditEntry, 'details'> {
+  detailsJson: string;
+}
+
 /** The latest entries of the audit log, newest first. */
 export async function listAuditEntries(context: ActionContext, input: { limit: number }): Promise<AuditEntry[]> {
   const rows = await selectAuditEntries(context.store, input.limit);
-  return rows.map(({ accountId, interfaceName, ...entry }) => ({
+  return rows.map((row) => {
+    const { detailsJson, ...entry } = toStoredEntry(context, row);
+    return { ...entry, details: JSON.parse(detailsJson) };
+  });
+}
+
+const pageSize = 1_000;
+
+/** All entries of the audit log, oldest first, read in pages. It can miss entries that are committed meanwhile. */
+export async function* readAuditEntries(context: ActionContext): AsyncGenerator<StoredAuditEntry> {
+  let after: AuditPosition | null = null;
+  for (;;) {
+    const rows: AuditEntryRow[] = await selectAuditEntriesAfter(context.store, after, pageSize);
+    for (const row of rows) yield toStoredEntry(context, row);
+    after = rows.at(-1) ?? null;
+    if (rows.length < pageSize) return;
+  }
+}
+
+function toStoredEntry({ gidNamespace }: ActionContext, row: AuditEntryRow): StoredAuditEntry {
+  const { accountId, interfaceName, subject, ...entry } = row;
+  return {
     ...entry,
+    // The database does not know the namespace.
+    subject: /^(?:Lender|Partner)\/\d+$/.test(subject) ? `gid://${gidNamespace}/${subject}` : subject,
     accountId:
-      accountId === null || interfaceName === null
-        ? null
-        : formatAccountGid(context.gidNamespace, interfaceName, accountId),
-  }));
+      accountId === null || interfaceName === null ? null : formatAccountGid(gidNamespace, interfaceName, accountId),
+  };
 }

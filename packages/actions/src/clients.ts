@@ -2,7 +2,7 @@ import { type InterfaceName, isRetired, operationCostPoints } from '@deedwire/do
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import { lockApiClient, updateApiClientCostLimit, updateApiClientVersion } from '@deedwire/store/credentials';
-import { appendAuditEntry } from './audit.ts';
+import { nameOperator } from './audit.ts';
 import type { OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 
@@ -19,13 +19,8 @@ export async function pinClient(
     const client = await lockApiClient(transaction, input.clientId);
     if (client === null) throw new RefusedError('NOT_FOUND', `The client ${input.clientId} does not exist.`);
     checkInterfaceVersion(client.interfaceName, input.schemaVersion, context.now());
+    await nameOperator(transaction, context.operator, 'client.pin');
     await updateApiClientVersion(transaction, client.id, input.schemaVersion);
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'client.pin',
-      subject: input.clientId,
-      account: { id: client.accountId, interfaceName: client.interfaceName },
-      details: { schemaVersion: input.schemaVersion, previousSchemaVersion: client.schemaVersion },
-    });
     return client.schemaVersion;
   });
   return { ...input, previousSchemaVersion };
@@ -59,14 +54,9 @@ export async function setClientLimit(
   return context.store.transaction(async (transaction) => {
     const client = await lockApiClient(transaction, clientId);
     if (client === null) throw new RefusedError('NOT_FOUND', `The client ${clientId} does not exist.`);
+    await nameOperator(transaction, context.operator, 'client.set-limit');
     await updateApiClientCostLimit(transaction, client.id, { maximum, restoreRate });
     const previous = { previousMaximum: client.costMaximum, previousRestoreRate: client.costRestoreRate };
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'client.set-limit',
-      subject: clientId,
-      account: { id: client.accountId, interfaceName: client.interfaceName },
-      details: { maximum, restoreRate, ...previous },
-    });
     return { clientId, maximum, restoreRate, ...previous };
   });
 }

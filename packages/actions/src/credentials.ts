@@ -13,7 +13,7 @@ import {
   updateApiKeyLastUse,
 } from '@deedwire/store/credentials';
 import { findAccount } from './accounts.ts';
-import { appendAuditEntry } from './audit.ts';
+import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 
@@ -100,15 +100,10 @@ export async function expireCredential(
   const { keyId } = input;
   checkExpiry(input.expiresAt, context.now());
   return context.store.transaction(async (transaction) => {
-    const key = await lockLiveKey(transaction, keyId);
+    await lockLiveKey(transaction, keyId);
+    await nameOperator(transaction, context.operator, 'credential.expire');
     if (input.expiresAt !== null) await updateApiKeyExpiry(transaction, keyId, input.expiresAt);
     const expiresAt = input.expiresAt ?? (await limitApiKeyLife(transaction, keyId, 0)).expiresAt;
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'credential.expire',
-      subject: keyId,
-      account: { id: key.accountId, interfaceName: key.interfaceName },
-      details: { clientId: key.clientId, expiresAt },
-    });
     return { keyId, expiresAt };
   });
 }
@@ -127,13 +122,8 @@ export async function revokeCredential(
     const key = await lockApiKey(transaction, keyId);
     if (key === null) throw new RefusedError('NOT_FOUND', `The key ${keyId} does not exist.`);
     if (key.revokedAt !== null) return { keyId, revokedAt: key.revokedAt };
+    await nameOperator(transaction, context.operator, 'credential.revoke');
     const { revokedAt } = await revokeApiKey(transaction, keyId);
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'credential.revoke',
-      subject: keyId,
-      account: { id: key.accountId, interfaceName: key.interfaceName },
-      details: { clientId: key.clientId },
-    });
     return { keyId, revokedAt };
   });
 }

@@ -9,7 +9,14 @@ export {
   readPartner,
   updateLender,
 } from './accounts.ts';
-export { appendAuditEntry, type AuditedChange, type AuditEntry, listAuditEntries } from './audit.ts';
+export {
+  appendAuditEntry,
+  type AuditedChange,
+  type AuditEntry,
+  listAuditEntries,
+  readAuditEntries,
+  type StoredAuditEntry,
+} from './audit.ts';
 export { pinClient, setClientLimit } from './clients.ts';
 export {
   type ActionContext,

@@ -9,7 +9,7 @@ import {
   lockApiClient,
 } from '@deedwire/store/credentials';
 import { findAccount } from './accounts.ts';
-import { appendAuditEntry } from './audit.ts';
+import { nameOperator } from './audit.ts';
 import { checkInterfaceVersion, currentInterfaceVersion } from './clients.ts';
 import type { OperatorContext } from './context.ts';
 import { checkExpiry, lockLiveKey } from './credentials.ts';
@@ -49,17 +49,12 @@ export async function issueCredential(
   const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
   const clientId = input.clientId ?? `${interfaceName}_${context.random.bytes(12).toString('hex')}`;
   await context.store.transaction(async (transaction) => {
+    await nameOperator(transaction, context.operator, 'credential.issue');
     const apiClientId =
       input.clientId === null
         ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
         : await lockClientForAnotherKey(transaction, account.id, input.clientId);
     await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash, expiresAt });
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'credential.issue',
-      subject: keyId,
-      account,
-      details: { clientId, expiresAt },
-    });
   });
   return {
     clientId,
@@ -121,16 +116,11 @@ export async function rotateCredential(
   return context.store.transaction(async (transaction) => {
     const old = await lockLiveKey(transaction, input.keyId);
     const { apiClientId, clientId, interfaceName } = old;
-    const { expiresAt: oldExpiresAt } = await limitApiKeyLife(transaction, input.keyId, overlapSeconds);
+    await nameOperator(transaction, context.operator, 'credential.rotate');
+    await limitApiKeyLife(transaction, input.keyId, overlapSeconds);
     await checkLiveKeys(transaction, apiClientId);
     const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
     await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash, expiresAt });
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'credential.rotate',
-      subject: input.keyId,
-      account: { id: old.accountId, interfaceName },
-      details: { clientId, expiresAt: oldExpiresAt, newKeyId: keyId, newExpiresAt: expiresAt },
-    });
     return { clientId, apiKey, organizationId: formatGid(context.gidNamespace, 'Organization', old.organizationId) };
   });
 }

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import {
   addTeamMember,
   convertReferral,
+  createPartner,
   createReferral,
   createReferralForPartner,
   createWebhookSubscription,
@@ -12,9 +13,11 @@ import {
   issueCredential,
   listAuditEntries,
   pinClient,
+  readAuditEntries,
   removeTeamMember,
   revokeCredential,
   setClientLimit,
+  type StoredAuditEntry,
   rotateCredential,
   updateLender,
   updateTeamMember,
@@ -71,10 +74,12 @@ test('records every change by an operator', async () => {
     ...['lender.update', 'member.add', 'member.update', 'member.remove'].map(ofLender),
     ...['referral.create', 'referral.convert', 'referral.create', 'referral.decline'].map(ofPartner),
     ...[
+      'client.create',
       'credential.issue',
       'client.pin',
       'client.set-limit',
-      'credential.rotate',
+      'credential.expire',
+      'credential.issue',
       'credential.expire',
       'credential.revoke',
     ].map(ofLender),
@@ -103,6 +108,8 @@ test('records every change by a client, with its address and request id', async 
   const [last] = await list();
   expect(last).toEqual({
     at: expect.any(Date),
+    number: expect.stringMatching(/^\d+$/),
+    transactionId: null,
     actorType: 'CLIENT',
     actor: 'portal',
     login: expect.stringMatching(/_partner_api$/),
@@ -122,6 +129,8 @@ test('records who ran the command, on which machine, and no secret', async () =>
   const [entry] = await list();
   expect(entry).toEqual({
     at: expect.any(Date),
+    number: expect.stringMatching(/^\d+$/),
+    transactionId: expect.stringMatching(/^\d+$/),
     actorType: 'OPERATOR',
     actor: 'ada',
     login: expect.stringMatching(/_operator$/),
@@ -130,8 +139,86 @@ test('records who ran the command, on which machine, and no secret', async () =>
     action: 'credential.issue',
     subject: keyIdOf(issued),
     accountId: world.partner.gid,
-    details: { clientId: issued.clientId, expiresAt: expiresAt.toISOString() },
+    details: {
+      clientId: issued.clientId,
+      command: 'credential.issue',
+      new: {
+        key_id: keyIdOf(issued),
+        key_hash: 'hidden',
+        api_client_id: expect.any(String),
+        interface: 'partner',
+        created_at: expect.any(String),
+        expires_at: expiresAt.toISOString().replace(/\.?0*Z$/, '+00:00'),
+      },
+    },
   });
+});
+
+test('names the command of each entry that the database writes', async () => {
+  const account = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
+  const issued = await issueCredential(world.operator, account);
+  await rotateCredential(world.operator, { keyId: keyIdOf(issued), overlapSeconds: 0, expiresAt: null });
+  await updateLender(world.operator, { lenderId: world.lender.gid, name: 'Renamed' });
+  const entries = (await list()).toReversed();
+  expect(entries.map(({ action, details }) => [action, 'command' in details && details.command])).toEqual([
+    ['client.create', 'credential.issue'],
+    ['credential.issue', 'credential.issue'],
+    ['credential.expire', 'credential.rotate'],
+    ['credential.issue', 'credential.rotate'],
+    ['lender.update', 'lender.update'],
+  ]);
+  expect(entries.at(-1)).toMatchObject({
+    subject: world.lender.gid,
+    details: { old: { name: 'Lender' }, new: { name: 'Renamed' } },
+  });
+  // The two changes of a rotation have the same transaction.
+  expect(entries[2]?.transactionId).toBe(entries[3]?.transactionId);
+  expect(entries[1]?.transactionId).not.toBe(entries[2]?.transactionId);
+});
+
+test('lists a change that nobody has claimed', async () => {
+  await world.sql(`update account set name = 'x' where id = $1`, [world.partner.accountId]);
+  expect(await list()).toMatchObject([
+    {
+      actorType: null,
+      actor: null,
+      address: null,
+      requestId: null,
+      login: 'postgres',
+      action: 'partner.update',
+      subject: world.partner.gid,
+      accountId: world.partner.gid,
+    },
+  ]);
+});
+
+test('refuses a change that the database would not record, because it lacks the migration', async () => {
+  await world.sql('alter function audit_change rename to audit_change_later');
+  try {
+    await expect(createPartner(world.operator, { organizationId: world.organizationId, name: 'x' })).rejects.toThrow(
+      'Run `deedwire-operator database migrate` first.',
+    );
+  } finally {
+    await world.sql('alter function audit_change_later rename to audit_change');
+  }
+});
+
+test('reads all entries, oldest first, across pages', async () => {
+  await world.sql(`
+    insert into audit_entry (at, actor_type, actor, action, subject, details)
+    select now() - make_interval(secs => n / 3), 'OPERATOR', 'ada', 'organization.create', n::text, '{"n": 9007199254740993}'
+    from generate_series(1, 2500) n`);
+  const read: StoredAuditEntry[] = [];
+  for await (const entry of readAuditEntries(world.operator)) read.push(entry);
+  expect(read).toHaveLength(2_500);
+  const isInOrder = read.every((entry, index) => {
+    const before = read[index - 1];
+    if (before === undefined || before.at < entry.at) return true;
+    return before.at.getTime() === entry.at.getTime() && BigInt(before.number) < BigInt(entry.number);
+  });
+  expect(isInOrder).toBe(true);
+  expect(new Set(read.map(({ subject }) => subject)).size).toBe(2_500);
+  expect(read[0]?.detailsJson).toBe('{"n": 9007199254740993}');
 });
 
 test('records nothing when the change fails or changes nothing', async () => {

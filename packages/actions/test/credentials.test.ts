@@ -150,11 +150,10 @@ test('expires a key now or at a given time, once', async () => {
 
 test('finds a revoked key with its time of revocation, which a second revocation keeps', async () => {
   const keyId = keyIdOf(await issue());
+  await world.sql(`update api_key set revoked_at = now() - interval '1 day'`);
   const { revokedAt } = await revoke(keyId);
+  expect(revokedAt.getTime()).toBeLessThan(Date.now() - 80_000_000);
   expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({ revokedAt });
-  await world.sql(`update api_key set revoked_at = revoked_at - interval '1 day'`);
-  const again = await revoke(keyId);
-  expect(again.revokedAt.getTime()).toBe(revokedAt.getTime() - 86_400_000);
   await expect(revoke('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 

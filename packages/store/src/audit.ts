@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import type { Database, Transaction } from './store.ts';
+import { onlyRow, type Database, type Transaction } from './store.ts';
 
-/** An entry of the audit log, without the columns that the database fills. */
+/** An entry of the audit log that an app writes, without the columns that the database fills. */
 export interface NewAuditEntry {
   actorType: 'OPERATOR' | 'CLIENT';
   /** The name of the operator, or the id of the API client. */
@@ -19,12 +19,30 @@ export interface NewAuditEntry {
   details: object;
 }
 
-export interface AuditEntryRow extends Omit<NewAuditEntry, 'account'> {
+/** The place of an entry in the audit log. */
+export interface AuditPosition {
   at: Date;
+  /** The order of entries of the same time. */
+  number: string;
+}
+
+export interface AuditEntryRow extends AuditPosition {
   /** The login of the database session. */
   login: string;
+  /** Both are null if nobody has named himself. */
+  actorType: 'OPERATOR' | 'CLIENT' | null;
+  actor: string | null;
+  address: string | null;
+  requestId: string | null;
+  /** Null if an app wrote the entry, otherwise the number of the transaction in which the database wrote it. */
+  transactionId: string | null;
+  action: string;
+  /** The identifier of the changed record. Of an account that the database wrote: `Lender/<id>` or `Partner/<id>`. */
+  subject: string;
   accountId: AccountId | null;
   interfaceName: InterfaceName | null;
+  /** As PostgreSQL prints it. */
+  detailsJson: string;
 }
 
 export async function insertAuditEntry(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
@@ -47,16 +65,71 @@ export async function insertAuditEntry(transaction: Transaction, entry: NewAudit
   ]);
 }
 
+/** What an operator claims about the changes of a transaction. The database knows only the login. */
+export interface AuditClaim {
+  /** The name of the operator. */
+  actor: string;
+  /** The machine of the operator. */
+  address: string;
+  requestId: string;
+  /** For example `credential.rotate`. */
+  command: string;
+}
+
+/**
+ * Adds a claim to the entries that the database writes from now on in this transaction: those of accounts, API clients and API
+ * keys.
+ *
+ * @throws {Error} if the database does not write these entries yet
+ */
+export async function claimChanges(transaction: Transaction, claim: AuditClaim): Promise<void> {
+  const statement = {
+    name: 'claim-changes',
+    text: `
+      select set_config('deedwire.audit_claim', $1, true), to_regprocedure('audit_change()') is not null as "isAudited"`,
+  };
+  const { isAudited } = onlyRow(await transaction.query<{ isAudited: boolean }>(statement, [JSON.stringify(claim)]));
+  if (!isAudited) {
+    throw new Error(
+      'The database would not record this change in the audit log, because it lacks migrations. ' +
+        'Run `deedwire-operator database migrate` first.',
+    );
+  }
+}
+
+const columns = `
+  at, number, login, actor_type as "actorType", actor, address, request_id as "requestId",
+  transaction_id as "transactionId", action, subject, account_id as "accountId", interface as "interfaceName",
+  details::text as "detailsJson"`;
+
 /** Newest first. Served by the primary keys of the partitions. */
 export async function selectAuditEntries(database: Database, limit: number): Promise<AuditEntryRow[]> {
   const statement = {
     name: 'select-audit-entries',
     text: `
-      select at, login, actor_type as "actorType", actor, address, request_id as "requestId", action, subject,
-        account_id as "accountId", interface as "interfaceName", details
+      select ${columns}
       from audit_entry
       order by at desc, number desc
       limit $1`,
   };
   return database.query<AuditEntryRow>(statement, [limit]);
+}
+
+/** The entries after a position, or all of them, oldest first. Served by the primary keys of the partitions. */
+export async function selectAuditEntriesAfter(
+  database: Database,
+  after: AuditPosition | null,
+  limit: number,
+): Promise<AuditEntryRow[]> {
+  const statement = {
+    name: 'select-audit-entries-after',
+    planning: 'in-index-order' as const,
+    text: `
+      select ${columns}
+      from audit_entry
+      where (at, number) > (coalesce($1, '-infinity'::timestamptz), coalesce($2, 0::bigint))
+      order by at, number
+      limit $3`,
+  };
+  return database.query<AuditEntryRow>(statement, [after?.at ?? null, after?.number ?? null, limit]);
 }

@@ -40,7 +40,7 @@ async function partitionOf(offset: number): Promise<string> {
 
 const insertEntry = (at: string, subject: string) =>
   superuser.run(
-    `insert into audit_entry (at, actor_type, actor, action, subject) values (${at}, 'OPERATOR', 'ada', 'lender.update', $1)`,
+    `insert into audit_entry (at, actor_type, actor, action, subject) values (${at}, 'OPERATOR', 'ada', 'referral.create', $1)`,
     [subject],
   );
 const subjects = async () =>

@@ -13,7 +13,13 @@ import {
 } from '../src/index.ts';
 import { pendingMigrations } from '../src/migrate.ts';
 
-const allMigrations = ['0001-accounts-and-credentials', '0002-webhooks', '0003-audit-log', '0004-cost-buckets'];
+const allMigrations = [
+  '0001-accounts-and-credentials',
+  '0002-webhooks',
+  '0003-audit-log',
+  '0004-cost-buckets',
+  '0006-audit-triggers',
+];
 
 let database: TestDatabase;
 let connection: Connection;

@@ -128,9 +128,9 @@ test('grants each app exactly these rights', async () => {
         "webhook_subscription_sequence: insert select",
       ],
       "operator": [
-        "account: insert select update",
-        "api_client: insert select update",
-        "api_key: insert select update",
+        "account: insert select update(name)",
+        "api_client: insert select update(cost_maximum) update(cost_restore_rate) update(schema_version)",
+        "api_key: insert select update(expires_at) update(revoked_at)",
         "audit_entry: insert(account_id) insert(action) insert(actor) insert(actor_type) insert(address) insert(details) insert(interface) insert(request_id) insert(subject) select",
         "audit_entry_number: usage",
         "matter: insert select",

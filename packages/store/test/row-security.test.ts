@@ -54,6 +54,8 @@ beforeAll(async () => {
   await superuser.connect();
   ({ rows: tables } = await superuser.query<Table>(selectTables));
   for (const interfaceName of interfaceNames) await fillTables(interfaceName);
+  // Leaves the entries of the fixture.
+  await superuser.query('delete from audit_entry where transaction_id is not null');
 });
 
 afterAll(async () => {

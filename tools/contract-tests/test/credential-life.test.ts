@@ -42,6 +42,9 @@ interface ListedKey {
   lastUsedAt: string | null;
 }
 
+/** As the database writes a time into an entry: without the zeros at the end of a fraction. */
+const toDatabaseTime = (time: string | null | undefined): string => String(time).replace(/\.?0*Z$/, '+00:00');
+
 interface AuditEntry {
   actor: string;
   action: string;
@@ -84,9 +87,11 @@ test('a key is issued, used, rotated, expired and revoked, and the audit log sho
   expect(neither).toEqual({ exitCode: 1, stdout: '', stderr: `error: The key ${keyIdOf(second)} is revoked.\n` });
 
   // Audit: who did what, newest first.
-  const entries = await operate<AuditEntry[]>('audit', 'list', '--limit', '4');
+  const entries = await operate<AuditEntry[]>('audit', 'list', '--limit', '6');
   const entry = {
     at: expect.any(String),
+    number: expect.any(String),
+    transactionId: expect.any(String),
     actorType: 'OPERATOR',
     actor: 'ada',
     login: expect.stringMatching(/_operator$/),
@@ -96,24 +101,60 @@ test('a key is issued, used, rotated, expired and revoked, and the audit log sho
   };
   const { clientId } = first;
   expect(entries).toEqual([
-    { ...entry, action: 'credential.revoke', subject: keyIdOf(second), details: { clientId } },
+    {
+      ...entry,
+      action: 'credential.revoke',
+      subject: keyIdOf(second),
+      details: {
+        clientId,
+        command: 'credential.revoke',
+        old: { revoked_at: null },
+        new: { revoked_at: expect.any(String) },
+      },
+    },
     {
       ...entry,
       action: 'credential.expire',
       subject: keyIdOf(first),
-      details: { clientId, expiresAt: (await listKeys())[0]?.expiresAt },
+      details: {
+        clientId,
+        command: 'credential.expire',
+        old: { expires_at: toDatabaseTime(firstKey?.expiresAt) },
+        new: { expires_at: toDatabaseTime((await listKeys())[0]?.expiresAt) },
+      },
     },
     {
       ...entry,
-      action: 'credential.rotate',
+      action: 'credential.issue',
+      subject: keyIdOf(second),
+      details: { clientId, command: 'credential.rotate', new: expect.objectContaining({ key_id: keyIdOf(second) }) },
+    },
+    {
+      ...entry,
+      action: 'credential.expire',
       subject: keyIdOf(first),
-      details: { clientId, expiresAt: firstKey?.expiresAt, newKeyId: keyIdOf(second), newExpiresAt: null },
+      details: {
+        clientId,
+        command: 'credential.rotate',
+        old: { expires_at: `${nextYear}T00:00:00+00:00` },
+        new: { expires_at: toDatabaseTime(firstKey?.expiresAt) },
+      },
     },
     {
       ...entry,
       action: 'credential.issue',
       subject: keyIdOf(first),
-      details: { clientId, expiresAt: `${nextYear}T00:00:00.000Z` },
+      details: {
+        clientId,
+        command: 'credential.issue',
+        new: expect.objectContaining({ key_id: keyIdOf(first), expires_at: `${nextYear}T00:00:00+00:00` }),
+      },
+    },
+    {
+      ...entry,
+      action: 'client.create',
+      subject: clientId,
+      details: { command: 'credential.issue', new: expect.objectContaining({ client_id: clientId }) },
     },
   ]);
   for (const { apiKey } of [first, second]) expect(JSON.stringify(entries)).not.toContain(apiKey.split('_')[3]);

@@ -268,7 +268,11 @@ test('another limit applies to running processes, and is in the audit log', asyn
   expect(
     await harness.sql(`select details from audit_entry where action = 'client.set-limit' and subject = $1`, [clientId]),
   ).toContainEqual({
-    details: { maximum: 3_000, restoreRate: 1_000, previousMaximum: 1_000, previousRestoreRate: 1 },
+    details: {
+      command: 'client.set-limit',
+      old: { cost_maximum: '1000', cost_restore_rate: '1' },
+      new: { cost_maximum: '3000', cost_restore_rate: '1000' },
+    },
   });
 });
 

@@ -1,0 +1,441 @@
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createMigratedDatabase } from './support/database.ts';
+
+let database: TestDatabase;
+let superuser: Connection;
+/** A session of the operator's login, as psql has it. */
+let psql: Connection;
+/** A session of the login of an API. */
+let partnerApi: Connection;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  psql = await connect(await database.urlFor('operator'));
+  partnerApi = await connect(await database.urlFor('partner_api'));
+});
+
+afterAll(async () => {
+  for (const connection of [partnerApi, psql, superuser]) await connection.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  await superuser.run(`
+    begin;
+    set local session_replication_role = replica;
+    delete from audit_entry; delete from api_key; delete from cost_bucket; delete from api_client; delete from account;
+    delete from organization;
+    commit;
+    insert into organization (id, name) values (1, 'Harbour');
+    insert into account (id, interface, organization_id, name) values (2, 'partner', 1, 'Keystone');
+    insert into api_client (id, account_id, interface, client_id, schema_version)
+      values (3, 2, 'partner', 'portal', '2026-11-01');
+    insert into api_key (key_id, api_client_id, interface, key_hash) values ('k1', 3, 'partner', sha256('one'));
+    delete from audit_entry`);
+});
+
+/** The entries without their times and numbers, oldest first. */
+const entries = () =>
+  superuser.run(`
+    select login, actor_type, actor, address, request_id, action, subject, account_id, interface, details
+    from audit_entry order by at, number`);
+/** `<actor> <action> <subject>` of the entries, oldest first. */
+const summary = async () =>
+  (await entries()).map(({ actor, action, subject }) => `${String(actor)} ${String(action)} ${String(subject)}`);
+
+const ofPsql = {
+  login: expect.stringMatching(/_operator$/),
+  actor_type: null,
+  actor: null,
+  address: null,
+  request_id: null,
+  account_id: '2',
+  interface: 'partner',
+};
+
+const revoke = `update api_key set revoked_at = now() where key_id = 'k1'`;
+
+/** What the commands of the release before the triggers write after their change. */
+const entryOfLastRelease = (action: string, subject: string, actor = 'ada') => `
+  insert into audit_entry (actor_type, actor, address, request_id, action, subject, account_id, interface, details)
+  values ('OPERATOR', '${actor}', 'desk', 'run-1', '${action}', '${subject}', 2, 'partner', '{"clientId": "forged"}')`;
+
+/** What the commands of this release write before their change. */
+const claimOf = (actor: string) =>
+  `select set_config('deedwire.audit_claim',
+    '{"actor": "${actor}", "address": "desk", "requestId": "run-1", "command": "credential.revoke"}', true)`;
+
+test('each change by psql writes one entry with the login and the values, and no actor', async () => {
+  await psql.run(
+    `insert into account (id, interface, organization_id, name) values (9007199254740993, 'lender', 1, 'New')`,
+  );
+  await psql.run(`update account set name = 'Renamed' where id = 2`);
+  await psql.run(`insert into api_client (id, account_id, interface, client_id, schema_version)
+    values (4, 2, 'partner', 'batch', '2026-11-01')`);
+  await psql.run(`update api_client set schema_version = '2027-02-01' where id = 3`);
+  await psql.run(`update api_client set cost_maximum = 5000 where id = 3`);
+  await psql.run(`update api_client set cost_maximum = 6000, schema_version = '2026-11-01' where id = 3`);
+  await psql.run(`insert into api_key (key_id, api_client_id, interface, key_hash, created_at)
+    values ('k2', 3, 'partner', sha256('two'), '2026-11-02T10:00+02')`);
+  await psql.run(`set timezone = 'Asia/Tokyo'`);
+  await psql.run(`update api_key set expires_at = '2027-01-01T00:00Z' where key_id = 'k1'`);
+  await psql.run(`update api_key set expires_at = null, revoked_at = '2026-11-21T00:00Z' where key_id = 'k1'`);
+  await psql.run('reset timezone');
+
+  expect(await entries()).toEqual([
+    {
+      ...ofPsql,
+      action: 'lender.create',
+      subject: 'Lender/9007199254740993',
+      account_id: '9007199254740993',
+      interface: 'lender',
+      details: {
+        new: {
+          id: '9007199254740993',
+          interface: 'lender',
+          organization_id: '1',
+          name: 'New',
+          created_at: expect.any(String),
+        },
+      },
+    },
+    {
+      ...ofPsql,
+      action: 'partner.update',
+      subject: 'Partner/2',
+      details: { old: { name: 'Keystone' }, new: { name: 'Renamed' } },
+    },
+    {
+      ...ofPsql,
+      action: 'client.create',
+      subject: 'batch',
+      details: {
+        new: {
+          id: '4',
+          account_id: '2',
+          interface: 'partner',
+          client_id: 'batch',
+          schema_version: '2026-11-01',
+          cost_maximum: '2000',
+          cost_restore_rate: '200',
+          created_at: expect.any(String),
+        },
+      },
+    },
+    {
+      ...ofPsql,
+      action: 'client.pin',
+      subject: 'portal',
+      details: { old: { schema_version: '2026-11-01' }, new: { schema_version: '2027-02-01' } },
+    },
+    {
+      ...ofPsql,
+      action: 'client.set-limit',
+      subject: 'portal',
+      details: { old: { cost_maximum: '2000' }, new: { cost_maximum: '5000' } },
+    },
+    {
+      ...ofPsql,
+      action: 'client.update',
+      subject: 'portal',
+      details: {
+        old: { cost_maximum: '5000', schema_version: '2027-02-01' },
+        new: { cost_maximum: '6000', schema_version: '2026-11-01' },
+      },
+    },
+    {
+      ...ofPsql,
+      action: 'credential.issue',
+      subject: 'k2',
+      details: {
+        clientId: 'portal',
+        new: {
+          key_id: 'k2',
+          api_client_id: '3',
+          interface: 'partner',
+          key_hash: 'hidden',
+          created_at: '2026-11-02T08:00:00+00:00',
+        },
+      },
+    },
+    {
+      ...ofPsql,
+      action: 'credential.expire',
+      subject: 'k1',
+      details: { clientId: 'portal', old: { expires_at: null }, new: { expires_at: '2027-01-01T00:00:00+00:00' } },
+    },
+    {
+      ...ofPsql,
+      action: 'credential.revoke',
+      subject: 'k1',
+      details: {
+        clientId: 'portal',
+        old: { expires_at: '2027-01-01T00:00:00+00:00', revoked_at: null },
+        new: { expires_at: null, revoked_at: '2026-11-21T00:00:00+00:00' },
+      },
+    },
+  ]);
+});
+
+test('each changed row has an entry, also when one statement changes several', async () => {
+  await psql.run(`insert into api_key (key_id, api_client_id, interface, key_hash)
+    select 'k' || n, 3, 'partner', sha256('x') from generate_series(2, 5) n`);
+  await psql.run('update api_key set revoked_at = now()');
+  expect(await summary()).toEqual([
+    ...[2, 3, 4, 5].map((n) => `null credential.issue k${n}`),
+    ...[1, 2, 3, 4, 5].map((n) => `null credential.revoke k${n}`),
+  ]);
+});
+
+test('the last use of a key writes no entry, and neither does an update that changes nothing', async () => {
+  await partnerApi.run(`update api_key set last_used_at = now() where key_id = 'k1'`);
+  await superuser.run(`update api_key set last_used_at = now(), expires_at = expires_at`);
+  await psql.run(`update account set name = name; update api_client set schema_version = schema_version`);
+  await psql.run(`update api_key set expires_at = expires_at, revoked_at = revoked_at`);
+  expect(await entries()).toEqual([]);
+});
+
+test('every column of a key except its last use runs the trigger', async () => {
+  const [columns] = await superuser.run(`
+    select array_agg(a.attname::text order by a.attnum) as audited
+    from pg_trigger t
+    join pg_attribute a on a.attrelid = t.tgrelid and a.attnum = any (t.tgattr)
+    where t.tgrelid = 'api_key'::regclass and t.tgname = 'audit_update'`);
+  const [all] = await superuser.run(`
+    select array_agg(attname::text order by attnum) as names
+    from pg_attribute where attrelid = 'api_key'::regclass and attnum > 0 and not attisdropped`);
+  expect([columns?.['audited'], 'last_used_at'].flat()).toEqual(all?.['names']);
+});
+
+test('a deletion by the owner writes an entry', async () => {
+  await superuser.run(`delete from api_key`);
+  await superuser.run(`delete from cost_bucket; delete from api_client`);
+  expect(await summary()).toEqual(['null credential.delete k1', 'null client.delete portal']);
+  // The entries of an account refer to it, so it stays until they are dropped.
+  await expect(superuser.run(`delete from account`)).rejects.toThrow('foreign key constraint');
+  await superuser.run('delete from audit_entry; delete from account');
+  expect(await entries()).toMatchObject([
+    {
+      action: 'partner.delete',
+      subject: 'Partner/2',
+      account_id: null,
+      interface: null,
+      details: { old: { id: '2', name: 'Keystone' } },
+    },
+  ]);
+});
+
+test('no login can undo or move a revocation', async () => {
+  await psql.run(`update api_key set revoked_at = '2026-11-21T00:00Z' where key_id = 'k1'`);
+  for (const connection of [psql, superuser]) {
+    for (const value of ['null', 'now()', `'2020-01-01Z'`]) {
+      await expect(connection.run(`update api_key set revoked_at = ${value}`)).rejects.toThrow(
+        /The key k1 has been revoked since 2026-11-21.*Issue another key\./,
+      );
+    }
+  }
+  await psql.run('update api_key set revoked_at = revoked_at');
+  expect(await summary()).toEqual(['null credential.revoke k1']);
+});
+
+test.each([
+  `update api_key set key_hash = sha256('x')`,
+  `update api_key set key_id = 'x'`,
+  `update api_key set api_client_id = 3`,
+  `update api_key set interface = 'lender'`,
+  `update api_key set created_at = now()`,
+  `update api_key set last_used_at = now()`,
+  `update api_client set client_id = 'x'`,
+  `update api_client set account_id = 2`,
+  `update api_client set interface = 'lender'`,
+  `update account set interface = 'lender'`,
+  `update account set organization_id = 1`,
+  `delete from api_key`,
+  `delete from api_client`,
+  `delete from account`,
+  `truncate api_key`,
+  `insert into audit_entry (transaction_id) values (pg_current_xact_id())`,
+])('the operator’s login may not: %s', async (statement) => {
+  await expect(psql.run(statement)).rejects.toThrow('permission denied');
+});
+
+test('the command that a transaction claims is in its entries, and not in those of the next transaction', async () => {
+  await psql.run(`begin; ${claimOf('ada')}; ${revoke}; commit`);
+  await psql.run(`update account set name = 'x' where id = 2`);
+  expect(await entries()).toEqual([
+    {
+      ...ofPsql,
+      actor_type: 'OPERATOR',
+      actor: 'ada',
+      address: 'desk',
+      request_id: 'run-1',
+      action: 'credential.revoke',
+      subject: 'k1',
+      details: {
+        clientId: 'portal',
+        command: 'credential.revoke',
+        old: { revoked_at: null },
+        new: { revoked_at: expect.any(String) },
+      },
+    },
+    expect.objectContaining({ ...ofPsql, action: 'partner.update' }),
+  ]);
+});
+
+test('the commands of the release before the triggers write one entry per change, with the login and the actor', async () => {
+  await psql.run(`begin; ${revoke}; ${entryOfLastRelease('credential.revoke', 'k1')}; commit`);
+  expect(await entries()).toEqual([
+    {
+      ...ofPsql,
+      actor_type: 'OPERATOR',
+      actor: 'ada',
+      address: 'desk',
+      request_id: 'run-1',
+      action: 'credential.revoke',
+      subject: 'k1',
+      details: {
+        clientId: 'portal',
+        command: 'credential.revoke',
+        old: { revoked_at: null },
+        new: { revoked_at: expect.any(String) },
+      },
+    },
+  ]);
+});
+
+test('a rotation by the release before the triggers is two changes of its actor', async () => {
+  await psql.run(`
+    begin;
+    update api_key set expires_at = now() + interval '1 hour' where key_id = 'k1';
+    insert into api_key (key_id, api_client_id, interface, key_hash) values ('k2', 3, 'partner', sha256('two'));
+    ${entryOfLastRelease('credential.rotate', 'k1')};
+    commit`);
+  expect(await summary()).toEqual(['ada credential.expire k1', 'ada credential.issue k2']);
+  expect(await entries()).toMatchObject([
+    { details: { command: 'credential.rotate' } },
+    { details: { command: 'credential.rotate' } },
+  ]);
+});
+
+test('a first credential by the release before the triggers is two changes of its actor', async () => {
+  await psql.run(`
+    begin;
+    insert into api_client (id, account_id, interface, client_id, schema_version)
+      values (4, 2, 'partner', 'batch', '2026-11-01');
+    insert into api_key (key_id, api_client_id, interface, key_hash) values ('k2', 4, 'partner', sha256('two'));
+    ${entryOfLastRelease('credential.issue', 'k2')};
+    commit`);
+  expect(await summary()).toEqual(['ada client.create batch', 'ada credential.issue k2']);
+});
+
+test('a command of the release before the triggers that changes nothing writes no entry', async () => {
+  await psql.run(`
+    begin;
+    update api_client set schema_version = schema_version where id = 3;
+    ${entryOfLastRelease('client.pin', 'portal')};
+    commit`);
+  expect(await entries()).toEqual([]);
+});
+
+test('the commands of the release before the triggers still write the entries of other records', async () => {
+  await psql.run(entryOfLastRelease('organization.create', 'gid://service/Organization/1'));
+  expect(await summary()).toEqual(['ada organization.create gid://service/Organization/1']);
+});
+
+const misleading = entryOfLastRelease('client.pin', 'other', 'eve');
+
+const facts = {
+  login: ofPsql.login,
+  account_id: '2',
+  interface: 'partner',
+  action: 'credential.revoke',
+  subject: 'k1',
+};
+const values = { clientId: 'portal', old: { revoked_at: null }, new: { revoked_at: expect.any(String) } };
+
+test.each([
+  ['before it', `${misleading}; ${revoke}`],
+  ['in the same statement', `with change as (${revoke}) ${misleading}`],
+  ['in a savepoint that is rolled back', `${revoke}; savepoint a; ${misleading}; rollback to a`],
+  [
+    'after a savepoint in which the change was rolled back',
+    `savepoint a; ${revoke}; rollback to a; ${misleading}; ${revoke}`,
+  ],
+  [
+    'and a setting without an actor',
+    `select set_config('deedwire.audit_claim', '{"command": "x", "login": "root", "action": "x"}', true); ${revoke}`,
+  ],
+])('a misleading entry %s leaves the change without an actor', async (_name, statements) => {
+  await psql.run(`begin; ${statements}; commit`);
+  expect(await entries()).toEqual([
+    { ...facts, actor_type: null, actor: null, address: null, request_id: null, details: values },
+  ]);
+});
+
+test.each([
+  ['after it', `${revoke}; ${misleading}`, 'eve', 'client.pin'],
+  ['twice after it', `${revoke}; ${misleading}; ${entryOfLastRelease('credential.revoke', 'k1')}`, 'eve', 'client.pin'],
+  ['after a change within a savepoint', `savepoint a; ${revoke}; release a; ${misleading}`, 'eve', 'client.pin'],
+  [
+    'and other settings',
+    `${claimOf('mallory')}; ${revoke}; ${claimOf('ada')}; ${misleading}`,
+    'mallory',
+    'credential.revoke',
+  ],
+])('a misleading entry %s changes only what the client claims', async (_name, statements, actor, command) => {
+  await psql.run(`begin; ${statements}; commit`);
+  expect(await entries()).toEqual([
+    {
+      ...facts,
+      actor_type: 'OPERATOR',
+      actor,
+      address: 'desk',
+      request_id: 'run-1',
+      details: { ...values, command },
+    },
+  ]);
+});
+
+test('a claim that is not JSON fails the change', async () => {
+  const statements = [`set deedwire.audit_claim = 'not JSON'`, revoke];
+  await psql.run(statements[0] ?? '');
+  await expect(psql.run(statements[1] ?? '')).rejects.toThrow('invalid input syntax for type json');
+  await psql.run('reset deedwire.audit_claim');
+  expect(await superuser.run('select revoked_at from api_key')).toEqual([{ revoked_at: null }]);
+});
+
+test('another transaction of the same millisecond cannot claim the change', async () => {
+  await psql.run(`begin; ${revoke}; commit`);
+  await superuser.run(`update audit_entry set at = now() + interval '1 minute'`);
+  await superuser.run(`begin`);
+  await superuser.run(`update audit_entry set at = now()`);
+  await superuser.run(entryOfLastRelease('credential.revoke', 'k1', 'eve'));
+  await superuser.run(`commit`);
+  expect(await summary()).toEqual(['null credential.revoke k1']);
+});
+
+test('an API can neither invent a change of a credential nor claim one', async () => {
+  await psql.run(revoke);
+  await partnerApi.run(`
+    insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+    values ('CLIENT', 'portal', 'credential.issue', 'k9', 2, 'partner')`);
+  expect(await summary()).toEqual(['null credential.revoke k1']);
+});
+
+test('objects of a role that may create some do not run with the rights of the owner', async () => {
+  // As in a database in which a role may create objects in the schema, and in the temporary schema of a session.
+  await superuser.run(`
+    create function public.initcap(text) returns text language sql as $$ select 'spoofed' $$;
+    create function public.jsonb_each_text(jsonb, out key text, out value text) returns setof record
+      language sql as $$ select 'spoofed', 'spoofed' $$`);
+  await psql.run(
+    `create temporary table audit_entry (transaction_id xid8); create temporary table api_client (id bigint)`,
+  );
+  await psql.run(`update account set name = 'x' where id = 2; ${revoke}`);
+  await psql.run('drop table pg_temp.audit_entry, pg_temp.api_client');
+  await superuser.run('drop function public.initcap(text); drop function public.jsonb_each_text(jsonb)');
+  expect(await summary()).toEqual(['null partner.update Partner/2', 'null credential.revoke k1']);
+});
