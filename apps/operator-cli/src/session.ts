@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
-import { createStore, migrate } from '@deedwire/store';
+import { createStore, describeWait, migrate } from '@deedwire/store';
 import { readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
 import type { Shell } from './shell.ts';
@@ -49,8 +49,19 @@ function userName(): string {
   }
 }
 
-/** Applies the migrations that this build needs. Returns the names of the applied ones. */
-export async function migrateDatabase({ env }: Shell, options: { cell?: number }): Promise<{ applied: string[] }> {
+/** Applies the migrations that this build needs. Returns the names of the applied ones. Reports each new cause of a wait. */
+export async function migrateDatabase(
+  { env, stderr }: Shell,
+  options: { cell?: number; waitMs: number },
+): Promise<{ applied: string[] }> {
   const config = readOperatorConfig(env);
-  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), options);
+  let reported = '';
+  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), {
+    ...options,
+    onWait: (wait) => {
+      const cause = `${wait.migration} ${wait.holders.map(({ pid }) => pid).join()}`;
+      if (cause !== reported) stderr.write(`${describeWait(wait)}. Trying again.\n`);
+      reported = cause;
+    },
+  });
 }

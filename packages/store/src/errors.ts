@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { describeWait, type MigrationWait } from './migration-wait.ts';
 
 /** The database is unavailable: it cannot be reached, or cannot serve at the moment. Retry later. */
 export class StoreUnavailableError extends Error {
@@ -39,6 +40,20 @@ export class MigrationMissingError extends Error {
     super(
       `The database lacks ${missing.join(', ')} although ${applied}, a later migration, was applied. ` +
         'Restore the database from a backup, or use an empty one.',
+    );
+  }
+}
+
+/** A migration waited too long for locks of other sessions. */
+export class MigrationBlockedError extends Error {
+  readonly code = 'MIGRATION_BLOCKED';
+  override readonly name = 'MigrationBlockedError';
+
+  constructor(wait: MigrationWait, cause: unknown) {
+    super(
+      `${describeWait(wait)}. Nothing of the migration was applied. Wait until these sessions have ended, or end them, ` +
+        'and run the command again.',
+      { cause },
     );
   }
 }

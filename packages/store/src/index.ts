@@ -2,15 +2,16 @@ export { describeDatabaseProblems } from './describe-database-problems.ts';
 export {
   CellMismatchError,
   LockTimeoutError,
+  MigrationBlockedError,
   MigrationChangedError,
   MigrationMissingError,
   StoreUnavailableError,
 } from './errors.ts';
-export { migrate } from './migrate.ts';
+export { migrate, type MigrateOptions } from './migrate.ts';
+export { describeWait, type LockHolder, type MigrationWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
-export { type Session, type SessionOptions, withSession } from './session.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export {
   createStore,
@@ -22,4 +23,5 @@ export {
   type StoreOptions,
   type Transaction,
 } from './store.ts';
+export { type TableLockOptions, withTableLock } from './table-lock.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';

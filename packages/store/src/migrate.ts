@@ -1,67 +1,157 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { Client } from 'pg';
-import { CellMismatchError, toStoreError } from './errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, DatabaseError } from 'pg';
+import { CellMismatchError, MigrationBlockedError, toStoreError } from './errors.ts';
+import { type LockHolder, type MigrationWait } from './migration-wait.ts';
 import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import type { Store } from './store.ts';
 
-interface Migration extends AppliedMigration {
+export interface Migration extends AppliedMigration {
   sql: string;
 }
 
-// The key of the advisory lock: any number that is the same in every process that migrates this database.
-const migrationLock = 4_301_777;
+export interface MigrateOptions {
+  /**
+   * 0 to 1023: the number of this database in the ids of its records. The first migration of a database stores it; nothing
+   * changes it later. If omitted, a new database gets 0 and an existing one keeps its number.
+   */
+  cell?: number;
+  /** How long all migrations together wait for locks that others hold. Defaults to 10 minutes. */
+  waitMs?: number;
+  /** Called each time a migration was rolled back, because it waited too long for a lock. It is tried again. */
+  onWait?: (wait: MigrationWait) => void;
+}
 
 const defaultCell = 0;
+
+const defaultWaitMs = 600_000;
+
+/**
+ * While a migration waits for a lock, all that use the table wait behind it. Shorter than the lock timeout of the apps, so that
+ * their statements go on, and than PostgreSQL's `deadlock_timeout`, so that a deadlock ends the migration and not an app's
+ * transaction.
+ */
+const lockTimeoutMs = 500;
+
+/** Between two tries, so that what has waited goes on. */
+const pauseMs = 1000;
 
 const migrationsFolder = new URL('../migrations/', import.meta.url);
 
 /**
  * Applies the migrations of this build that the database lacks, each in its own transaction. Several processes may call it at
- * the same time: one applies the migrations, the others wait and find nothing left to apply.
+ * the same time: they apply each migration once. A migration that waits too long for a lock is rolled back and tried again.
  *
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
- * @param options.cell 0 to 1023: the number of this database in the ids of its records. The first migration of a database
- * stores it; nothing changes it later. If omitted, a new database gets 0 and an existing one keeps its number.
  * @returns the names of the migrations that this call applied, in order
  * @throws {CellMismatchError} if the database has another cell than `options.cell`
+ * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
  * @throws {StoreUnavailableError} when the database is unavailable
  */
-export async function migrate(databaseUrl: string, options: { cell?: number } = {}): Promise<{ applied: string[] }> {
-  const { cell } = options;
+export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
+  return applyMigrations(databaseUrl, await readMigrations(), options);
+}
+
+/** Does what `migrate` does with other migrations, for tests. */
+export async function applyMigrations(
+  databaseUrl: string,
+  migrations: readonly Migration[],
+  options: MigrateOptions,
+): Promise<{ applied: string[] }> {
+  const { cell, waitMs = defaultWaitMs, onWait } = options;
   const client = new Client({ connectionString: databaseUrl, application_name: 'deedwire-migrate' });
   client.on('error', () => {}); // the running statement rejects with the same error
   try {
     await client.connect();
-    await client.query('select pg_advisory_lock($1)', [migrationLock]);
+    await client.query(`select set_config('lock_timeout', $1, false)`, [String(lockTimeoutMs)]);
+    // The first migration reads the setting.
+    await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
+    const applied: string[] = [];
+    const deadlineMs = performance.now() + waitMs;
+    for (let isComplete = false; !isComplete;) {
+      const step = await applyNext(client, migrations, cell);
+      if (step.kind === 'complete') isComplete = true;
+      else if (step.kind === 'applied') applied.push(step.migration);
+      else {
+        const wait = { migration: step.migration, holders: await selectLockHolders(client) };
+        if (performance.now() > deadlineMs) throw new MigrationBlockedError(wait, step.cause);
+        onWait?.(wait);
+        await sleep(pauseMs);
+      }
+    }
+    return { applied };
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await client.end(); // rolls back an open transaction
+  }
+}
+
+type Step =
+  | { kind: 'applied'; migration: string }
+  | { kind: 'complete' }
+  | { kind: 'blocked'; migration: string | null; cause: unknown };
+
+/** Applies the first migration that the database lacks. */
+async function applyNext(client: Client, migrations: readonly Migration[], cell: number | undefined): Promise<Step> {
+  let next: Migration | undefined;
+  try {
+    await client.query('begin');
     await client.query(`
       create table if not exists schema_migration (
         name text primary key,
         checksum text not null,
         applied_at timestamptz(3) not null default now()
       )`);
+    // One process at a time. Apps can read the table, and have no right that this lock needs.
+    await client.query('lock table schema_migration in share row exclusive mode');
     const { rows } = await client.query<AppliedMigration>('select name, checksum from schema_migration');
-    const pending = findPendingMigrations(await readMigrations(), rows);
     if (cell !== undefined) await checkCell(client, cell);
-    // The first migration reads the setting.
-    await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
-    for (const migration of pending) {
-      await client.query('begin');
-      await client.query(migration.sql);
-      await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [
-        migration.name,
-        migration.checksum,
-      ]);
+    [next] = findPendingMigrations(migrations, rows);
+    if (next === undefined) {
       await client.query('commit');
+      return { kind: 'complete' };
     }
-    return { applied: pending.map(({ name }) => name) };
+    await client.query(next.sql);
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [next.name, next.checksum]);
+    await client.query('commit');
+    return { kind: 'applied', migration: next.name };
   } catch (error) {
-    throw toStoreError(error);
-  } finally {
-    await client.end(); // releases the lock and rolls back an open transaction
+    if (!isConflict(error, next === undefined)) throw error;
+    await client.query('rollback');
+    return { kind: 'blocked', migration: next?.name ?? null, cause: error };
   }
+}
+
+// SQLSTATE lock_not_available and deadlock_detected.
+const lockStates = ['55P03', '40P01'];
+
+// SQLSTATE unique_violation and duplicate_table: another process has created `schema_migration` at the same time.
+const creationStates = ['23505', '42P07'];
+
+/** Whether a try can succeed later. */
+function isConflict(error: unknown, isPreparing: boolean): boolean {
+  if (!(error instanceof DatabaseError) || error.code === undefined) return false;
+  return lockStates.includes(error.code) || (isPreparing && creationStates.includes(error.code));
+}
+
+async function selectLockHolders(client: Client): Promise<LockHolder[]> {
+  const { rows } = await client.query<LockHolder>(`
+    select a.pid, coalesce(a.usename, '') as login, a.application_name as "applicationName",
+      floor(extract(epoch from clock_timestamp() - a.xact_start))::int as seconds
+    from pg_stat_activity a
+    where a.pid <> pg_backend_pid() and exists (
+      select from pg_locks l
+      join pg_class c on c.oid = l.relation
+      where l.pid = a.pid and l.granted and c.relnamespace = current_schema()::regnamespace
+        and l.database = (select oid from pg_database where datname = current_database())
+    )
+    order by a.xact_start
+    limit 5`);
+  return rows;
 }
 
 /** @throws {CellMismatchError} if the database has a cell, and it is not this one */

@@ -8,16 +8,18 @@ import {
   migrate,
   MigrationChangedError,
   MigrationMissingError,
+  type MigrationWait,
   type Store,
   StoreUnavailableError,
 } from '../src/index.ts';
-import { pendingMigrations } from '../src/migrate.ts';
+import { applyMigrations, pendingMigrations } from '../src/migrate.ts';
 
 const allMigrations = [
   '0001-accounts-and-credentials',
   '0002-webhooks',
   '0003-audit-log',
   '0004-cost-buckets',
+  '0005-rights-of-the-apps',
   '0006-audit-triggers',
 ];
 
@@ -147,6 +149,35 @@ test('rolls back a migration that fails, and applies it in the next run', async 
   expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
   await connection.run('drop table webhook_shard');
   expect(await migrate(database.databaseUrl)).toEqual({ applied: allMigrations.slice(1) });
+});
+
+const addColumn = [{ name: '0001-column', checksum: 'x', sql: 'alter table account add column nickname text' }];
+
+test('waits for a lock in short tries, names its holder, and applies the migration once the lock is released', async () => {
+  await connection.run(`set application_name = 'dump'; create table account ()`);
+  await connection.run('begin; select from account');
+  const waits: MigrationWait[] = [];
+  const migrating = applyMigrations(database.databaseUrl, addColumn, {
+    onWait: (wait) => {
+      waits.push(wait);
+      if (waits.length === 2) void connection.run('commit');
+    },
+  });
+  expect(await migrating).toEqual({ applied: ['0001-column'] });
+  expect(waits[0]).toEqual({
+    migration: '0001-column',
+    holders: [{ pid: expect.any(Number), login: 'postgres', applicationName: 'dump', seconds: expect.any(Number) }],
+  });
+});
+
+test('gives up after the time that the caller allows, and applies nothing of the migration', async () => {
+  await connection.run('create table account ()');
+  await connection.run('begin; select from account');
+  await expect(applyMigrations(database.databaseUrl, addColumn, { waitMs: 0 })).rejects.toThrow(
+    /^Migration 0001-column waits for a lock\. Sessions with locks: \d+ \(postgres, for \d+ s\)\. Nothing of the migration was applied\./,
+  );
+  await connection.run('commit');
+  expect(await connection.run('select name from schema_migration')).toEqual([]);
 });
 
 test('reports all migrations as pending while the login of an app may not read the table', async () => {

@@ -4,6 +4,8 @@ import type { Shell } from '../shell.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
 const cellMax = 1023;
+const waitMinutesMax = 1440;
+const defaultWaitMinutes = 10;
 
 export function addDatabaseCommands(program: Command, shell: Shell): void {
   const noun = program.command('database').description('manage the database');
@@ -14,9 +16,10 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
       `the number of this database in the ids of its records, 0 to ${cellMax}, for good (default: 0 for a new database)`,
       parseCell,
     )
-    .action(async (options: OutputOptions & { cell?: number }) => {
-      const { cell } = options;
-      const migrated = await migrateDatabase(shell, cell === undefined ? {} : { cell });
+    .option('--wait <minutes>', 'how long to wait for locks that other sessions hold, 0 to 1440', parseWait, defaultWaitMinutes)
+    .action(async (options: OutputOptions & { cell?: number; wait: number }) => {
+      const { cell, wait } = options;
+      const migrated = await migrateDatabase(shell, { ...(cell !== undefined && { cell }), waitMs: wait * 60_000 });
       print(shell, options, migrated, ({ applied }) =>
         applied.length === 0 ? 'Nothing to apply' : applied.map((name) => `Applied ${name}`).join('\n'),
       );
@@ -26,6 +29,13 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
 function parseCell(value: string): number {
   if (!/^\d{1,4}$/.test(value) || Number(value) > cellMax) {
     throw new InvalidArgumentError(`It must be a whole number from 0 to ${cellMax}.`);
+  }
+  return Number(value);
+}
+
+function parseWait(value: string): number {
+  if (!/^\d{1,4}$/.test(value) || Number(value) > waitMinutesMax) {
+    throw new InvalidArgumentError(`It must be a whole number of minutes from 0 to ${waitMinutesMax}.`);
   }
   return Number(value);
 }

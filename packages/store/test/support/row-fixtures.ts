@@ -148,12 +148,15 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
   ],
   [
     'webhook_delivery',
-    child(
-      both,
-      `insert into webhook_delivery
+    {
+      ...child(
+        both,
+        `insert into webhook_delivery
          (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
        values (${account}, ${subscription}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1)`,
-    ),
+      ),
+      neverFor: ['webhook_worker update'],
+    },
   ],
   [
     'webhook_pending_delivery',

@@ -1,20 +1,17 @@
 import { idAt } from '@deedwire/domain';
-import type { Session, Store } from '@deedwire/store';
+import { LockTimeoutError, type Store } from '@deedwire/store';
 import { type Day, startOf } from './days.ts';
-import { dropPartition } from './drop-partition.ts';
 import type { OnRetentionEvent } from './events.ts';
-import { duePartitions, type Partition, retentionBounds } from './partitions.ts';
+import { isDue, parsePartition, type RetentionBounds, retentionBounds } from './partitions.ts';
 import { advanceExpiredBefore } from './sql/advance-expired-before.ts';
 import { deleteExpiredQueueEntries, type QueueKey } from './sql/delete-expired-queue-entries.ts';
 import { deleteOldFailures } from './sql/delete-old-failures.ts';
+import { dropDuePartition, selectDuePartitions } from './sql/due-partitions.ts';
 import { expirePendingDeliveries, type PendingKey } from './sql/expire-pending-deliveries.ts';
-import { selectPartitions } from './sql/select-partitions.ts';
 import { walk } from './walk.ts';
 
 export interface ExpireOptions {
   store: Store;
-  /** Used to detach partitions. Its lock_timeout is short. */
-  session: Session;
   retentionDays: number;
   /** Resolves with true after `ms`, or with false as soon as this process stops. */
   wait: (ms: number) => Promise<boolean>;
@@ -23,6 +20,9 @@ export interface ExpireOptions {
 
 // The longest duration of a statement. After it, no statement reads the expired partition.
 const quietMs = 10_000;
+// Each try can delay all that use the table by its lock timeout of 100 ms, so there are few, with pauses of 1, 2, 4 and 8 s.
+const dropTries = 5;
+const firstPauseMs = 1000;
 // A partition that is this many days late needs an operator.
 const overdueDays = 3;
 
@@ -42,7 +42,7 @@ function firstTimeOf(day: Day): Date {
  * deleted before payloads. Failures are deleted after deliveries.
  */
 export async function expire(options: ExpireOptions, now: Date): Promise<void> {
-  const { store, session, retentionDays, wait, onEvent } = options;
+  const { store, retentionDays, wait, onEvent } = options;
   const bounds = retentionBounds(now, retentionDays);
   const deliveriesBefore = idAt<'WebhookDelivery'>(firstTimeOf(bounds.expired));
   const eventsBefore = idAt<'WebhookEvent'>(firstTimeOf(bounds.bodies));
@@ -57,27 +57,40 @@ export async function expire(options: ExpireOptions, now: Date): Promise<void> {
   if (deliveries.changed > 0) onEvent({ kind: 'deliveries-expired', count: deliveries.changed });
   requireAll(deliveries, 'pending deliveries');
 
-  const due = duePartitions(await selectPartitions(store), bounds);
-  if (due.length > 0 && !(await wait(quietMs))) return;
-  reportOverdue(due, retentionBounds(now, retentionDays + overdueDays), onEvent);
-  for (const partition of due) {
-    await dropPartition(session, partition);
-    onEvent({ kind: 'partition-dropped', name: partition.name });
-    if (!(await wait(0))) return;
+  const due = await selectDuePartitions(store, retentionDays);
+  if (due.length > 0) {
+    if (!(await wait(quietMs))) return;
+    reportOverdue(due, retentionBounds(now, retentionDays + overdueDays), onEvent);
+    if (!(await dropAll(options))) return;
   }
   const droppedBefore = idAt<'WebhookDelivery'>(firstTimeOf(bounds.deliveries));
   await walk<PendingKey>((after) => deleteOldFailures(store, droppedBefore, after));
 }
 
-function requireAll({ skipped }: { skipped: number }, rows: string): void {
-  if (skipped > 0) throw new Error(`${skipped} expired ${rows} are locked by other statements.`);
+/** Returns false if this process stops meanwhile. Throws if transactions use a table during all tries; the next run continues. */
+async function dropAll({ store, retentionDays, wait, onEvent }: ExpireOptions): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const name = await dropDuePartition(store, retentionDays);
+      if (name === null) return true;
+      onEvent({ kind: 'partition-dropped', name });
+      tries = 0;
+      if (!(await wait(0))) return false;
+    } catch (error) {
+      if (!(error instanceof LockTimeoutError) || tries >= dropTries) throw error;
+      if (!(await wait(firstPauseMs * 2 ** (tries - 1)))) return false;
+    }
+  }
 }
 
-function reportOverdue(
-  due: readonly Partition[],
-  bounds: ReturnType<typeof retentionBounds>,
-  onEvent: OnRetentionEvent,
-): void {
-  const names = duePartitions(due, bounds).map(({ name }) => name);
+function reportOverdue(due: readonly string[], bounds: RetentionBounds, onEvent: OnRetentionEvent): void {
+  const names = due.filter((name) => {
+    const partition = parsePartition(name);
+    return partition !== null && isDue(partition, bounds);
+  });
   if (names.length > 0) onEvent({ kind: 'partitions-overdue', alarm: true, names });
+}
+
+function requireAll({ skipped }: { skipped: number }, rows: string): void {
+  if (skipped > 0) throw new Error(`${skipped} expired ${rows} are locked by other statements.`);
 }

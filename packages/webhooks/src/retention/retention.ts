@@ -1,4 +1,4 @@
-import { type Store, StoreUnavailableError, withSession, type Session } from '@deedwire/store';
+import { type Store, StoreUnavailableError, withTableLock } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import type { Clock } from '../dispatch/clock.ts';
 import type { OnRetentionEvent } from './events.ts';
@@ -7,7 +7,7 @@ import { keepPartitions, readDaysAhead } from './keep-partitions.ts';
 
 export interface RetentionOptions {
   store: Store;
-  /** A direct connection: partitions cannot be detached through a transaction pooler. */
+  /** A direct connection, for the lock that one worker at a time holds. */
   directUrl: string;
   /** How long payloads are kept. Deliveries and attempts are kept 7 days longer. */
   retentionDays: number;
@@ -29,9 +29,6 @@ export interface Retention {
 const runEveryMs = 3_600_000;
 const repeatAfterMs = 60_000;
 
-// An arbitrary number that no other code locks.
-const advisoryLock = 0x7e7e_4710;
-
 const leastDaysAhead = 2;
 
 export function createRetention(options: RetentionOptions): Retention {
@@ -50,25 +47,19 @@ export function createRetention(options: RetentionOptions): Retention {
       };
     });
 
-  async function run(session: Session): Promise<void> {
-    const [lock] = await session.execute('select pg_try_advisory_lock($1) as is_acquired', [advisoryLock]);
-    if (lock?.['is_acquired'] !== true) return;
+  async function run(): Promise<void> {
     await keepPartitions(store, onEvent);
     // The earlier of two clocks, because one that is ahead would delete data too early.
     const databaseNow = await selectTime(store);
     const now = new Date(Math.min(databaseNow.getTime(), machineNowMs()));
-    await expire({ store, session, retentionDays, wait, onEvent }, now);
+    await expire({ store, retentionDays, wait, onEvent }, now);
   }
 
   async function runRepeatedly(): Promise<void> {
-    const session = {
-      directUrl,
-      applicationName: 'deedwire-retention',
-      settings: { lock_timeout: 100 },
-      queryTimeoutMs: 30_000,
-    };
+    // The interfaces may only read this table, so they cannot take the lock.
+    const lock = { directUrl, applicationName: 'deedwire-retention', table: 'webhook_retention' };
     for (let isDue = true; isDue;) {
-      const delayMs = await withSession(session, run).then(
+      const delayMs = await withTableLock(lock, run).then(
         () => runEveryMs,
         (error: unknown) => {
           onEvent({ kind: 'retention-failed', error });

@@ -1,6 +1,6 @@
 import { idAt, toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, LockTimeoutError, type Store, withSession } from '@deedwire/store';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, LockTimeoutError, migrate, type Store } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
@@ -9,7 +9,7 @@ import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
 import type { RetentionEvent } from '../../src/retention/events.ts';
 import { expire } from '../../src/retention/expire.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
-import { createMigratedDatabase, seedAccount, type SeededAccount } from '../support/seed.ts';
+import { seedAccount, type SeededAccount } from '../support/seed.ts';
 
 const retentionDays = 30;
 
@@ -18,13 +18,40 @@ let workerUrl: string;
 let store: Store;
 let superuser: Connection;
 let account: SeededAccount;
-/** The day of the rows of these tests. Partitions exist from the day before. */
+/** The day of the rows of these tests. Partitions exist from the day before. The database drops nothing that its clock keeps. */
 let today: Day;
+const daysAgo = 45;
 let events: RetentionEvent[];
 let waitsMs: number[];
 
+/** A database whose history began `daysAgo` days ago. */
+async function createOldDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({
+    template: 'old',
+    prepare: async (url) => {
+      await migrate(url);
+      const owner = await connect(url);
+      await owner.run(`
+        do $$
+        declare
+          parent text;
+          day date;
+        begin
+          foreach parent in array array['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] loop
+            for day in select generate_series(now() - interval '${daysAgo + 1} days', now() - interval '2 days', '1 day') loop
+              execute format('create table %I partition of %I for values from (%s) to (%s)', parent || to_char(day, '_YYYYMMDD'),
+                parent, (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
+            end loop;
+          end loop;
+        end
+        $$`);
+      await owner.close();
+    },
+  });
+}
+
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  database = await createOldDatabase();
   workerUrl = await database.urlFor('webhook_worker');
   store = createStore({ databaseUrl: workerUrl, applicationName: 'test', prefersIndexes: true });
   superuser = await connect(database.databaseUrl);
@@ -32,7 +59,7 @@ beforeEach(async () => {
   account = await seedAccount(owner);
   await owner.close();
   const [row] = await superuser.run('select now()');
-  today = dayOf(new Date(String(row?.['now'])));
+  today = dayOf(new Date(String(row?.['now']))) - daysAgo;
   [events, waitsMs] = [[], []];
 });
 
@@ -45,27 +72,11 @@ afterEach(async () => {
 /** Runs retention `days` after noon of the day of the rows. */
 async function expireAfter(days: number): Promise<void> {
   const now = new Date(startOf(today + days).getTime() + 12 * 3_600_000);
-  const options = {
-    directUrl: workerUrl,
-    applicationName: 'test',
-    settings: { lock_timeout: 100 },
-    queryTimeoutMs: 60_000,
+  const wait = async (ms: number): Promise<boolean> => {
+    if (ms > 0) waitsMs.push(ms);
+    return true;
   };
-  await withSession(options, (session) =>
-    expire(
-      {
-        store,
-        session,
-        retentionDays,
-        wait: async (ms) => {
-          if (ms > 0) waitsMs.push(ms);
-          return true;
-        },
-        onEvent: (event) => events.push(event),
-      },
-      now,
-    ),
-  );
+  await expire({ store, retentionDays, wait, onEvent: (event) => events.push(event) }, now);
 }
 
 /** As partitions name a day. */
@@ -196,27 +207,101 @@ test('walks over more rows than a batch reads', async () => {
   expect(await counts()).toMatchObject({ pending: 0, failed: 12_001 });
 });
 
-test('a transaction that uses a partition delays its drop only; the next run finishes an interrupted detach', async () => {
+/** Inserts an event two days after the rows. */
+const insertEvent = (): Promise<unknown> =>
+  superuser.run(
+    `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
+    [idAtHour(49), account.id],
+  );
+
+test('beside a dump, which holds every table and an old snapshot, nothing is dropped and others go on', async () => {
   await seedDelivery(1);
-  const reader = await connect(database.databaseUrl);
+  const dump = await connect(database.databaseUrl);
   try {
-    await reader.run('begin');
-    await reader.run('select from webhook_event');
+    await dump.run('begin isolation level repeatable read read only');
+    await dump.run('select count(*) from webhook_event');
+    await dump.run(`
+      do $$
+      declare
+        name text;
+      begin
+        for name in select oid::regclass from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') loop
+          execute format('lock table only %s in access share mode', name);
+        end loop;
+      end
+      $$`);
     await expect(expireAfter(32)).rejects.toBeInstanceOf(LockTimeoutError);
-    expect(await superuser.run(`select from pg_inherits where inhdetachpending`)).toHaveLength(1);
-    // Other sessions use the table meanwhile.
-    await superuser.run(
-      `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
-      [idAtHour(49), account.id],
-    );
-    await reader.run('commit');
+    expect(waitsMs).toEqual([10_000, 1000, 2000, 4000, 8000]);
+    expect(events.filter(({ kind }) => kind === 'partition-dropped')).toEqual([]);
+    await insertEvent();
+    expect(await dump.run('select count(*)::int as count from webhook_event')).toEqual([{ count: 1 }]);
+    await dump.run('commit');
   } finally {
-    await reader.close();
+    await dump.close();
   }
   // The server may notice the end of the transaction later than this client.
   await eventually(() => expireAfter(32));
   expect(await counts()).toMatchObject({ events: 1, payloads: 0 });
+});
+
+test('tries again when a transaction that uses the table has ended', async () => {
+  await seedDelivery(1);
+  const reader = await connect(database.databaseUrl);
+  await reader.run('begin; select from webhook_event');
+  const now = new Date(startOf(today + 32).getTime());
+  const wait = async (ms: number): Promise<boolean> => {
+    if (ms === 1000) await reader.run('commit');
+    return true;
+  };
+  try {
+    await expire({ store, retentionDays, wait, onEvent: (event) => events.push(event) }, now);
+  } finally {
+    await reader.close();
+  }
+  expect(await counts()).toMatchObject({ events: 0, payloads: 0 });
+});
+
+test('finishes what a worker of an earlier release was detaching', async () => {
+  await seedDelivery(1);
+  const reader = await connect(database.databaseUrl);
+  try {
+    await reader.run('begin; select from webhook_event');
+    await superuser.run(`set lock_timeout = '100ms'`);
+    const detach = `alter table webhook_event detach partition webhook_event_${nameOf(today)} concurrently`;
+    await expect(superuser.run(detach)).rejects.toThrow('lock timeout');
+    expect(await superuser.run(`select from pg_inherits where inhdetachpending`)).toHaveLength(1);
+    await reader.run('commit');
+  } finally {
+    await reader.close();
+  }
+  await eventually(() => expireAfter(32));
+  const dropped = events.flatMap((event) => (event.kind === 'partition-dropped' ? [event.name] : []));
+  expect(dropped[0]).toBe(`webhook_event_${nameOf(today)}`);
   expect(await superuser.run(`select from pg_inherits where inhdetachpending`)).toHaveLength(0);
+  expect(await counts()).toMatchObject({ events: 0, payloads: 0 });
+});
+
+test('drops interrupted partitions first, then the oldest, deliveries before attempts', async () => {
+  await superuser.run(`alter table webhook_attempt detach partition webhook_attempt_${nameOf(today)}`);
+  await expireAfter(38);
+  const days = [today - 1, today].map(nameOf);
+  const dropped = events.flatMap((event) => (event.kind === 'partition-dropped' ? [event.name] : []));
+  expect(dropped.slice(0, 8)).toEqual(
+    days.flatMap((day) => ['event', 'payload', 'delivery', 'attempt'].map((table) => `webhook_${table}_${day}`)),
+  );
+});
+
+test('waits for no transaction that holds an account', async () => {
+  await seedDelivery(1);
+  const holder = await connect(database.databaseUrl);
+  try {
+    await holder.run('begin');
+    await holder.run('select from account for update');
+    await expireAfter(32);
+  } finally {
+    await holder.close();
+  }
+  expect(await counts()).toMatchObject({ events: 0, payloads: 0 });
 });
 
 test('drops a table that an interrupted run has detached', async () => {

@@ -62,14 +62,14 @@ afterEach(async () => {
   await database.drop();
 });
 
-test('creates partitions for 60 days, which belong to the group role', async () => {
+test('creates partitions for 60 days, which belong to the owner of the database', async () => {
   await keepPartitions(store, onEvent);
   expect(await readDaysAhead(store)).toBeGreaterThanOrEqual(59);
   expect(events).toEqual([{ kind: 'partitions-created', daysAhead: expect.any(Number) }]);
   const owners = await superuser.run(
     `select distinct tableowner as owner from pg_tables where tablename ~ '^webhook_(event|payload|delivery|attempt)_[0-9]+$'`,
   );
-  expect(owners).toEqual([{ owner: 'webhook_worker' }]);
+  expect(owners).toEqual([{ owner: 'postgres' }]);
 });
 
 test('an alarm reports that partitions cannot be created and become short', async () => {
@@ -111,7 +111,7 @@ test('runs at once and then every hour, and stops while it waits', async () => {
 test('one worker at a time runs it', async () => {
   const other = await connect(workerUrl);
   try {
-    await other.run('select pg_advisory_lock($1)', [0x7e7e_4710]);
+    await other.run('begin; lock table webhook_retention in share update exclusive mode');
     create().start();
     await untilNextRun(3_600_000);
     expect(events).toEqual([]);

@@ -1,7 +1,5 @@
 import type { Statement, Transaction } from '@deedwire/store';
 
-// The tables belong to the group role, so that every worker can detach and drop them.
-const setRole: Statement = { name: 'set-role', text: 'set local role webhook_worker' };
 // Other statements wait behind this transaction for as long as it waits for a lock.
 const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
 const createPartitionsStatement: Statement = {
@@ -11,7 +9,6 @@ const createPartitionsStatement: Statement = {
 
 /** Creates the missing partitions from yesterday to `daysAhead` days from today, by the database clock. */
 export async function createPartitions(transaction: Transaction, daysAhead: number): Promise<void> {
-  await transaction.query(setRole, []);
   await transaction.query(setLockTimeout, []);
   await transaction.query(createPartitionsStatement, [daysAhead]);
 }

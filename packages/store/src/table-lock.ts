@@ -1,0 +1,61 @@
+import { Client } from 'pg';
+import { LockTimeoutError, toStoreError } from './errors.ts';
+import { keepAliveOptions } from './keep-alive.ts';
+import { startupOptions } from './session-settings.ts';
+
+export interface TableLockOptions {
+  /** A direct connection: a transaction pooler rejects its settings. */
+  directUrl: string;
+  applicationName: string;
+  /** A table that the login may update. No code may take this lock for another reason. */
+  table: string;
+}
+
+/** How long opening the connection and each statement on it may take. */
+const timeoutMs = 10_000;
+
+/**
+ * Runs `work` while this process holds the only lock of its kind on the table, on a connection of its own. Logins that may not
+ * update the table cannot take the lock. The lock blocks no reads and writes. Its transaction stays idle, so it delays no vacuum.
+ *
+ * If the connection ends meanwhile, another process can get the lock before `work` has ended.
+ *
+ * @returns null if another session holds the lock
+ * @throws {StoreUnavailableError}
+ */
+export async function withTableLock<Result>(
+  { directUrl, applicationName, table }: TableLockOptions,
+  work: () => Promise<Result>,
+): Promise<Result | null> {
+  const client = new Client({
+    connectionString: directUrl,
+    application_name: applicationName,
+    options: startupOptions({ idle_in_transaction_session_timeout: 0 }),
+    query_timeout: timeoutMs,
+    connectionTimeoutMillis: timeoutMs,
+    ...keepAliveOptions,
+  });
+  // Without a listener, an error of the idle connection would end this process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('begin');
+    if (!(await takeLock(client, table))) return null;
+    return await work();
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Returns false if another session holds the lock. */
+async function takeLock(client: Client, table: string): Promise<boolean> {
+  try {
+    await client.query(`lock table ${table} in share update exclusive mode nowait`);
+    return true;
+  } catch (error) {
+    if (toStoreError(error) instanceof LockTimeoutError) return false;
+    throw error;
+  }
+}

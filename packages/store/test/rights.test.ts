@@ -1,0 +1,264 @@
+import { createTestDatabase, type DatabaseRole, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../src/index.ts';
+import { createMigratedDatabase } from './support/database.ts';
+
+const roles: readonly DatabaseRole[] = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
+
+let database: TestDatabase;
+let superuser: Connection;
+const logins = new Map<DatabaseRole, Connection>();
+const login = (role: DatabaseRole): Connection => {
+  const connection = logins.get(role);
+  if (connection === undefined) throw new Error(`No login for ${role}.`);
+  return connection;
+};
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = await connect(database.databaseUrl);
+  for (const role of roles) logins.set(role, await connect(await database.urlFor(role)));
+});
+
+afterAll(async () => {
+  for (const connection of logins.values()) await connection.close();
+  await superuser.close();
+  await database.drop();
+});
+
+describe('the catalog', () => {
+  test('no app may create an object in a schema, or a schema', async () => {
+    const found = await superuser.run(
+      `select role_name, nspname as schema
+       from unnest($1::text[]) as role_name, pg_namespace
+       where nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(role_name, oid, 'create')
+       union all
+       select role_name, 'a new one' from unnest($1::text[]) as role_name
+       where has_database_privilege(role_name, current_database(), 'create')`,
+      [roles],
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('no app owns a relation, a function, a type or a schema', async () => {
+    const found = await superuser.run(
+      `select owner.rolname as owner, pg_describe_object(d.classid, d.objid, d.objsubid) as object
+       from pg_shdepend d
+       join pg_roles owner on owner.oid = d.refobjid
+       where d.deptype = 'o' and d.dbid = (select oid from pg_database where datname = current_database())
+         and (owner.rolname = any($1) or exists (
+           select from unnest($1::text[]) as role_name where pg_has_role(owner.oid, role_name, 'member') and not owner.rolsuper
+         ))`,
+      [roles],
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('every function that runs with the rights of its owner resolves names in pg_catalog only', async () => {
+    const functions = await superuser.run(
+      `select proname::text as name, coalesce((
+         select setting from unnest(proconfig) as setting where setting like 'search_path=%'
+       ), 'the search_path of the caller') as path
+       from pg_proc where prosecdef and pronamespace = 'public'::regnamespace order by 1`,
+    );
+    expect(functions.filter(({ path }) => path !== 'search_path=pg_catalog, pg_temp')).toEqual([]);
+    expect(functions.map(({ name }) => name)).toEqual([
+      'create_cost_bucket',
+      'delete_expired_idempotency_keys',
+      'maintain_audit_log',
+      'webhook_create_partitions',
+      'webhook_drop_partition',
+    ]);
+  });
+
+  test('only the apps that need a function of the owner may call it', async () => {
+    const callers = await superuser.run(
+      `select proname::text || ': ' || string_agg(role_name, ' ' order by role_name) as callers
+       from pg_proc, unnest($1::text[] || array['public']) as role_name
+       where prosecdef and pronamespace = 'public'::regnamespace and has_function_privilege(role_name, oid, 'execute')
+       group by proname order by 1`,
+      [roles],
+    );
+    expect(callers.map((row) => row['callers'])).toEqual([
+      'delete_expired_idempotency_keys: webhook_worker',
+      'maintain_audit_log: operator webhook_worker',
+      'webhook_create_partitions: webhook_worker',
+      'webhook_drop_partition: webhook_worker',
+    ]);
+  });
+});
+
+describe('a login of an app cannot become the owner', () => {
+  const shadow = `create function public."right"(name, integer) returns text language sql as $$select 'x'$$`;
+
+  test.each(roles)('%s cannot create a function that shadows one of PostgreSQL', async (role) => {
+    await expect(login(role).run(shadow)).rejects.toThrow('permission denied for schema public');
+  });
+
+  test('a function of the owner does not call a function in public, even if there is one', async () => {
+    const own = await createMigratedDatabase();
+    const owner = await connect(own.databaseUrl);
+    const worker = await connect(await own.urlFor('webhook_worker'));
+    const operator = await connect(await own.urlFor('operator'));
+    try {
+      // They match better than those of pg_catalog, whose parameters have other types.
+      await owner.run(`
+        create function public."right"(name, integer) returns text language plpgsql as $$begin raise 'shadowed'; end$$;
+        create function public.nextval(text) returns bigint language plpgsql as $$begin raise 'shadowed'; end$$;
+        create function public.to_char(date, text) returns text language plpgsql as $$begin raise 'shadowed'; end$$;
+        create table audit_entry_2026_01 partition of audit_entry for values from ('2026-01-01Z') to ('2026-02-01Z')`);
+      expect(await worker.run('select dropped from maintain_audit_log(100)')).toContainEqual({
+        dropped: 'audit_entry_2026_01',
+      });
+      await worker.run('call webhook_create_partitions(20)');
+      expect(await worker.run('select webhook_drop_partition(1) as name')).toEqual([{ name: null }]);
+      expect(await worker.run('select delete_expired_idempotency_keys(10) as count')).toEqual([{ count: '0' }]);
+      await operator.run(`insert into organization (name) values ('Test')`);
+    } finally {
+      for (const connection of [operator, worker, owner]) await connection.close();
+      await own.drop();
+    }
+  });
+
+  test.each(roles)('%s cannot run code with the rights of others who write events', async (role) => {
+    await expect(
+      login(role).run('create trigger steal before insert on webhook_event for each row execute function create_cost_bucket()'),
+    ).rejects.toThrow(/permission denied|must be owner/);
+    await expect(login(role).run('alter table webhook_event disable row level security')).rejects.toThrow('must be owner');
+  });
+
+  test.each([
+    'delete from audit_entry',
+    'truncate audit_entry',
+    'drop table audit_entry',
+    'drop table webhook_event',
+    'truncate webhook_delivery, webhook_attempt, webhook_event, webhook_payload',
+    'delete from webhook_delivery',
+    `update webhook_payload set body = ''`,
+    'create table audit_entry_2027_02 (x int)',
+    'set role postgres',
+    'grant operator to webhook_worker',
+  ])('webhook_worker is denied: %s', async (statement) => {
+    await expect(login('webhook_worker').run(statement)).rejects.toThrow(/permission denied|must be owner/);
+  });
+
+  test('the worker locks deliveries, and changes none', async () => {
+    await superuser.run(`insert into webhook_delivery
+      (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+      values (1, 1, 'partner', 1, 't', 'v', now(), 1)`);
+    const worker = login('webhook_worker');
+    expect(await worker.run('select sequence from webhook_delivery for no key update')).toEqual([{ sequence: '1' }]);
+    await expect(worker.run('update webhook_delivery set sequence = 2')).rejects.toThrow('violates row-level security');
+    await expect(worker.run('update webhook_delivery set subscription_id = 2')).rejects.toThrow('permission denied');
+  });
+
+  test('the worker can neither drop a day that is younger than a day nor fill the catalog', async () => {
+    const worker = login('webhook_worker');
+    await expect(worker.run('select webhook_drop_partition(0)')).rejects.toThrow(
+      'The webhook history is kept for at least 1 day, not 0.',
+    );
+    await worker.run('begin');
+    try {
+      await worker.run('update webhook_retention set expired_before = 9000000000000000000');
+      expect(await worker.run('select name from webhook_due_partitions(1)')).toEqual([]);
+    } finally {
+      await worker.run('rollback');
+    }
+    await expect(worker.run('call webhook_create_partitions(100000)')).rejects.toThrow(
+      'Partitions are created for at most 366 days, not 100000.',
+    );
+  });
+});
+
+describe('locks of migrations and maintenance', () => {
+  const tables = ['schema_migration', 'audit_entry_default', 'webhook_retention'];
+
+  test.each((['lender_api', 'partner_api'] as const).flatMap((role) => tables.map((table) => [role, table] as const)))(
+    '%s cannot take one on %s',
+    async (role, table) => {
+      await expect(login(role).run(`begin; lock table ${table} in share update exclusive mode`)).rejects.toThrow(
+        'permission denied',
+      );
+      await login(role).run('rollback');
+    },
+  );
+
+  test('advisory locks delay neither', async () => {
+    const own = await createMigratedDatabase();
+    const attacker = await connect(await own.urlFor('lender_api'));
+    const worker = await connect(await own.urlFor('webhook_worker'));
+    try {
+      await withClient(own.databaseUrl, (owner) =>
+        owner.query(`do $$begin execute (select format('drop table %I', max(relname)) from pg_class
+          where relname ~ '^audit_entry_\\d{4}_\\d\\d$'); end$$`),
+      );
+      await attacker.run('select pg_advisory_lock(4301777), pg_advisory_lock(4301778)');
+      expect(await migrate(own.databaseUrl)).toEqual({ applied: [] });
+      expect(await worker.run('select dropped from maintain_audit_log(100)')).toEqual([{ dropped: null }]);
+    } finally {
+      for (const connection of [attacker, worker]) await connection.close();
+      await own.drop();
+    }
+  });
+});
+
+test('an owner that is no superuser migrates, and then owns all', async () => {
+  const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  const name = new URL(own.databaseUrl).pathname.slice(1);
+  const deployer = `${name}_deployer`;
+  const admin = await connect(own.databaseUrl);
+  try {
+    await admin.run(`
+      create role ${deployer} login createrole password 'd';
+      grant ${roles.join(', ')} to ${deployer} with admin option;
+      alter database ${name} owner to ${deployer}`);
+    const url = new URL(own.databaseUrl);
+    [url.username, url.password] = [deployer, 'd'];
+    await migrate(url.href);
+    const worker = await connect(await own.urlFor('webhook_worker'));
+    try {
+      await worker.run('call webhook_create_partitions(20)');
+      expect(await worker.run('select webhook_drop_partition(1) as name')).toEqual([{ name: null }]);
+      expect(await worker.run('select * from maintain_audit_log(100)')).toEqual([]);
+      expect(await worker.run('select delete_expired_idempotency_keys(1) as count')).toEqual([{ count: '0' }]);
+    } finally {
+      await worker.close();
+    }
+    const owners = await admin.run(
+      `select distinct relowner::regrole::text as owner from pg_class where relnamespace = 'public'::regnamespace`,
+    );
+    expect(owners).toEqual([{ owner: deployer }]);
+  } finally {
+    await admin.run(`reassign owned by ${deployer} to current_user`);
+    await admin.run(`drop owned by ${deployer}; drop role ${deployer}`);
+    await admin.close();
+    await own.drop();
+  }
+});
+
+test('of two installations in one cluster, a login reaches only its own, once the right to connect is revoked', async () => {
+  const other = await createMigratedDatabase();
+  try {
+    const name = new URL(other.databaseUrl).pathname.slice(1);
+    const foreign = new URL(await database.urlFor('webhook_worker'));
+    foreign.pathname = `/${name}`;
+    const reached = await connect(foreign.href);
+    expect(await reached.run('select count(*)::int as shards from webhook_shard')).toEqual([{ shards: 64 }]);
+    await reached.close();
+
+    const own = await other.urlFor('webhook_worker');
+    await withClient(other.databaseUrl, (owner) =>
+      owner.query(`revoke connect, temporary on database "${name}" from public;
+        grant connect on database "${name}" to "${new URL(own).username}"`),
+    );
+    await expect(connect(foreign.href)).rejects.toThrow(`permission denied for database "${name}"`);
+    const allowed = await connect(own);
+    await allowed.close();
+    await withClient(other.databaseUrl, (owner) =>
+      owner.query(`revoke connect on database "${name}" from "${new URL(own).username}"`),
+    );
+  } finally {
+    await other.drop();
+  }
+});
