@@ -177,7 +177,7 @@ test('gives up after the time that the caller allows, and applies nothing of the
     /^Migration 0001-column waits for a lock\. Sessions with locks: \d+ \(postgres, for \d+ s\)\. Nothing of the migration was applied\./,
   );
   await connection.run('commit');
-  expect(await connection.run('select name from schema_migration')).toEqual([]);
+  expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
 });
 
 test('reports all migrations as pending while the login of an app may not read the table', async () => {

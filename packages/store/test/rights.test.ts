@@ -123,9 +123,13 @@ describe('a login of an app cannot become the owner', () => {
 
   test.each(roles)('%s cannot run code with the rights of others who write events', async (role) => {
     await expect(
-      login(role).run('create trigger steal before insert on webhook_event for each row execute function create_cost_bucket()'),
+      login(role).run(
+        'create trigger steal before insert on webhook_event for each row execute function create_cost_bucket()',
+      ),
     ).rejects.toThrow(/permission denied|must be owner/);
-    await expect(login(role).run('alter table webhook_event disable row level security')).rejects.toThrow('must be owner');
+    await expect(login(role).run('alter table webhook_event disable row level security')).rejects.toThrow(
+      'must be owner',
+    );
   });
 
   test.each([

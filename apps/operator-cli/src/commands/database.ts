@@ -16,7 +16,12 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
       `the number of this database in the ids of its records, 0 to ${cellMax}, for good (default: 0 for a new database)`,
       parseCell,
     )
-    .option('--wait <minutes>', 'how long to wait for locks that other sessions hold, 0 to 1440', parseWait, defaultWaitMinutes)
+    .option(
+      '--wait <minutes>',
+      'how long to wait for locks that other sessions hold, 0 to 1440',
+      parseWait,
+      defaultWaitMinutes,
+    )
     .action(async (options: OutputOptions & { cell?: number; wait: number }) => {
       const { cell, wait } = options;
       const migrated = await migrateDatabase(shell, { ...(cell !== undefined && { cell }), waitMs: wait * 60_000 });

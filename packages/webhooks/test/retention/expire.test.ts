@@ -72,11 +72,13 @@ afterEach(async () => {
 /** Runs retention `days` after noon of the day of the rows. */
 async function expireAfter(days: number): Promise<void> {
   const now = new Date(startOf(today + days).getTime() + 12 * 3_600_000);
-  const wait = async (ms: number): Promise<boolean> => {
-    if (ms > 0) waitsMs.push(ms);
-    return true;
-  };
   await expire({ store, retentionDays, wait, onEvent: (event) => events.push(event) }, now);
+}
+
+/** Does not wait. */
+async function wait(ms: number): Promise<boolean> {
+  if (ms > 0) waitsMs.push(ms);
+  return true;
 }
 
 /** As partitions name a day. */
@@ -249,12 +251,12 @@ test('tries again when a transaction that uses the table has ended', async () =>
   const reader = await connect(database.databaseUrl);
   await reader.run('begin; select from webhook_event');
   const now = new Date(startOf(today + 32).getTime());
-  const wait = async (ms: number): Promise<boolean> => {
+  const waitForReader = async (ms: number): Promise<boolean> => {
     if (ms === 1000) await reader.run('commit');
     return true;
   };
   try {
-    await expire({ store, retentionDays, wait, onEvent: (event) => events.push(event) }, now);
+    await expire({ store, retentionDays, wait: waitForReader, onEvent: (event) => events.push(event) }, now);
   } finally {
     await reader.close();
   }
