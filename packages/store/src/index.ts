@@ -7,7 +7,7 @@ export {
   MigrationMissingError,
   StoreUnavailableError,
 } from './errors.ts';
-export { migrate, type MigrateOptions } from './migrate.ts';
+export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
 export { describeWait, type LockHolder, type MigrationWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';

@@ -187,11 +187,12 @@ export async function pendingMigrations(store: Store): Promise<string[]> {
   return findPendingMigrations(await readMigrations(), applied).map(({ name }) => name);
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const files = (await readdir(migrationsFolder)).filter((file) => file.endsWith('.sql')).toSorted();
+/** Reads the migrations of a folder. Defaults to those of this build. */
+export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
   return Promise.all(
     files.map(async (file) => {
-      const sql = await readFile(new URL(file, migrationsFolder), 'utf8');
+      const sql = await readFile(new URL(file, folder), 'utf8');
       return { name: file.slice(0, -'.sql'.length), sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
   );

@@ -64,9 +64,11 @@ describe('the catalog', () => {
     );
     expect(functions.filter(({ path }) => path !== 'search_path=pg_catalog, pg_temp')).toEqual([]);
     expect(functions.map(({ name }) => name)).toEqual([
+      'audit_change',
       'create_cost_bucket',
       'delete_expired_idempotency_keys',
       'maintain_audit_log',
+      'merge_audit_claim',
       'webhook_create_partitions',
       'webhook_drop_partition',
     ]);

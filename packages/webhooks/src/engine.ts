@@ -30,7 +30,7 @@ export interface WebhookEngineOptions {
   fanOutStore: Store;
   /** Used to renew the lease only, with two connections, so that no other statement delays a renewal. */
   renewalStore: Store;
-  /** The URL of a direct connection: partitions cannot be detached through a transaction pooler. */
+  /** The URL of a direct connection, for the lock of retention. */
   directUrl: string;
   /** Shown to operators, for example `host/pid`. */
   name: string;

@@ -28,8 +28,13 @@ export interface System {
   apps: Record<AppName, RunningApp>;
   /** Starts an app that has ended again, on the same ports. */
   restart(name: AppName): Promise<RunningApp>;
-  /** Starts another process of an app, on free ports. `stop` stops it too. `furtherEnv` overrides everything else. */
-  add(name: AppName, furtherEnv?: Readonly<Record<string, string>>): Promise<RunningApp>;
+  /**
+   * Starts another process of an app, on free ports. `stop` stops it too.
+   *
+   * @param furtherEnv overrides everything else
+   * @param from the workspace folder that contains the app, if it is another one than that of the other apps
+   */
+  add(name: AppName, furtherEnv?: Readonly<Record<string, string>>, from?: string): Promise<RunningApp>;
   /** Stops all apps at the same time. */
   stop(): Promise<void>;
 }
@@ -58,11 +63,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     port: number,
     adminPort: number,
     furtherEnv: Readonly<Record<string, string>> = {},
+    from = workspace,
   ): Promise<RunningApp> {
     return startApp({
       name,
       built,
-      ...(workspace !== undefined && { workspace }),
+      ...(from !== undefined && { workspace: from }),
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',
@@ -101,8 +107,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       apps[name] = await start(name, portOf(url), portOf(adminUrl));
       return apps[name];
     },
-    async add(name, furtherEnv) {
-      const app = await start(name, 0, 0, furtherEnv);
+    async add(name, furtherEnv, from) {
+      const app = await start(name, 0, 0, furtherEnv, from);
       added.push(app);
       return app;
     },

@@ -18,10 +18,14 @@ export const createMigratedDatabaseOn = (server: ProvidedContext['postgres']): P
  * Creates a database with all migrations applied.
  *
  * @param server replaces the server of the test run. Only this database may use it, because `drop` stops it.
+ * @param apply replaces the migrations of this build. Needs `server`.
  */
-export async function createMigratedDatabase(server?: PostgresServer): Promise<TestDatabase> {
+export async function createMigratedDatabase(
+  server?: PostgresServer,
+  apply: (databaseUrl: string) => Promise<unknown> = migrate,
+): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(migrated);
-  await migrate(server.url);
+  await apply(server.url);
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<DatabaseRole, Promise<string>>();
   return {

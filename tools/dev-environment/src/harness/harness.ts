@@ -10,7 +10,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import type { PostgresServer, TestDatabase } from '@deedwire/embedded-postgres';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { openActionContext } from './action-context.ts';
@@ -45,9 +45,9 @@ export interface Harness extends AppsInProcess {
   close(): Promise<void>;
 }
 
-/** @param server as for `createMigratedDatabase` */
-export async function createHarness(server?: PostgresServer): Promise<Harness> {
-  const database = await createMigratedDatabase(server);
+/** The parameters are those of `createMigratedDatabase`. */
+export async function createHarness(...parameters: Parameters<typeof createMigratedDatabase>): Promise<Harness> {
+  const database = await createMigratedDatabase(...parameters);
   const secretKeys = new Map([['test', randomBytes(32)]]);
   const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys);
   const partnerApi = openActionContext('partner_api', await database.urlFor('partner_api'), secretKeys);

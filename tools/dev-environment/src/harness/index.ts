@@ -4,4 +4,4 @@ export { createHarness, type Harness } from './harness.ts';
 export { raiseLimit } from './raise-limit.ts';
 export { joinSharedSystem, type SharedSystem } from './shared-system.ts';
 export { type TestAccount, type TestAccounts } from './test-accounts.ts';
-export { startTestSystem, type TestSystem } from './test-system.ts';
+export { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.ts';

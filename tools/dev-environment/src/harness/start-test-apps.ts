@@ -3,7 +3,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { startSystem, type System, type SystemOptions } from '../start-system.ts';
 import type { InterfaceUrls } from './test-accounts.ts';
 
-export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports'>;
+export type TestAppOptions = Pick<SystemOptions, 'env' | 'appEnv' | 'onLine' | 'ports' | 'workspace'>;
 
 /** Starts the three apps as processes. Each has its own login of the database. */
 export async function startTestApps(

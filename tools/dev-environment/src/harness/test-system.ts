@@ -22,10 +22,16 @@ export interface TestSystem extends Pick<
   otherPartner: Client;
 }
 
-/** @param options `server`: as for `createMigratedDatabase` */
-export async function startTestSystem(options: TestAppOptions & { server?: PostgresServer } = {}): Promise<TestSystem> {
-  const { server, ...appOptions } = options;
-  const harness = await createHarness(server);
+export interface TestSystemOptions extends TestAppOptions {
+  /** As for `createMigratedDatabase`. */
+  server?: PostgresServer;
+  /** As for `createMigratedDatabase`. */
+  apply?: (databaseUrl: string) => Promise<unknown>;
+}
+
+export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
+  const { server, apply, ...appOptions } = options;
+  const harness = await createHarness(server, apply);
   const { accounts, database, operator } = harness;
   const referrals = await ensureOpenReferrals(operator, accounts.partner.id);
   const { system, urls } = await startTestApps(database, appOptions);

@@ -1,7 +1,8 @@
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem, type TestSystemOptions } from '@deedwire/dev-environment/harness';
 import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import { connect, createClient, type Client, type Connection } from '@deedwire/testing';
+import type { Release } from '../last-release.ts';
 import { createPartnerAccounts } from '../partner-accounts.ts';
 import { subscribe } from '../subscribe.ts';
 import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
@@ -15,6 +16,9 @@ export interface FaultSystemOptions {
   /** `WORKER_LEASE_MS`. A worker without processor time for this long loses its shards. */
   leaseMs: number;
   server?: PostgresServer;
+  /** Another release, whose migrations are applied and whose apps are started first. Needs `server`. */
+  release?: Release;
+  onLine?: TestSystemOptions['onLine'];
 }
 
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
@@ -34,9 +38,10 @@ export interface FaultSystem {
   workers: RunningApp[];
   apis: RunningApp[];
   clientOf: (accountId: string) => Client;
-  addWorker(env?: Record<string, string>): Promise<RunningApp>;
+  /** @param from the folder of its workspace, if it is not that of the first worker */
+  addWorker(env?: Record<string, string>, from?: string): Promise<RunningApp>;
   /** Starts a partner API, without load. No other server gets its port after the API was killed. */
-  startApi(env?: Record<string, string>): Promise<RunningApp>;
+  startApi(env?: Record<string, string>, from?: string): Promise<RunningApp>;
   /** Kills an API without warning and starts another one. */
   replaceApi(api: RunningApp): Promise<void>;
   startLoad(): Load;
@@ -45,12 +50,13 @@ export interface FaultSystem {
 
 /** Starts one API and one worker. */
 export async function startFaultSystem(options: FaultSystemOptions): Promise<FaultSystem> {
-  const { leaseMs, accounts: count, ...server } = options;
+  const { leaseMs, accounts: count, release, ...further } = options;
   const received = await startDeliveryLog();
   const accepted = await openAcceptedLog();
   const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
   const t = await startTestSystem({
-    ...server,
+    ...further,
+    ...(release && { workspace: release.folder, apply: release.migrate }),
     appEnv: { 'webhook-worker': workerEnv },
     ports: { 'partner-api': await findFreePort() },
   });
@@ -91,8 +97,9 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     workers,
     apis,
     clientOf,
-    addWorker: (env = {}) => t.system.add('webhook-worker', env),
-    startApi: async (env = {}) => t.system.add('partner-api', { PORT: String(await findFreePort()), ...env }),
+    addWorker: (env = {}, from = undefined) => t.system.add('webhook-worker', env, from),
+    startApi: async (env = {}, from = undefined) =>
+      t.system.add('partner-api', { PORT: String(await findFreePort()), ...env }, from),
     async replaceApi(api) {
       api.kill('SIGKILL');
       await api.ended;

@@ -1,0 +1,87 @@
+import { startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
+import { migrate } from '@deedwire/store';
+import { eventually } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
+import { expectAllDelivered } from '../support/faults/verdict-of.ts';
+import { checkOutLastRelease, type Release } from '../support/last-release.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
+
+// The apps of the last release serve a load while the migrations of this build are applied, and then beside the apps of this
+// build. Only this test runs two builds on one database.
+let server: PostgresServer;
+let release: Release;
+let system: FaultSystem;
+/** The lines of the workers. */
+const lines: string[] = [];
+
+const timeout = 300_000;
+
+beforeAll(async () => {
+  release = await checkOutLastRelease();
+  server = await startPostgres();
+  system = await startFaultSystem({
+    server,
+    release,
+    accounts: 4,
+    leaseMs: 5_000,
+    onLine: (app, line) => app === 'webhook-worker' && lines.push(line),
+  });
+}, timeout);
+
+afterAll(async () => {
+  await system.close();
+  await release.remove();
+});
+
+/** The partitions of webhook_event: how many are older than 40 days, and how many begin after today. */
+async function partitions(): Promise<{ old: number; ahead: number } | undefined> {
+  const [row] = await system.observer.run(`
+    select count(*) filter (where right(relname, 8) < to_char(now() - interval '40 days', 'YYYYMMDD'))::int as old,
+      count(*) filter (where right(relname, 8) > to_char(now() at time zone 'UTC', 'YYYYMMDD'))::int as ahead
+    from pg_class where relname ~ '^webhook_event_\\d{8}$' and relkind = 'r'`);
+  return row === undefined ? undefined : { old: Number(row['old']), ahead: Number(row['ahead']) };
+}
+
+test('migrations delay the apps of the last release, and fail no request of theirs for good', { timeout }, async () => {
+  const load = system.startLoad();
+  await system.received.waitForMore(100);
+  const { applied } = await migrate(server.url);
+  console.info(
+    `Applied to the database of the last release: ${applied.join(', ') || 'nothing, it has all migrations'}`,
+  );
+  await system.received.waitForMore(100);
+
+  system.apis.push(await system.startApi({}, workspaceRoot));
+  system.workers.push(await system.addWorker({}, workspaceRoot));
+  await system.received.waitForMore(200);
+  await expectAllDelivered(system, await load.stop());
+});
+
+test('a worker of the last release creates partitions, and one of this build drops them', { timeout }, async () => {
+  await system.observer.run(`
+    do $$
+    declare
+      name text;
+    begin
+      for name in select relname from pg_class where relname ~ '^webhook_event_\\d{8}$'
+        and right(relname, 8) > to_char(now() + interval '20 days', 'YYYYMMDD') loop
+        execute format('drop table %I', name);
+      end loop;
+      create table webhook_event_20260201 partition of webhook_event
+        for values from (0) to ((date '2026-02-02' - date '2026-01-01')::bigint * 86400000 << 22);
+    end
+    $$`);
+  for (const worker of system.workers.splice(0)) {
+    worker.kill('SIGTERM');
+    await worker.ended;
+  }
+  const load = system.startLoad();
+  system.workers.push(await system.addWorker());
+  await eventually(async () => expect((await partitions())?.ahead).toBe(60), timeout);
+  await system.received.waitForMore(100);
+
+  system.workers.push(await system.addWorker({}, workspaceRoot));
+  await eventually(async () => expect((await partitions())?.old).toBe(0), timeout);
+  await expectAllDelivered(system, await load.stop());
+});

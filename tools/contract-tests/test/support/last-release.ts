@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { applyMigrations, readMigrations } from '@deedwire/store';
+import { succeed } from './command.ts';
+import { workspaceRoot } from './workspace-copy.ts';
+
+/** An installed checkout of a release of this workspace. */
+export interface Release {
+  folder: string;
+  /** Applies the migrations of the release. */
+  migrate(databaseUrl: string): Promise<unknown>;
+  remove(): Promise<void>;
+}
+
+const migrationsPath = 'packages/store/migrations';
+// Only a release writes it.
+const changelog = 'apps/webhook-worker/CHANGELOG.md';
+
+/**
+ * Checks out the release that a database has before the newest migrations of this build are applied. If a release has all of
+ * them, it is the last release.
+ *
+ * @throws {Error} without the commits of the last releases, as in a shallow clone
+ */
+export async function checkOutLastRelease(): Promise<Release> {
+  const commit = await findRelease();
+  const folder = await mkdtemp(join(tmpdir(), 'deedwire-release-'));
+  const archive = join(folder, 'release.tar');
+  await succeed('git', ['archive', '--output', archive, commit], { cwd: workspaceRoot });
+  await succeed('tar', ['-xf', archive], { cwd: folder });
+  await rm(archive);
+  const manifest: { packageManager: string } = JSON.parse(await succeed('cat', ['package.json'], { cwd: folder }));
+  // A hash may follow the version, which npx does not understand.
+  const [packageManager = ''] = manifest.packageManager.split('+');
+  await succeed('npx', ['-y', packageManager, 'install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
+  const migrations = await readMigrations(pathToFileURL(`${join(folder, migrationsPath)}/`));
+  return {
+    folder,
+    migrate: (databaseUrl) => applyMigrations(databaseUrl, migrations, {}),
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+async function findRelease(): Promise<string> {
+  const newest = (await readdir(join(workspaceRoot, migrationsPath))).toSorted().at(-1) ?? '';
+  const log = await succeed('git', ['log', '--format=%H', '--', changelog], { cwd: workspaceRoot });
+  const releases = log.split('\n').filter((line) => line !== '');
+  for (const commit of releases) {
+    const files = await succeed('git', ['ls-tree', '-r', '--name-only', commit, migrationsPath], {
+      cwd: workspaceRoot,
+    });
+    if (!files.includes(newest)) return commit;
+  }
+  const [last] = releases;
+  if (last === undefined)
+    throw new Error('There is no commit of a release. Fetch the whole history: git fetch --unshallow');
+  return last;
+}
