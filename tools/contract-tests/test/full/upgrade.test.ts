@@ -12,21 +12,13 @@ import { workspaceRoot } from '../support/workspace-copy.ts';
 let server: PostgresServer;
 let release: Release;
 let system: FaultSystem;
-/** The lines of the workers. */
-const lines: string[] = [];
 
 const timeout = 300_000;
 
 beforeAll(async () => {
   release = await checkOutLastRelease();
   server = await startPostgres();
-  system = await startFaultSystem({
-    server,
-    release,
-    accounts: 4,
-    leaseMs: 5_000,
-    onLine: (app, line) => app === 'webhook-worker' && lines.push(line),
-  });
+  system = await startFaultSystem({ server, release, accounts: 4, leaseMs: 5_000 });
 }, timeout);
 
 afterAll(async () => {
@@ -46,16 +38,14 @@ async function partitions(): Promise<{ old: number; ahead: number } | undefined>
 test('migrations delay the apps of the last release, and fail no request of theirs for good', { timeout }, async () => {
   const load = system.startLoad();
   await system.received.waitForMore(100);
-  const { applied } = await migrate(server.url);
-  console.info(
-    `Applied to the database of the last release: ${applied.join(', ') || 'nothing, it has all migrations'}`,
-  );
+  await migrate(server.url);
   await system.received.waitForMore(100);
 
   system.apis.push(await system.startApi({}, workspaceRoot));
   system.workers.push(await system.addWorker({}, workspaceRoot));
   await system.received.waitForMore(200);
-  await expectAllDelivered(system, await load.stop());
+  const { accepted } = await expectAllDelivered(system, await load.stop());
+  expect(accepted).toBeGreaterThan(100);
 });
 
 test('a worker of the last release creates partitions, and one of this build drops them', { timeout }, async () => {

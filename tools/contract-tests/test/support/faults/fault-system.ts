@@ -1,5 +1,5 @@
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem, type TestSystemOptions } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import { connect, createClient, type Client, type Connection } from '@deedwire/testing';
 import type { Release } from '../last-release.ts';
@@ -18,7 +18,6 @@ export interface FaultSystemOptions {
   server?: PostgresServer;
   /** Another release, whose migrations are applied and whose apps are started first. Needs `server`. */
   release?: Release;
-  onLine?: TestSystemOptions['onLine'];
 }
 
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
@@ -56,7 +55,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
   const t = await startTestSystem({
     ...further,
-    ...(release && { workspace: release.folder, apply: release.migrate }),
+    ...(release && { workspace: release.folder, apply: (url) => release.migrate(url) }),
     appEnv: { 'webhook-worker': workerEnv },
     ports: { 'partner-api': await findFreePort() },
   });
@@ -97,9 +96,8 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     workers,
     apis,
     clientOf,
-    addWorker: (env = {}, from = undefined) => t.system.add('webhook-worker', env, from),
-    startApi: async (env = {}, from = undefined) =>
-      t.system.add('partner-api', { PORT: String(await findFreePort()), ...env }, from),
+    addWorker: (env, from) => t.system.add('webhook-worker', env, from),
+    startApi: async (env, from) => t.system.add('partner-api', { PORT: String(await findFreePort()), ...env }, from),
     async replaceApi(api) {
       api.kill('SIGKILL');
       await api.ended;
