@@ -1,18 +1,21 @@
-import { appVariables, readConfig } from '@deedwire/service-runtime';
+import { appVariables, checkDatabaseTls, databaseTlsConfig, readConfig } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { Environment } from './shell.ts';
 
-const schema = z.object({
-  /** Defaults to the database of a running `pnpm dev`. */
-  DATABASE_URL: appVariables.DATABASE_URL.optional(),
-  DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
-  /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
-  DEEDWIRE_HOME: z.string().optional(),
-  /** The name in the audit log. Defaults to the user of the operating system. */
-  OPERATOR_NAME: z.string().min(1).max(200).optional(),
-  GID_NAMESPACE: appVariables.GID_NAMESPACE,
-  SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
-});
+const schema = z
+  .object({
+    ...databaseTlsConfig,
+    /** Defaults to the database of a running `pnpm dev`. */
+    DATABASE_URL: appVariables.DATABASE_URL.optional(),
+    DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
+    /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
+    DEEDWIRE_HOME: z.string().optional(),
+    /** The name in the audit log. Defaults to the user of the operating system. */
+    OPERATOR_NAME: z.string().min(1).max(200).optional(),
+    GID_NAMESPACE: appVariables.GID_NAMESPACE,
+    SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
+  })
+  .superRefine(checkDatabaseTls);
 
 export type Config = z.output<typeof schema>;
 

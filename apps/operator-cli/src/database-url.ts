@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { databaseTlsProblem } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 
@@ -13,11 +14,18 @@ const devFile = z.object({ databaseUrl: z.string() });
 /**
  * Returns DATABASE_URL, or the database of the running `pnpm dev` if that is not set.
  *
- * @throws {NoDatabaseError} if there is neither.
+ * @throws {NoDatabaseError} if there is neither, or the connection to the database of `pnpm dev` is not protected.
  */
-export function findDatabaseUrl({ DATABASE_URL, DEEDWIRE_HOME }: Config): string {
-  if (DATABASE_URL !== undefined) return DATABASE_URL;
-  const path = join(DEEDWIRE_HOME ?? join(import.meta.dirname, '../../../.local'), 'dev.json');
+export function findDatabaseUrl(config: Config): string {
+  if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
+  const path = join(config.DEEDWIRE_HOME ?? join(import.meta.dirname, '../../../.local'), 'dev.json');
+  const url = readDevFile(path);
+  const problem = databaseTlsProblem(url, config);
+  if (problem !== null) throw new NoDatabaseError(`The database in ${path} ${problem}, or NODE_ENV=development.`);
+  return url;
+}
+
+function readDevFile(path: string): string {
   try {
     return devFile.parse(JSON.parse(readFileSync(path, 'utf8'))).databaseUrl;
   } catch (cause) {

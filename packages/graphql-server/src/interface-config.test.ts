@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readConfig } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 import { interfaceConfig } from './interface-config.ts';
 
 const env = {
-  DATABASE_URL: 'postgres://lender_api@db/deedwire',
-  WEBHOOK_SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+  DATABASE_URL: 'postgres://lender_api@db/deedwire?sslmode=verify-full',
+  WEBHOOK_SECRET_KEYS: `k1:${createHash('sha256').digest('base64')}`,
 };
 
 test.each([

@@ -1,10 +1,18 @@
-import { expect, test } from 'vitest';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { appConfig } from './app-config.ts';
 import { readConfig } from './config.ts';
 
 const schema = appConfig({ adminPort: 4101 });
-const secretKey = Buffer.alloc(32, 7).toString('base64');
-const usable = { DATABASE_URL: 'postgres://lender_api@db/deedwire', WEBHOOK_SECRET_KEYS: `k1:${secretKey}` };
+const key = createHash('sha256').digest();
+const secretKey = key.toString('base64');
+const usable = {
+  DATABASE_URL: 'postgres://lender_api@db/deedwire?sslmode=verify-full',
+  WEBHOOK_SECRET_KEYS: `k1:${secretKey}`,
+};
 
 test('applies defaults when only the required variables are set', () => {
   expect(readConfig(schema, usable)).toEqual({
@@ -13,10 +21,11 @@ test('applies defaults when only the required variables are set', () => {
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
     DATABASE_URL: usable.DATABASE_URL,
+    DATABASE_TLS: 'required',
     DOCUMENTATION_URL: 'https://deedwire.example/docs',
     GID_NAMESPACE: 'service',
     SLOW_STATEMENT_MS: 500,
-    WEBHOOK_SECRET_KEYS: new Map([['k1', Buffer.alloc(32, 7)]]),
+    WEBHOOK_SECRET_KEYS: new Map([['k1', key]]),
     WEBHOOK_CALLBACK_POLICY: 'public',
   });
 });
@@ -58,4 +67,137 @@ test.each(['development', 'test'])('accepts the callback policy development when
 test('rejects NODE_TLS_REJECT_UNAUTHORIZED=0 with the public callback policy, also in development', () => {
   const env = { ...usable, NODE_ENV: 'development', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   expect(() => readConfig(schema, env)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED must not be 0');
+});
+
+const readUrl = (url: string, env: Record<string, string> = {}) =>
+  readConfig(schema, { ...usable, DATABASE_URL: url, ...env });
+const tlsProblem = (found: string) =>
+  `must use verified TLS, because the server is on another machine; ${found}. Add sslmode=verify-full, and ` +
+  'sslrootcert=<file> for a private CA, or set DATABASE_TLS=off if the network protects the connection';
+
+describe('TLS to the database in production', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  const withoutTls = tlsProblem('it does not use TLS');
+  const unverified = tlsProblem('it does not verify the chain and the host name of the certificate');
+
+  test.each([
+    ['postgres://app:hunter2@db.example.com/deedwire', withoutTls],
+    ['postgres://app:hunter2@db.example.com/deedwire?sslmode=disable', withoutTls],
+    ['postgres://app:hunter2@db.example.com/deedwire?sslmode=verify-full&sslmode=disable', withoutTls],
+    ['postgres://app:hunter2@db.example.com/deedwire?ssl=0', withoutTls],
+    ['postgres://app:hunter2@localhost/deedwire?host=db.example.com', withoutTls],
+    ['postgres://app:hunter2@127.0.0.1/deedwire?host=127.0.0.1&host=db.example.com', withoutTls],
+    ['postgres://app:hunter2@127.0.0.1%2eexample.com/deedwire', withoutTls],
+    ['postgres://app:hunter2@127.0.0.1,db.example.com/deedwire', withoutTls],
+    ['postgres://localhost:5432@db.example.com/deedwire', withoutTls],
+    ['postgres://app:hunter2@localhost.example.com/deedwire', withoutTls],
+    ['postgres://app:hunter2@10.0.0.1/deedwire', withoutTls],
+    ['postgres://app:hunter2@0.0.0.0/deedwire', withoutTls],
+    ['postgres://app:hunter2@[::2]/deedwire', withoutTls],
+    ['postgres://app:hunter2@db.example.com/deedwire?ssl=no-verify', unverified],
+    ['postgres://app:hunter2@db.example.com/deedwire?sslmode=no-verify', unverified],
+    ['postgres://app:hunter2@db.example.com/deedwire?sslmode=require&uselibpqcompat=true', unverified],
+    ['postgres://app:hunter2@db.example.com/deedwire?sslmode=prefer&uselibpqcompat=true', unverified],
+  ])('rejects %s', (url, expected) => {
+    expect(() => readUrl(url)).toThrow(`The configuration is invalid:\n  DATABASE_URL ${expected}`);
+    expect(() => readUrl(usable.DATABASE_URL, { DATABASE_DIRECT_URL: url })).toThrow(
+      `  DATABASE_DIRECT_URL ${expected}`,
+    );
+    for (const env of [{ NODE_ENV: 'development' }, { NODE_ENV: 'test' }, { DATABASE_TLS: 'off' }]) {
+      expect(readUrl(url, env)).toMatchObject({ DATABASE_URL: url });
+    }
+  });
+
+  test.each([
+    'postgres://app@db.example.com/deedwire?sslmode=verify-full',
+    'postgres://app@db.example.com/deedwire?sslmode=disable&sslmode=verify-full',
+    'postgres://app@db.example.com/deedwire?sslmode=verify-full&uselibpqcompat=true',
+    'postgres://app@db.example.com/deedwire?sslnegotiation=direct',
+    'postgres://app@127.9.9.9/deedwire',
+    'postgres://app@[::1]/deedwire',
+    'postgres://app@LocalHost/deedwire',
+    'postgres://app@%2Fvar%2Frun%2Fpostgresql/deedwire',
+    'postgres://app@db.example.com/deedwire?host=/var/run/postgresql',
+  ])('accepts %s', (url) => {
+    expect(readUrl(url)).toMatchObject({ DATABASE_URL: url });
+  });
+
+  test('counts what the environment adds to the URL', () => {
+    vi.stubEnv('PGSSLMODE', 'verify-full');
+    expect(readUrl('postgres://app@db.example.com/deedwire')).toMatchObject({ NODE_ENV: 'production' });
+    vi.stubEnv('PGSSLMODE', 'no-verify');
+    expect(() => readUrl('postgres://app@db.example.com/deedwire')).toThrow(unverified);
+    vi.stubEnv('PGSSLMODE', '');
+    vi.stubEnv('PGHOST', 'db.example.com');
+    expect(() => readUrl('postgres:///deedwire')).toThrow(withoutTls);
+  });
+
+  test.each([
+    ['sslrootcert=/none/ca.pem', `cannot be used: ENOENT: no such file or directory, open '/none/ca.pem'`],
+    [
+      `sslrootcert=${import.meta.filename}`,
+      'has a sslrootcert, sslcert or sslkey that is no certificate or key in the PEM format',
+    ],
+    ['port=x', 'has a port that is not a number from 1 to 65535'],
+    ['ssl=off', 'has an unknown value of the parameter ssl; use sslmode=verify-full instead'],
+  ])('rejects %s, with which pg cannot connect, also in development', (parameters, expected) => {
+    expect(() => readUrl(`postgres://app:hunter2@db/deedwire?${parameters}`, { NODE_ENV: 'development' })).toThrow(
+      `The configuration is invalid:\n  DATABASE_URL ${expected}`,
+    );
+  });
+});
+
+describe('secrets from files', () => {
+  let folder = '';
+  afterEach(async () => {
+    if (folder !== '') await rm(folder, { recursive: true });
+    folder = '';
+  });
+  async function file(name: string, content: string): Promise<string> {
+    folder ||= await mkdtemp(join(tmpdir(), 'deedwire-config-'));
+    await writeFile(join(folder, name), content);
+    return join(folder, name);
+  }
+
+  test('reads a URL and the keys, without the newline at the end', async () => {
+    const env = {
+      DATABASE_URL_FILE: await file('url', `${usable.DATABASE_URL}\n`),
+      DATABASE_DIRECT_URL_FILE: await file('direct', 'postgres://app@[::1]/deedwire\r\n'),
+      WEBHOOK_SECRET_KEYS_FILE: await file('keys', `${usable.WEBHOOK_SECRET_KEYS}\n`),
+    };
+    expect(readConfig(schema, env)).toMatchObject({
+      DATABASE_URL: usable.DATABASE_URL,
+      DATABASE_DIRECT_URL: 'postgres://app@[::1]/deedwire',
+      WEBHOOK_SECRET_KEYS: new Map([['k1', key]]),
+    });
+  });
+
+  test('reports each problem once, with the variable and the file and without the content', async () => {
+    const empty = await file('empty', ' \n');
+    const weak = await file('weak', 'hunter2\n');
+    const env = { ...usable, LOG_LEVEL: 'loud', DATABASE_URL_FILE: '/none/url' };
+    expect(() => readConfig(schema, env)).toThrow(
+      /^The configuration is invalid:\n  DATABASE_URL_FILE and DATABASE_URL are both set; set one of them\n  LOG_LEVEL must.*$/,
+    );
+    const fromFiles = {
+      DATABASE_URL_FILE: '/none/url',
+      DATABASE_DIRECT_URL_FILE: empty,
+      WEBHOOK_SECRET_KEYS_FILE: weak,
+    };
+    expect(() => readConfig(schema, fromFiles)).toThrow(
+      [
+        'The configuration is invalid:',
+        '  DATABASE_URL_FILE names /none/url, which cannot be read: ENOENT',
+        `  DATABASE_DIRECT_URL_FILE names ${empty}, which is empty`,
+        '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, several separated by commas; entry 1 is not',
+      ].join('\n'),
+    );
+  });
+
+  test('reads other variables from the environment only', async () => {
+    expect(readConfig(schema, { ...usable, LOG_LEVEL_FILE: await file('level', 'debug') })).toMatchObject({
+      LOG_LEVEL: 'info',
+    });
+  });
 });

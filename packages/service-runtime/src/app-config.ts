@@ -1,14 +1,16 @@
 import { gidNamespacePattern } from '@deedwire/domain';
 import { z } from 'zod';
-import { urlVariable, wholeNumberVariable } from './config-variables.ts';
+import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
+import { checkDatabaseTls, databaseTlsConfig } from './database-tls.ts';
 import { runtimeConfig } from './runtime-config.ts';
 import { secretKeysVariable } from './secret-keys-variable.ts';
 
 /** The variables that have the same meaning in every app. */
 export const appVariables = {
-  DATABASE_URL: urlVariable('postgres', 'postgresql'),
+  DATABASE_URL: databaseUrlVariable(),
   /** A direct connection for notifications and migrations, if DATABASE_URL is a transaction pooler. Defaults to DATABASE_URL. */
-  DATABASE_DIRECT_URL: urlVariable('postgres', 'postgresql').optional(),
+  DATABASE_DIRECT_URL: databaseUrlVariable().optional(),
+  DATABASE_TLS: databaseTlsConfig.DATABASE_TLS,
   /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages. */
   DOCUMENTATION_URL: urlVariable('https', 'http')
     // A header can contain only ASCII.
@@ -31,6 +33,7 @@ export const appVariables = {
 export const appConfig = (defaults: { adminPort: number }) =>
   z
     .object({ ...runtimeConfig, ADMIN_PORT: runtimeConfig.ADMIN_PORT.default(defaults.adminPort), ...appVariables })
+    .superRefine(checkDatabaseTls, { when: evenWithOtherProblems })
     .refine((config) => !(config.NODE_ENV === 'production' && config.WEBHOOK_CALLBACK_POLICY === 'development'), {
       path: ['WEBHOOK_CALLBACK_POLICY'],
       error: 'must not be development unless NODE_ENV is development or test',

@@ -1,3 +1,4 @@
+import { connectionProtection, DatabaseUrlError } from '@deedwire/store';
 import { z } from 'zod';
 
 /** A whole number in decimal digits, without sign and exponent. */
@@ -14,4 +15,16 @@ export function wholeNumberVariable({ min, max }: { min: number; max: number }) 
 export function urlVariable(...schemes: [string, ...string[]]) {
   const error = `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   return z.string().refine((text) => schemes.includes(URL.parse(text)?.protocol.slice(0, -1) ?? ''), error);
+}
+
+/** The URL of a PostgreSQL database, with which pg can connect. */
+export function databaseUrlVariable() {
+  return urlVariable('postgres', 'postgresql').superRefine((url, context) => {
+    try {
+      connectionProtection(url);
+    } catch (error) {
+      if (!(error instanceof DatabaseUrlError)) throw error;
+      context.addIssue(error.message);
+    }
+  });
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { readVariable } from './read-variable.ts';
 
 /** The configuration is invalid. The message lists one problem per line and contains no value. */
 export class ConfigError extends Error {
@@ -14,7 +15,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's configuration from its environment variables. An empty variable counts as not set.
+ * Reads a process's configuration from its environment variables. An empty variable counts as not set. A variable that
+ * contains a secret can also come from the file that `<name>_FILE` names.
  *
  * @throws {ConfigError} if a variable is missing or invalid. Lists all of them, without their values.
  */
@@ -23,16 +25,19 @@ export function readConfig<Schema extends z.ZodObject>(
   env: Readonly<Record<string, string | undefined>>,
 ): z.output<Schema> {
   const given: Record<string, string> = {};
+  const unreadable = new Map<string, string>();
   for (const name of Object.keys(schema.shape)) {
-    const value = env[name]?.trim();
-    if (value !== undefined && value !== '') given[name] = value;
+    const { value, problem } = readVariable(name, env);
+    if (value !== null) given[name] = value;
+    if (problem !== null) unreadable.set(name, problem);
   }
   const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  throw new ConfigError(
-    result.error.issues.map((issue) => {
-      const name = issue.path.map(String).join('.');
-      return `${name} ${name in given ? issue.message : 'is required'}`;
-    }),
-  );
+  if (result.success && unreadable.size === 0) return result.data;
+  const issues = result.error?.issues.map((issue) => ({ name: issue.path.map(String).join('.'), issue })) ?? [];
+  throw new ConfigError([
+    ...unreadable.values(),
+    ...issues
+      .filter(({ name }) => !unreadable.has(name))
+      .map(({ name, issue }) => `${name} ${name in given ? issue.message : 'is required'}`),
+  ]);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { looksRandom } from './looks-random.ts';
 
 /**
  * Parses `<key id>:<base64 of 32 bytes>`, or several of these separated by commas, into keys by id in the given order. The
@@ -19,7 +20,12 @@ export function secretKeysVariable() {
         context.addIssue(`must not contain the key id '${keyId}' twice`);
         return z.NEVER;
       }
-      keys.set(keyId, Buffer.from(encoded, 'base64'));
+      const key = Buffer.from(encoded, 'base64');
+      if (!looksRandom(key)) {
+        context.addIssue(`must contain random keys, and '${keyId}' is not. Make a key with: openssl rand -base64 32`);
+        return z.NEVER;
+      }
+      keys.set(keyId, key);
     }
     return keys;
   });

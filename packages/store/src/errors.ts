@@ -18,6 +18,18 @@ export class StoreUnavailableError extends Error {
   }
 }
 
+/** The server asked for the password in clear text, and the connection has no verified TLS. The password was not sent. */
+export class ClearTextPasswordError extends Error {
+  override readonly name = 'ClearTextPasswordError';
+
+  constructor() {
+    super(
+      'The server asked for the password in clear text over a connection without verified TLS, so it was not sent. Let the ' +
+        'server use scram-sha-256, or add sslmode=verify-full to the URL.',
+    );
+  }
+}
+
 /** An applied migration differs from this build's, or is unknown to this build and not a later one. */
 export class MigrationChangedError extends Error {
   readonly code = 'MIGRATION_CHANGED';
@@ -102,16 +114,21 @@ const networkCodes = new Set([
   'ENOENT', // the socket file of the server does not exist
 ]);
 
-// The messages of pg, without a code, when a connection ends during a query or cannot be opened in time.
+// The codes of Node and OpenSSL when the certificate of the server is not accepted, or the server does not speak TLS.
+const tlsCodes = /^(?:.*CERT.*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|ERR_(?:TLS|SSL)_\w+|EPROTO)$/;
+
+// The messages of pg, without a code, when a connection ends during a query or cannot be opened, in time or with TLS.
 const pgMessages =
-  /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
+  /^(?:Connection terminated|The server does not support SSL|There was an error establishing an SSL|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
 
 /** Whether an error means that the database is unavailable, and not that the statement is wrong. */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return unavailableStates.test(error.code ?? '') || isMissingPartition(error);
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
+  if (error instanceof ClearTextPasswordError) return true;
   if (!(error instanceof Error)) return false;
-  if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) return true;
+  if ('code' in error && typeof error.code === 'string' && (networkCodes.has(error.code) || tlsCodes.test(error.code)))
+    return true;
   return pgMessages.test(error.message);
 }
 

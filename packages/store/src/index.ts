@@ -1,3 +1,4 @@
+export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
 export { describeDatabaseProblems } from './describe-database-problems.ts';
 export {
   CellMismatchError,

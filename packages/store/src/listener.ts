@@ -1,5 +1,5 @@
-import { Client } from 'pg';
-import { keepAliveOptions } from './keep-alive.ts';
+import type { Client } from 'pg';
+import { createClient } from './connect.ts';
 import { reconnectMaxMs, wakeChannel } from './wake-channel.ts';
 
 const reconnectMinMs = 100;
@@ -37,10 +37,8 @@ export function createListener(options: ListenerOptions): Listener {
   };
 
   const listen = async (): Promise<void> => {
-    const opened = new Client({
-      connectionString: options.databaseUrl,
+    const opened = createClient(options.databaseUrl, {
       application_name: options.applicationName,
-      ...keepAliveOptions,
       connectionTimeoutMillis: reconnectMaxMs,
     });
     client = opened;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DatabaseError } from 'pg';
+import { type Client, DatabaseError } from 'pg';
+import { createClient } from './connect.ts';
 import { CellMismatchError, MigrationBlockedError, toStoreError } from './errors.ts';
 import { type LockHolder, type MigrationWait } from './migration-wait.ts';
 import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
@@ -62,7 +63,7 @@ export async function applyMigrations(
   options: MigrateOptions,
 ): Promise<{ applied: string[] }> {
   const { cell, waitMs = defaultWaitMs, onWait } = options;
-  const client = new Client({ connectionString: databaseUrl, application_name: 'deedwire-migrate' });
+  const client = createClient(databaseUrl, { application_name: 'deedwire-migrate' });
   client.on('error', () => {}); // the running statement rejects with the same error
   try {
     await client.connect();

@@ -1,5 +1,5 @@
-import { Client } from 'pg';
-import { keepAliveOptions } from './keep-alive.ts';
+import type { Client } from 'pg';
+import { createClient } from './connect.ts';
 import { reconnectMaxMs, wakeChannel } from './wake-channel.ts';
 
 // At most one statement per interval, however many transactions commit.
@@ -30,10 +30,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
   let closed = false;
 
   const connect = async (): Promise<Client> => {
-    const opened = new Client({
-      connectionString: options.databaseUrl,
+    const opened = createClient(options.databaseUrl, {
       application_name: options.applicationName,
-      ...keepAliveOptions,
       connectionTimeoutMillis: reconnectMaxMs,
       query_timeout: reconnectMaxMs,
     });

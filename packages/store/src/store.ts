@@ -1,6 +1,6 @@
-import { DatabaseError, Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { DatabaseError, type Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { createPool } from './connect.ts';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
-import { keepAliveOptions } from './keep-alive.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, type Planning } from './planning.ts';
 import { queryInTime } from './query-in-time.ts';
@@ -92,14 +92,12 @@ export function createStore(options: StoreOptions): Store {
   const settingsOfTransactions = isPooled ? settings : {};
   const begin = beginWith(settingsOfTransactions);
   const beginInOrder = beginInIndexOrder(settingsOfTransactions);
-  const pool = new Pool({
-    connectionString: options.databaseUrl,
+  const pool = createPool(options.databaseUrl, {
     application_name: options.applicationName,
     max: options.maxConnections ?? defaultMaxConnections,
     ...(options.staysOpen === true && { idleTimeoutMillis: 0 }),
     connectionTimeoutMillis: timeouts.connectMs,
     ...(!isPooled && { options: startupOptions(settings) }),
-    ...keepAliveOptions,
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));

@@ -1,6 +1,6 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { createClient } from './connect.ts';
 import { LockTimeoutError, toStoreError } from './errors.ts';
-import { keepAliveOptions } from './keep-alive.ts';
 import { startupOptions } from './session-settings.ts';
 
 export interface TableLockOptions {
@@ -27,13 +27,11 @@ export async function withTableLock<Result>(
   { directUrl, applicationName, table }: TableLockOptions,
   work: () => Promise<Result>,
 ): Promise<Result | null> {
-  const client = new Client({
-    connectionString: directUrl,
+  const client = createClient(directUrl, {
     application_name: applicationName,
     options: startupOptions({ idle_in_transaction_session_timeout: 0 }),
     query_timeout: timeoutMs,
     connectionTimeoutMillis: timeoutMs,
-    ...keepAliveOptions,
   });
   // Without a listener, an error of the idle connection would end this process.
   client.on('error', () => {});

@@ -7,8 +7,9 @@ import { describe, expect, test } from 'vitest';
  */
 const contracts = ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing'];
 const layer0 = [...contracts, 'domain', 'contract-check'];
-const layer1 = ['auth', 'service-runtime', 'store', 'webhook-receiver', 'webhook-sender'];
-const layers0to3 = [...layer0, ...layer1, 'webhooks', 'actions'];
+const layer1 = ['auth', 'store', 'webhook-receiver', 'webhook-sender'];
+const layer2 = ['service-runtime', 'webhooks'];
+const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions'];
 const layers0to4 = [...layers0to3, 'graphql-server'];
 const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
 const everything = [
@@ -36,11 +37,11 @@ const mayImport: Record<string, readonly string[]> = {
   testing: [],
   // Layer 1
   auth: ['domain'],
-  'service-runtime': ['domain'],
   store: ['domain'],
   'webhook-receiver': ['webhook-events', 'webhook-signing'],
   'webhook-sender': ['webhook-signing'],
   // Layer 2
+  'service-runtime': ['domain', 'store'],
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
   actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
@@ -67,6 +68,7 @@ const storeParts: Record<string, readonly string[]> = {
   actions: ['.', 'accounts', 'audit', 'credentials', 'idempotency', 'lenders', 'matters', 'referrals', 'team-members'],
   'graphql-server': ['.', 'cost-buckets'],
   'operator-cli': ['.'],
+  'service-runtime': ['.'],
   webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],
   'dev-environment': ['.'],
@@ -145,6 +147,14 @@ describe.each(packages)('$name', ({ name, path, manifest }) => {
     const declared = [name, ...runtime, ...oursAmong(manifest.devDependencies)];
     expect(importsOf(path, testsOf(path)).filter((dependency) => !declared.includes(dependency))).toEqual([]);
   });
+});
+
+test('only one file opens connections to PostgreSQL, so that none can miss the checks of TLS and passwords', () => {
+  const opening = /import (?:\{[^}]*(?<!type )\b(?:Client|Pool)\b[^}]*\}|\w+|\* as \w+) from 'pg'/;
+  const files = globSync('{packages,apps}/*/src/**/*.ts', { cwd: workspaceRoot }).filter((file) =>
+    opening.test(readFileSync(join(workspaceRoot, file), 'utf8')),
+  );
+  expect(files).toEqual(['packages/store/src/connect.ts']);
 });
 
 describe('the parts of store', () => {

@@ -75,6 +75,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         ADMIN_HOST: '127.0.0.1',
         // An empty value counts as not set. An inherited value would point to another database.
         DATABASE_DIRECT_URL: '',
+        DATABASE_DIRECT_URL_FILE: '',
+        DATABASE_URL_FILE: '',
+        WEBHOOK_SECRET_KEYS_FILE: '',
         NODE_ENV: 'development',
         SHUTDOWN_DELAY_MS: '0',
         WEBHOOK_CALLBACK_POLICY: 'development',

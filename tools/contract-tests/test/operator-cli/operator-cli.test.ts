@@ -215,6 +215,39 @@ describe('the database connection', () => {
     await rm(home, { recursive: true });
   });
 
+  test('needs verified TLS to another machine', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+    // The port 1 of an address for documentation: nothing is sent if the URL is rejected.
+    const databaseUrl = 'postgres://ada:hunter2@192.0.2.1:1/deedwire';
+    await writeFile(join(home, 'dev.json'), JSON.stringify({ databaseUrl }));
+    const rejected = {
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /must use verified TLS, because the server is on another machine; it does not use TLS\. Add sslmode=verify-full/,
+      ),
+    };
+    const results = await Promise.all([
+      callOperator({ DATABASE_URL: databaseUrl }, 'delivery', 'list'),
+      callOperator({ DATABASE_URL: databaseUrl }, 'database', 'migrate'),
+      callOperator({ ...env, DATABASE_DIRECT_URL: databaseUrl }, 'database', 'migrate'),
+      callOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list'),
+    ]);
+    expect(results).toEqual([rejected, rejected, rejected, rejected]);
+    expect(JSON.stringify(results)).not.toContain('hunter2');
+    await rm(home, { recursive: true });
+  });
+
+  test('reads DATABASE_URL from a file', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+    const path = join(home, 'url');
+    await writeFile(path, `${env['DATABASE_URL']}\n`);
+    expect(await callOperator({ DATABASE_URL_FILE: path }, 'delivery', 'list', '--json')).toMatchObject({
+      stdout: '[]\n',
+    });
+    await rm(home, { recursive: true });
+  });
+
   test('exits 1 with a message when the database is unavailable', async () => {
     const unavailable = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
     const result = await callOperator(unavailable, 'delivery', 'list');

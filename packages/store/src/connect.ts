@@ -1,0 +1,43 @@
+import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
+import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
+import { ClearTextPasswordError } from './errors.ts';
+import { keepAliveOptions } from './keep-alive.ts';
+
+/** What a URL does not decide. */
+type Own<Config> = Omit<
+  Config,
+  Exclude<keyof ConnectionOptions, 'application_name'> | 'connectionString' | 'Client' | 'stream'
+> & {
+  /** Start-up options of the session. They override those of the URL. */
+  options?: string;
+};
+
+/** Creates a client, which does not connect yet. Every connection of the store is made here or in `createPool`. */
+export function createClient(databaseUrl: string, settings: Own<ClientConfig>): Client {
+  return new GuardedClient(configOf(databaseUrl, settings));
+}
+
+/** Creates a pool, which connects at its first statement. */
+export function createPool(databaseUrl: string, settings: Own<PoolConfig>): Pool {
+  return new Pool({ ...configOf(databaseUrl, settings), Client: GuardedClient });
+}
+
+function configOf<Config extends { options?: string }>(databaseUrl: string, settings: Config) {
+  const connection = connectionOptions(databaseUrl);
+  // The last of two equal settings counts.
+  const options = [connection.options, settings.options ?? ''].join(' ').trim();
+  return { ...keepAliveOptions, ...settings, ...connection, options };
+}
+
+/** Keeps the password from whoever can ask for it in clear text: any machine on the way, unless TLS verifies the server. */
+class GuardedClient extends Client {
+  constructor(config: ClientConfig = {}) {
+    super(config);
+    const { ssl = false } = config;
+    if (typeof ssl === 'object' && verifiesServer(ssl)) return;
+    // pg calls this method whenever the server asks, also after another method of authentication.
+    Object.assign(this, {
+      _handleAuthCleartextPassword: () => this.connection.stream.destroy(new ClearTextPasswordError()),
+    });
+  }
+}
