@@ -1,4 +1,4 @@
-import { chown, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { startPostgres, withClient, type PostgresServer } from '@deedwire/embedded-postgres';
@@ -166,7 +166,7 @@ describe('a PostgreSQL server with TLS', () => {
     const { uid, gid } = await stat(directory);
     await chown(folder, uid, gid);
     await chown(path, uid, gid);
-    await writeFile(path, await readFile(path), { mode: 0o600 });
+    await chmod(path, 0o600);
   }
 
   async function present(name: string): Promise<void> {
