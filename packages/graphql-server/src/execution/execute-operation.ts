@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { RequestError } from '../errors/request-error.ts';
 import { createPlanCache } from './plan-cache.ts';
+import { readListsInResolvers, resolveProperty } from './read-lists.ts';
 import { type RunningPlan, runPlan } from './run-plan.ts';
 
 export interface OperationToExecute {
@@ -28,11 +29,12 @@ export type OperationExecutor = (operation: OperationToExecute, interpret: Inter
 /** Few, because each error prints the whole variable, which can have 100 kB. */
 const maxCoercionErrors = 10;
 
-/** Executes operations; frequent ones use a cached plan. */
+/** Executes operations; frequent ones use a cached plan. Changes the resolvers of lists in the schema. */
 export function createOperationExecutor(
   schema: GraphQLSchema,
   { operationMs }: { operationMs: number },
 ): OperationExecutor {
+  readListsInResolvers(schema);
   const plans = createPlanCache(schema);
 
   return async ({ document, operation, variables, contextValue }, interpret) => {
@@ -52,6 +54,7 @@ export function createOperationExecutor(
         contextValue,
         variableValues: variables,
         operationName: operation.name?.value,
+        fieldResolver: resolveProperty,
         abortSignal: deadline.signal,
       });
     } catch (error) {

@@ -9,6 +9,7 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import type { FieldPlan, FieldsPlan, OperationPlan, ValuePlan } from './operation-plan.ts';
+import { isAsyncIterable, isPromiseLike, readAll } from './read-lists.ts';
 
 type VariableValues = GraphQLResolveInfo['variableValues'];
 type Path = GraphQLResolveInfo['path'];
@@ -181,7 +182,9 @@ function completeList(
 ): unknown[] | Promise<unknown[]> {
   if (Array.isArray(value)) return completeItems(run, field, item, path, value);
   if (typeof value === 'object' && value !== null) {
-    if (isAsyncIterable(value)) return readAll(value).then((all) => completeItems(run, field, item, path, all));
+    if (isAsyncIterable(value)) {
+      return readAll(value, () => run.isOver).then((all) => completeItems(run, field, item, path, all));
+    }
     if (isIterable(value)) return completeItems(run, field, item, path, [...value]);
   }
   throw new GraphQLError(
@@ -258,16 +261,6 @@ function ignoreRejections(values: readonly unknown[] = []): void {
   for (const value of values) if (isPromiseLike(value)) value.then(undefined, () => {});
 }
 
-async function readAll(items: AsyncIterable<unknown>): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for await (const each of items) all.push(each);
-  return all;
-}
-
-function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
-  return Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
-}
-
 function isIterable(value: object): value is Iterable<unknown> {
   return Symbol.iterator in value && typeof value[Symbol.iterator] === 'function';
 }
@@ -278,10 +271,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise;
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /** The `info` argument of resolvers. Most resolvers ignore it, so its parts are computed when they are read. */

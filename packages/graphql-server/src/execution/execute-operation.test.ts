@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildSchema, execute, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createOperationExecutor } from './execute-operation.ts';
+
+const sdl = /* GraphQL */ `
+  type Query {
+    items: [Item!]
+    group: Group
+    matrix: [[Item!]]
+  }
+  type Group {
+    items: [Item!]
+  }
+  type Item {
+    value: String!
+  }
+`;
+
+/** A rejection without a handler ends a process. */
+const unhandled: unknown[] = [];
+const note = (reason: unknown): number => unhandled.push(reason);
+let others: NodeJS.UnhandledRejectionListener[] = [];
+beforeEach(() => {
+  unhandled.length = 0;
+  others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+});
+afterEach(() => {
+  process.removeAllListeners('unhandledRejection');
+  for (const listener of others) process.on('unhandledRejection', listener);
+});
+
+type Resolvers = Record<string, Record<string, GraphQLFieldResolver<unknown, unknown>>>;
+
+/** Where a resolver can return a list. */
+interface Place {
+  query: string;
+  resolversOf: (items: unknown) => Resolvers;
+}
+
+const places: Record<string, Place> = {
+  'a resolver': { query: '{ items { value } }', resolversOf: (items) => ({ Query: { items: () => items } }) },
+  'a promise': { query: '{ items { value } }', resolversOf: (items) => ({ Query: { items: async () => items } }) },
+  'a property': {
+    query: '{ group { items { value } } }',
+    resolversOf: (items) => ({ Query: { group: () => ({ items }) } }),
+  },
+  'an inner list': { query: '{ matrix { value } }', resolversOf: (items) => ({ Query: { matrix: () => [items] } }) },
+};
+
+/** Runs a query whose list has one item and then waits for `gate`. */
+function setUp({ query, resolversOf }: Place, value: () => Promise<string>, operationMs: number) {
+  const gate = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  let isClosed = false;
+  async function* items() {
+    try {
+      yield { value };
+      started.resolve();
+      await gate.promise;
+      yield { value: 'second' };
+      yield { value: 'third' };
+    } finally {
+      isClosed = true;
+    }
+  }
+  const schema = buildSchema(sdl);
+  for (const [name, fields] of Object.entries(resolversOf(items()))) {
+    const type = schema.getType(name);
+    if (!isObjectType(type)) throw new Error(name);
+    for (const [fieldName, resolve] of Object.entries(fields)) {
+      const field = type.getFields()[fieldName];
+      if (field) field.resolve = resolve;
+    }
+  }
+  const document = parse(query);
+  const [operation] = document.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
+  const run = createOperationExecutor(schema, { operationMs });
+  const result = run({ document, operation, variables: {}, contextValue: {} }, async (args) => execute(args));
+  return { result, gate, started: started.promise, isClosed: () => isClosed };
+}
+
+test.each(Object.entries(places))(
+  'an item that fails while the next is awaited fails its list: %s',
+  async (_, place) => {
+    const { result, gate, started } = setUp(place, () => Promise.reject(new Error('a bug')), 60_000);
+    await started;
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    expect(unhandled).toEqual([]);
+    gate.resolve();
+    expect((await result).errors?.map(({ message }) => message)).toEqual(['a bug']);
+    expect(unhandled).toEqual([]);
+  },
+);
+
+test.each(Object.entries(places))('an item that fails after the deadline is ignored: %s', async (_, place) => {
+  const value = Promise.withResolvers<string>();
+  const { result, gate, started, isClosed } = setUp(place, () => value.promise, 20);
+  await started;
+  await expect(result).rejects.toMatchObject({ code: 'OPERATION_TIMEOUT' });
+  value.resolve('late');
+  gate.resolve();
+  await expect.poll(isClosed).toBe(true);
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  expect(unhandled).toEqual([]);
+});
