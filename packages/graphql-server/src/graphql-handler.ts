@@ -11,7 +11,7 @@ import {
   withChosenFields,
 } from '@deedwire/service-runtime';
 import type { Registry } from 'prom-client';
-import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
+import { CredentialsRefusedError, createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
 import { createPricing } from './cost/operation-price.ts';
 import { rateLimitHeaders } from './cost/rate-limit-headers.ts';
@@ -113,7 +113,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.clientId = client.clientId;
     exchange.costLimit = client.costLimit;
     exchange.keyId = keyId;
-    context.authenticated();
+    const tooManyConnections = context.authenticated(client.clientId);
+    if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
     const named = headerValues(request.rawHeaders, 'x-service-schema-version');
     const { version, operations, headers } = chooseVersion(versions, named, client.schemaVersion, now());
     exchange.schemaVersion = version;
@@ -130,9 +131,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   return async function handle(request, context) {
     const startedMs = performance.now();
     const exchange = openExchange(request, context, documentation);
-    let response = await respond(request, context, exchange).catch((error: unknown) =>
-      errorResponse(mapError(error), exchange),
-    );
+    let isLogged = false;
+    let response = await respond(request, context, exchange).catch((error: unknown) => {
+      isLogged = error instanceof CredentialsRefusedError;
+      return errorResponse(mapError(error), exchange);
+    });
     const { costLimit } = exchange;
     if (exchange.clientId !== undefined && costLimit !== undefined) {
       exchange.rateLimitHeaders = rateLimitHeaders(buckets.status(exchange.clientId, costLimit));
@@ -150,6 +153,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     observe({ schemaVersion, code, durationMs });
     const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
     for (const err of response.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
+    if (isLogged) return serialized;
     const clientRequestId = readClientRequestId(request);
     const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
     requestLogger.info(line, 'request');

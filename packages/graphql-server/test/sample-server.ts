@@ -3,6 +3,7 @@ import {
   type ClientServerConfig,
   createLogger,
   type HttpLimits,
+  type Logger,
   noTrustedProxies,
   startService,
 } from '@deedwire/service-runtime';
@@ -119,6 +120,8 @@ export interface SampleServerOptions {
   limits?: Partial<RequestLimits>;
   httpLimits?: Partial<HttpLimits>;
   config?: Partial<ClientServerConfig>;
+  /** Instead of one that adds its lines to `logged`. */
+  logger?: Logger;
 }
 
 /** Serves the whole handler on a real socket, with a sample schema and an API key in memory. */
@@ -129,7 +132,8 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   let find = findStored;
   let ready = true;
   let now = new Date('2026-05-01T12:00:00Z');
-  const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
+  const logger =
+    options.logger ?? createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
   const documentation = documentationAt('https://docs.example');
   const handle = createGraphqlHandler({
     interfaceName: 'lender',
@@ -164,6 +168,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
         HOST: '127.0.0.1',
         MAX_CONNECTIONS: 1000,
         MAX_CONNECTIONS_PER_ADDRESS: 1000,
+        MAX_CONNECTIONS_PER_CLIENT: 200,
         TRUSTED_PROXIES: noTrustedProxies,
         ...options.config,
       },

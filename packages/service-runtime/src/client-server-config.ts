@@ -15,6 +15,8 @@ export const clientServerConfig = {
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(
     httpLimits.connectionsPerAddress,
   ),
+  /** Open connections of one client. */
+  MAX_CONNECTIONS_PER_CLIENT: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(httpLimits.connectionsPerClient),
   /** Whose `Forwarded` and `X-Forwarded-For` headers count, for example the addresses of load balancers. */
   TRUSTED_PROXIES: trustedProxiesVariable(),
 };

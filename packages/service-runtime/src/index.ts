@@ -11,6 +11,7 @@ export type { HttpResponse } from './http/http-response.ts';
 export type { RequestContext } from './http/http-server.ts';
 export { type Refusal, type RefusalCode, refusalStatuses, renderRefusal, type RenderRefusal } from './http/refusal.ts';
 export { requestPath } from './http/request-path.ts';
+export { createLineThrottle, type LineThrottle } from './line-throttle.ts';
 export { createLogger, withChosenFields } from './logger.ts';
 export type { Logger, LogLevel } from './logger.ts';
 export { runMain } from './run-main.ts';

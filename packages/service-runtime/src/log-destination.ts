@@ -1,14 +1,19 @@
-const defaultMaxCharacters = 1024 * 1024;
+/** `alarm`: needs an operator. `security`: a refused request. `other`: everything else, for example served requests. */
+export const lineKinds = ['alarm', 'security', 'other'] as const;
+export type LineKind = (typeof lineKinds)[number];
+export type LineCounts = Readonly<Record<LineKind, number>>;
+
+const defaultMaxCharacters: LineCounts = { alarm: 256 * 1024, security: 512 * 1024, other: 1024 * 1024 };
 const maxWrite = 64 * 1024;
 const longestPauseMs = 50;
 /** How long an exit waits for the reader, in milliseconds. */
 const exitWaitMs = 1000;
 
 export interface LogDestination {
-  /** Never blocks and never throws. Drops the line if too many lines are waiting. */
-  write(line: string): void;
+  /** Never blocks and never throws. Drops the line if too many lines of its kind are waiting. */
+  write(line: string, kind: LineKind): void;
   /** Lines that were dropped since the start. */
-  dropped(): number;
+  dropped(): LineCounts;
   /** Waits until all lines are written, at most for a second. For the end of the process, which runs no more callbacks. */
   flushSync(): void;
 }
@@ -17,39 +22,48 @@ export interface LogDestinationOptions {
   /** Writes the first bytes of a buffer and returns their number. Throws EAGAIN if the reader has to catch up first. */
   writeBytes: (bytes: Buffer) => number;
   /** Called with the number of dropped lines once the reader has caught up. */
-  onRecovered: (dropped: number) => void;
-  /** Lines that may wait for the reader, in UTF-16 code units. */
-  maxCharacters?: number;
+  onRecovered: (dropped: LineCounts) => void;
+  /** Lines of each kind that may wait for the reader, in UTF-16 code units. */
+  maxCharacters?: LineCounts;
 }
+
+interface Line {
+  text: string;
+  kind: LineKind;
+}
+
+const noLines = (): Record<LineKind, number> => ({ alarm: 0, security: 0, other: 0 });
 
 /**
  * Writes lines in batches, without waiting for the reader. A pipe that nothing reads is full after 64 kB; a process that
- * waits for it serves no requests. So lines wait in memory up to a bound, and further ones are dropped and counted.
+ * waits for it serves no requests. So lines wait in memory up to a bound, and further ones are dropped and counted. Each kind
+ * has a bound of its own, so that no number of requests displaces the lines about refused ones or alarms. All lines wait in one
+ * queue, in order.
  */
 export function createLogDestination(options: LogDestinationOptions): LogDestination {
   const { writeBytes, onRecovered, maxCharacters = defaultMaxCharacters } = options;
-  let lines: string[] = [];
-  let characters = 0;
+  let lines: Line[] = [];
+  const characters = noLines();
   /** Taken from `lines`, and perhaps partly written. */
   let bytes = Buffer.alloc(0);
-  let linesInBytes = 0;
-  let dropped = 0;
-  let reported = 0;
+  let inBytes: readonly Line[] = [];
+  const dropped = noLines();
+  let reported: LineCounts = noLines();
   let pauseMs = 0;
   let isScheduled = false;
 
   function takeBatch(): void {
     let size = 0;
     let count = 0;
-    while (count < lines.length && size < maxWrite) {
-      size += lines[count]?.length ?? 0;
+    for (const { text, kind } of lines) {
+      if (size >= maxWrite) break;
+      size += text.length;
+      characters[kind] -= text.length;
       count += 1;
     }
-    const batch = lines.slice(0, count);
+    inBytes = lines.slice(0, count);
     lines = lines.slice(count);
-    characters -= size;
-    bytes = Buffer.from(batch.join(''));
-    linesInBytes = count;
+    bytes = Buffer.from(inBytes.map(({ text }) => text).join(''));
   }
 
   function writeBatch(): 'written' | 'slow' | 'failed' {
@@ -61,7 +75,7 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
       if (isReaderSlow(error)) return 'slow';
       // The reader has closed the pipe, or the disk is full. There is no other place to report it.
       bytes = Buffer.alloc(0);
-      dropped += linesInBytes;
+      for (const { kind } of inBytes) dropped[kind] += 1;
       return 'failed';
     }
   }
@@ -85,10 +99,10 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
   }
 
   function reportDropped(): void {
-    if (dropped === reported) return;
-    const count = dropped - reported;
-    reported = dropped;
-    onRecovered(count);
+    const counts = noLines();
+    for (const kind of lineKinds) counts[kind] = dropped[kind] - reported[kind];
+    reported = { ...dropped };
+    if (lineKinds.some((kind) => counts[kind] > 0)) onRecovered(counts);
   }
 
   function schedule(): void {
@@ -100,16 +114,16 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
   }
 
   return {
-    write(line) {
-      if (characters + line.length > maxCharacters) {
-        dropped += 1;
+    write(text, kind) {
+      if (characters[kind] + text.length > maxCharacters[kind]) {
+        dropped[kind] += 1;
         return;
       }
-      lines.push(line);
-      characters += line.length;
+      lines.push({ text, kind });
+      characters[kind] += text.length;
       schedule();
     },
-    dropped: () => dropped,
+    dropped: () => ({ ...dropped }),
     flushSync() {
       const deadlineMs = performance.now() + exitWaitMs;
       const sleeper = new Int32Array(new SharedArrayBuffer(4));

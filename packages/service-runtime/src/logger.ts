@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import { createLogDestination, type LogDestination } from './log-destination.ts';
+import { createLogDestination, type LineCounts, type LineKind, type LogDestination } from './log-destination.ts';
 
 export type Logger = PinoLogger;
 
@@ -52,7 +52,7 @@ function createTimestamp(): () => string {
 }
 
 /** One for the process, because the lines of all loggers wait for the same reader. */
-function openStandardOutput(onRecovered: (dropped: number) => void): LogDestination {
+function openStandardOutput(onRecovered: (dropped: LineCounts) => void): LogDestination {
   if (standardOutput) return standardOutput;
   // Creating this stream makes Node switch a pipe or socket to non-blocking mode. A full one then fails with EAGAIN.
   void process.stdout;
@@ -63,8 +63,30 @@ function openStandardOutput(onRecovered: (dropped: number) => void): LogDestinat
 }
 
 /** Lines of this process that were dropped because nothing read its standard output fast enough. */
-export function droppedLogLines(): number {
-  return standardOutput?.dropped() ?? 0;
+export function droppedLogLines(): LineCounts {
+  return standardOutput?.dropped() ?? { alarm: 0, security: 0, other: 0 };
+}
+
+/**
+ * Passes lines to `destination` with their kind: the fields `alarm` and `security` of a line say it, and a fatal error is an
+ * alarm.
+ */
+export function withLineKinds(destination: LogDestination): DestinationStream {
+  const stream = {
+    [pino.symbols.needsMetadataGsym]: true,
+    // pino sets these before each line.
+    lastLevel: 0,
+    lastObj: null as object | null,
+    write: (line: string) => destination.write(line, kindOf(stream.lastLevel, stream.lastObj)),
+  };
+  return stream;
+}
+
+const fatalLevel = 60;
+
+function kindOf(level: number, fields: object | null): LineKind {
+  if (level >= fatalLevel || (fields && 'alarm' in fields)) return 'alarm';
+  return fields && 'security' in fields ? 'security' : 'other';
 }
 
 /**
@@ -95,8 +117,11 @@ export function createLogger(
     },
     hooks: { streamWrite: redactSecrets },
   };
-  const onRecovered = (droppedLines: number) =>
-    logger.warn({ droppedLines }, 'log lines were dropped because standard output was not read');
-  const logger: Logger = pino(options, destination ?? openStandardOutput(onRecovered));
+  const onRecovered = ({ alarm, security, other }: LineCounts) => {
+    const droppedLines = alarm + security + other;
+    const counts = { droppedLines, droppedAlarms: alarm, droppedSecurityLines: security };
+    logger.warn(counts, 'log lines were dropped because standard output was not read');
+  };
+  const logger: Logger = pino(options, destination ?? withLineKinds(openStandardOutput(onRecovered)));
   return logger;
 }

@@ -1,5 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
+import type { ConnectionLimit } from './http/open-connections.ts';
 import type { RefusalCode } from './http/refusal.ts';
+import { lineKinds } from './log-destination.ts';
 import { droppedLogLines } from './logger.ts';
 
 /** The metrics that every service has besides those of the process. */
@@ -13,22 +15,31 @@ export function createServerMetrics(registry: Registry) {
   });
   const connections = new Counter({
     name: 'http_refused_connections_total',
-    help: 'Connections beyond a limit: total (all connections), address (connections of one address without a key).',
+    help: 'Refused connections by the limit that they exceeded: total (all connections), address (those of one address without a key), client (those of one client).',
+    labelNames: ['limit'],
+    registers,
+  });
+  const closed = new Counter({
+    name: 'http_closed_idle_connections_total',
+    help: 'Idle connections that were closed because a new one exceeded a limit: total (all connections), client (those of one client).',
     labelNames: ['limit'],
     registers,
   });
   const lines = new Counter({
     name: 'log_lines_dropped_total',
-    help: 'Log lines that were dropped because standard output was not read fast enough.',
+    help: 'Log lines that were dropped because standard output was not read fast enough, by kind: alarm, security (refused requests), other.',
+    labelNames: ['kind'],
     collect() {
       this.reset();
-      this.inc(droppedLogLines());
+      const dropped = droppedLogLines();
+      for (const kind of lineKinds) this.inc({ kind }, dropped[kind]);
     },
     registers: [],
   });
   registry.registerMetric(lines);
   return {
     onRefused: (code: RefusalCode) => refused.inc({ code }),
-    onConnectionLimit: (limit: 'total' | 'address') => connections.inc({ limit }),
+    onConnectionLimit: (limit: ConnectionLimit) => connections.inc({ limit }),
+    onIdleConnectionClosed: (limit: ConnectionLimit) => closed.inc({ limit }),
   };
 }

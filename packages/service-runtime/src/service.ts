@@ -94,15 +94,16 @@ export async function startService(
   });
   const clients = options.clients && createClientServer(options.clients);
   function createClientServer({ config: clientConfig, handle, renderRefusal, limits }: ClientServer) {
-    const { MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, PORT, HOST, TRUSTED_PROXIES } = clientConfig;
+    const { PORT, HOST, TRUSTED_PROXIES } = clientConfig;
     const server = createHttpServer({
       ...common,
       handle: (request, context) => handle(request, { ...context, ready: readiness.wasReady() }),
       renderRefusal,
       limits: {
         ...httpLimits,
-        connections: MAX_CONNECTIONS,
-        connectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+        connections: clientConfig.MAX_CONNECTIONS,
+        connectionsPerAddress: clientConfig.MAX_CONNECTIONS_PER_ADDRESS,
+        connectionsPerClient: clientConfig.MAX_CONNECTIONS_PER_CLIENT,
         ...limits,
       },
       trustedProxies: TRUSTED_PROXIES,

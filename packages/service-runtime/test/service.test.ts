@@ -25,6 +25,7 @@ const clientConfig = {
   HOST: '127.0.0.1',
   MAX_CONNECTIONS: 100,
   MAX_CONNECTIONS_PER_ADDRESS: 100,
+  MAX_CONNECTIONS_PER_CLIENT: 200,
   TRUSTED_PROXIES: noTrustedProxies,
 };
 
@@ -172,7 +173,7 @@ test('serves the process metrics', async () => {
   const service = await start();
   const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
   expect(text).toContain('process_cpu_seconds_total');
-  expect(text).toContain('log_lines_dropped_total 0');
+  expect(text).toContain('log_lines_dropped_total{kind="security"} 0');
 });
 
 test('serves health, readiness and metrics on the admin port only', async () => {

@@ -18,5 +18,9 @@ test('docs/reference/README.md lists the limits of connections that the servers 
     'Requests on a connection': number(httpLimits.requestsPerConnection),
     'Open connections of a server (settable)': number(httpLimits.connections),
     'Open connections of an address without a valid API key (settable)': number(httpLimits.connectionsPerAddress),
+    'Open connections of a client (settable)': number(httpLimits.connectionsPerClient),
+    'Requests of a connection that are handled at the same time before one had a valid API key': number(
+      httpLimits.requestsBeforeKey,
+    ),
   });
 });

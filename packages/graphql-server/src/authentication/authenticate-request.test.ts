@@ -20,6 +20,7 @@ const stored: StoredApiKey = {
 const origin = { requestId: 'request-1', address: '2001:db8::7' };
 
 function setUp(key: StoredApiKey) {
+  let lineMs = 0;
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
   const authenticator = createRequestAuthenticator({
@@ -31,13 +32,14 @@ function setUp(key: StoredApiKey) {
     }),
     logger: createLogger({ name: 'test', level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
     metrics,
+    monotonicMs: () => lineMs,
   });
   const authenticate = (presented: string | null, clientId = 'client-1', address = origin.address) => {
     const credentials = ['X-Service-Client-Id', clientId, 'X-Service-Organization-Id', 'org-1'];
     const rawHeaders = presented === null ? [] : [...credentials, 'X-Service-API-Key', presented];
     return authenticator.authenticate({ rawHeaders }, { ...origin, address });
   };
-  return { authenticate, logged, metrics };
+  return { authenticate, logged, metrics, wait: (ms: number) => (lineMs += ms) };
 }
 
 test('a refusal logs the key, its client, the reason and the address, and counts by reason', async () => {
@@ -61,6 +63,25 @@ test('a refusal logs the key, its client, the reason and the address, and counts
   for (const reason of ['revoked', 'unknown', 'missing', 'wrong_client']) {
     expect(counts).toContain(`{interface="lender",reason="${reason}"} 1`);
   }
+});
+
+test('logs the requests beyond the limit of an address once per second, with the number of the others', async () => {
+  const { authenticate, logged, metrics, wait } = setUp(stored);
+  const refuse = (address: string) =>
+    expect(authenticate(null, 'client-1', address)).rejects.toMatchObject({ extensions: {} });
+  for (let count = 0; count < 60; count += 1) await refuse(`2001:db8::${count.toString(16)}`);
+  await refuse('192.0.2.1');
+  wait(1000);
+  await refuse('2001:db8::7');
+  expect(logged.map(({ reason }) => reason)).toEqual([
+    ...Array(50).fill('missing'),
+    'rate_limited',
+    'missing',
+    'rate_limited',
+  ]);
+  expect(logged.map(({ suppressedLines }) => suppressedLines)).toEqual([...Array(52).fill(0), 9]);
+  const counts = await metrics.getSingleMetricAsString('deedwire_refused_credentials_total');
+  expect(counts).toContain('reason="rate_limited"} 11');
 });
 
 test('limits requests without a valid key per address, and per /64 of an IPv6 address', async () => {

@@ -7,8 +7,9 @@ import {
   readCredentials,
 } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import { addressBlock, type Logger } from '@deedwire/service-runtime';
+import { addressBlock, createLineThrottle, type Logger } from '@deedwire/service-runtime';
 import { Counter, type Registry } from 'prom-client';
+import type { ErrorCode } from '../errors/error-table.ts';
 import { RequestError } from '../errors/request-error.ts';
 
 export interface RequestAuthenticatorOptions {
@@ -16,10 +17,14 @@ export interface RequestAuthenticatorOptions {
   authenticator: Authenticator;
   logger: Logger;
   metrics: Registry;
+  monotonicMs?: () => number;
 }
 
+/** Already logged. */
+export class CredentialsRefusedError extends RequestError {}
+
 export interface RequestAuthenticator {
-  /** @throws {RequestError} if the request has no valid credentials of the interface */
+  /** @throws {CredentialsRefusedError} if the request has no valid credentials of the interface */
   authenticate(
     request: Pick<IncomingMessage, 'rawHeaders'>,
     origin: { requestId: string; address: string },
@@ -29,10 +34,14 @@ export interface RequestAuthenticator {
 const rateLimited =
   'This address has sent more than 50 requests without valid credentials in a second. Retry after the time in the Retry-After header.';
 
-/** Authenticates requests. Logs and counts each refusal by its reason. The response does not say the reason. */
+/**
+ * Authenticates requests. Logs and counts each refusal by its reason; those beyond the rate limit of an address have one line per
+ * second. The response does not say the reason.
+ */
 export function createRequestAuthenticator(options: RequestAuthenticatorOptions): RequestAuthenticator {
-  const { interfaceName, authenticator, logger, metrics } = options;
-  const refusals = new Counter({
+  const { interfaceName, authenticator, logger, metrics, monotonicMs = () => performance.now() } = options;
+  const rateLimitedLines = createLineThrottle({ monotonicMs });
+  const refused = new Counter({
     name: 'deedwire_refused_credentials_total',
     help: 'Requests that were refused because of their credentials, by interface and reason.',
     labelNames: ['interface', 'reason'],
@@ -41,23 +50,27 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
 
   return {
     async authenticate({ rawHeaders }, { requestId, address }) {
-      const result = await authenticator.authenticate(readCredentials(rawHeaders), addressBlock(address));
+      const block = addressBlock(address);
+      const result = await authenticator.authenticate(readCredentials(rawHeaders), block);
       if (result.kind === 'authenticated') return { client: result.client, keyId: result.keyId };
       const { reason, ...key }: AuthenticationRefusal = result.refusal;
-      refusals.inc({ interface: interfaceName, reason });
-      logger.warn({ requestId, reason, ...key, address }, 'credentials refused');
-      throw refusalError(result);
+      const { code, message } = refusals[result.kind];
+      refused.inc({ interface: interfaceName, reason });
+      const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(block) : 0;
+      if (suppressedLines !== null) {
+        const line = { requestId, reason, ...key, address, code, suppressedLines, security: true };
+        logger.warn(line, 'credentials refused');
+      }
+      throw new CredentialsRefusedError(code, message === undefined ? {} : { message });
     },
   };
 }
 
-function refusalError({ kind }: Exclude<AuthenticationResult, { kind: 'authenticated' }>): RequestError {
-  switch (kind) {
-    case 'unauthenticated':
-      return new RequestError('UNAUTHENTICATED');
-    case 'wrong_interface':
-      return new RequestError('WRONG_INTERFACE');
-    case 'rate_limited':
-      return new RequestError('RATE_LIMITED', { message: rateLimited });
-  }
-}
+const refusals: Record<
+  Exclude<AuthenticationResult['kind'], 'authenticated'>,
+  { code: ErrorCode; message?: string | undefined }
+> = {
+  unauthenticated: { code: 'UNAUTHENTICATED' },
+  wrong_interface: { code: 'WRONG_INTERFACE' },
+  rate_limited: { code: 'RATE_LIMITED', message: rateLimited },
+};

@@ -14,10 +14,14 @@ export interface HttpLimits {
   socketTimeout: number;
   /** The response to the last one closes the connection, so that long-lived clients spread over new instances. */
   requestsPerConnection: number;
-  /** All open connections. Further ones are closed at once. */
+  /** All open connections. For a further one, an idle one is closed. */
   connections: number;
   /** Open connections of one address that have not sent a valid API key. Trusted proxies have no such limit. */
   connectionsPerAddress: number;
+  /** Open connections of one client. Connections of trusted proxies do not count. */
+  connectionsPerClient: number;
+  /** Requests of a connection that are handled at the same time as long as none of them had a valid API key. */
+  requestsBeforeKey: number;
 }
 
 export const httpLimits: HttpLimits = {
@@ -31,4 +35,6 @@ export const httpLimits: HttpLimits = {
   requestsPerConnection: 10_000,
   connections: 10_000,
   connectionsPerAddress: 100,
+  connectionsPerClient: 200,
+  requestsBeforeKey: 8,
 };

@@ -4,20 +4,23 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { clientAddress, peerAddress } from '../client-address.ts';
+import { addressBlock, clientAddress, peerAddress } from '../client-address.ts';
+import { createLineThrottle } from '../line-throttle.ts';
 import type { Logger } from '../logger.ts';
 import type { TrustedProxies } from '../trusted-proxies.ts';
 import { boundTo, closeServer } from './bound-server.ts';
-import { countConnectionsPerAddress } from './connections-per-address.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { HttpResponse } from './http-response.ts';
+import { type ConnectionLimit, type OpenConnection, trackConnections } from './open-connections.ts';
 import { type ParserError, receivedHeaderBytes } from './received-header-bytes.ts';
 import type { Refusal, RefusalCode, RenderRefusal } from './refusal.ts';
+import { createRequestQueue, type RequestQueue } from './request-queue.ts';
 import {
   noTunnel,
   refusalOfError,
   refusalOfRequest,
   tooManyConnections,
+  tooManyConnectionsOfClient,
   unknownExpectation,
 } from './request-refusals.ts';
 import { sendOnSocket, sendResponse } from './send-response.ts';
@@ -30,8 +33,11 @@ export interface RequestContext {
   address: string;
   /** Sends 100 Continue to a client that waits for it before it sends the body. Call it before reading the body. */
   acceptBody(): void;
-  /** The request has valid credentials: its connection no longer counts towards the limit per address. */
-  authenticated(): void;
+  /**
+   * The request has valid credentials: its connection counts for this client from now on. Returns the refusal to respond with
+   * if the client has too many connections.
+   */
+  authenticated(clientId: string): Refusal | null;
 }
 
 export type HttpHandler = (request: IncomingMessage, context: RequestContext) => Promise<HttpResponse>;
@@ -45,7 +51,9 @@ export interface HttpServerOptions {
   /** Called for each request that is refused without calling `handle`. */
   onRefused: (code: RefusalCode) => void;
   /** Called for each connection that exceeds a limit. */
-  onConnectionLimit: (limit: 'total' | 'address') => void;
+  onConnectionLimit: (limit: ConnectionLimit) => void;
+  /** Called for each idle connection that is closed because of a limit. */
+  onIdleConnectionClosed: (limit: ConnectionLimit) => void;
 }
 
 export interface HttpServer {
@@ -64,6 +72,18 @@ interface Exchange {
   number: number;
   /** False once the response is sent, or the connection is closed. */
   isOpen: boolean;
+  /** The request has a valid API key. */
+  isAuthenticated: boolean;
+}
+
+/** What is known of the requests of a connection. */
+interface Requests {
+  latest: Exchange | undefined;
+  /** Requests that have started and have no complete response. */
+  running: number;
+  /** The connection closes after a response: nothing can be sent for further requests, so they do not run. */
+  isClosing: boolean;
+  queue: RequestQueue;
 }
 
 /**
@@ -72,25 +92,40 @@ interface Exchange {
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { handle, renderRefusal, limits, trustedProxies, logger } = options;
-  const { socketTimeout, requestsPerConnection, connections, connectionsPerAddress, ...nodeOptions } = limits;
+  const { socketTimeout, requestsPerConnection, requestsBeforeKey, ...others } = limits;
+  const { connections: _, connectionsPerAddress, connectionsPerClient, ...nodeOptions } = others;
   // The check of the Host header is ours, because Node's own response to it has no body.
   const server = createServer({ ...nodeOptions, requireHostHeader: false }).setTimeout(socketTimeout);
   server.maxHeadersCount = 0; // Node would ignore headers after the 2,000th. The size limit is enough.
-  server.maxConnections = connections;
-  const perAddress = countConnectionsPerAddress(limits, trustedProxies, () => options.onConnectionLimit('address'));
-
-  // A set of the responses would keep them in memory: V8 links each table of a set that changes all the time to the next one,
-  // and a dead table that has reached the old generation keeps all later ones alive until that is collected.
-  let openExchanges = 0;
-  const latest = new WeakMap<Duplex, Exchange>();
+  const connections = trackConnections({
+    limits,
+    trustedProxies,
+    monotonicMs: () => performance.now(),
+    onLimit: options.onConnectionLimit,
+    onClosed: options.onIdleConnectionClosed,
+  });
+  const refusalLines = createLineThrottle({ monotonicMs: () => performance.now() });
+  const requestsOf = new WeakMap<Duplex, Requests>();
   const refused = new WeakSet<Duplex>();
   let isStopping = false;
 
   function refuse(refusal: Refusal, requestId: string, address: string): HttpResponse {
+    const { code, message } = refusal;
     const response = renderRefusal(refusal, requestId);
-    const { status } = response;
-    options.onRefused(refusal.code);
-    logger.info({ requestId, address, status, code: refusal.code, reason: refusal.message }, 'request refused');
+    options.onRefused(code);
+    const suppressedLines = refusalLines.pass(`${code} ${addressBlock(address)}`);
+    if (suppressedLines !== null) {
+      const line = {
+        requestId,
+        address,
+        status: response.status,
+        code,
+        reason: message,
+        suppressedLines,
+        security: true,
+      };
+      logger.info(line, 'request refused');
+    }
     return response;
   }
 
@@ -101,12 +136,26 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     sendOnSocket(socket, refuse(refusal, requestId, address), requestId);
   }
 
+  function openRequests(socket: Socket, connection: OpenConnection): Requests {
+    const known = requestsOf.get(socket);
+    if (known) return known;
+    const opened: Requests = {
+      latest: undefined,
+      running: 0,
+      isClosing: false,
+      queue: createRequestQueue(socket, () => connection.isAuthenticated || opened.running < requestsBeforeKey),
+    };
+    requestsOf.set(socket, opened);
+    return opened;
+  }
+
   async function respond(
     request: IncomingMessage,
-    { requestId, response }: Exchange,
+    exchange: Exchange,
+    connection: OpenConnection,
     refusal: Refusal | null,
   ): Promise<HttpResponse> {
-    const { socket } = request;
+    const { requestId, response } = exchange;
     const address = clientAddress(request, trustedProxies);
     if (refusal) return refuse(refusal, requestId, address);
     try {
@@ -116,7 +165,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         acceptBody: () => {
           if (expectsContinue(request)) response.writeContinue();
         },
-        authenticated: () => perAddress.authenticated(socket),
+        authenticated(clientId) {
+          exchange.isAuthenticated = connections.authenticated(connection, clientId);
+          if (!exchange.isAuthenticated) return tooManyConnectionsOfClient(connectionsPerClient);
+          requestsOf.get(request.socket)?.queue.advance();
+          return null;
+        },
       });
     } catch (error) {
       logger.error({ err: error, requestId }, 'request handler failed');
@@ -124,52 +178,71 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
   }
 
-  async function serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    knownRefusal: Refusal | null,
-  ): Promise<void> {
-    const { socket } = request;
-    const previous = latest.get(socket);
-    // The connection closes after the previous response, so nothing can be sent for this request: do not run it.
-    if (previous?.response.getHeader('Connection') === 'close') {
+  function receive(request: IncomingMessage, response: ServerResponse, knownRefusal: Refusal | null): void {
+    const connection = connections.of(request.socket);
+    if (!connection) return; // closed
+    const requests = openRequests(request.socket, connection);
+    if (requests.isClosing) {
       request.resume();
       return;
     }
     const exchange: Exchange = {
       requestId: randomUUID(),
       response,
-      number: (previous?.number ?? 0) + 1,
+      number: (requests.latest?.number ?? 0) + 1,
       isOpen: true,
+      isAuthenticated: false,
     };
-    latest.set(socket, exchange);
-    openExchanges += 1;
-    response.once('close', () => {
-      exchange.isOpen = false;
-      openExchanges -= 1;
+    requests.latest = exchange;
+    connections.requestStarted(connection);
+    requests.queue.add(() => {
+      if (request.socket.destroyed) return;
+      requests.running += 1;
+      response.once('close', () => {
+        exchange.isOpen = false;
+        requests.running -= 1;
+        connections.requestEnded(connection);
+        requests.queue.advance();
+      });
+      void serve(request, exchange, connection, requests, knownRefusal);
     });
+  }
 
-    const overLimit = perAddress.isRefused(socket) ? tooManyConnections(connectionsPerAddress) : null;
+  async function serve(
+    request: IncomingMessage,
+    exchange: Exchange,
+    connection: OpenConnection,
+    requests: Requests,
+    knownRefusal: Refusal | null,
+  ): Promise<void> {
+    const { requestId, response } = exchange;
+    const closeAfterwards = (): void => {
+      requests.isClosing = true;
+      requests.queue.drop();
+      response.setHeader('Connection', 'close');
+    };
+    const overLimit = connection.isRefused ? tooManyConnections(connectionsPerAddress) : null;
     const refusal = overLimit ?? knownRefusal ?? refusalOfRequest(request);
-    const isLast = isStopping || exchange.number >= requestsPerConnection || refusal !== null;
-    if (isLast) response.setHeader('Connection', 'close');
+    if (isStopping || exchange.number >= requestsPerConnection || refusal !== null) closeAfterwards();
     try {
-      const sent = await respond(request, exchange, refusal);
+      const sent = await respond(request, exchange, connection, refusal);
+      // A client without a key has to pay for each of these with a new connection. A proxy sends requests of other clients too.
+      if (sent.status === 429 && !exchange.isAuthenticated && !connection.isOfProxy) closeAfterwards();
       // A short body often arrives together with the headers. Parsed, it lets the connection stay open.
       if (!request.complete) await nextTurn();
-      if (!refused.has(socket)) sendResponse(response, sent, exchange.requestId);
+      if (!request.complete) closeAfterwards();
+      if (!refused.has(request.socket)) sendResponse(response, sent, requestId);
     } catch (error) {
-      logger.error({ err: error, requestId: exchange.requestId }, 'could not send the response');
+      logger.error({ err: error, requestId }, 'could not send the response');
       response.destroy();
     }
   }
 
-  server.on('connection', (socket) => perAddress.add(socket));
-  server.on('drop', () => options.onConnectionLimit('total'));
-  server.on('request', (request, response) => void serve(request, response, null));
+  server.on('connection', (socket) => connections.add(socket));
+  server.on('request', (request, response) => receive(request, response, null));
   // Without this listener, Node would send 100 Continue before the handler has seen the request.
-  server.on('checkContinue', (request, response) => void serve(request, response, null));
-  server.on('checkExpectation', (request, response) => void serve(request, response, unknownExpectation));
+  server.on('checkContinue', (request, response) => receive(request, response, null));
+  server.on('checkExpectation', (request, response) => receive(request, response, unknownExpectation));
   server.on('connect', (_request, socket) => refuseOnSocket(socket, noTunnel));
   server.on('clientError', (error: ParserError, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -177,7 +250,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     if (refused.has(socket)) return; // more of the same request
-    const current = latest.get(socket);
+    const current = requestsOf.get(socket)?.latest;
     const isOpen = current?.isOpen ?? false;
     const bytesRead = socket instanceof Socket ? socket.bytesRead : 0;
     const headerBytes = receivedHeaderBytes(error, bytesRead, current === undefined);
@@ -196,7 +269,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return boundTo(server.address());
     },
     stopKeepingAlive: () => (isStopping = true),
-    close: () => (server.listening ? closeServer(server, () => openExchanges > 0) : Promise.resolve()),
+    close: () => (server.listening ? closeServer(server, () => connections.requestsInFlight() > 0) : Promise.resolve()),
   };
 }
 

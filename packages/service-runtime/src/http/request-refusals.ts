@@ -20,6 +20,11 @@ export function tooManyConnections(limit: number): Refusal {
   return { code: 'RATE_LIMITED', message };
 }
 
+export function tooManyConnectionsOfClient(limit: number): Refusal {
+  const message = `Your client has ${limit} open connections in use; at most ${limit} are allowed. Send several requests on each connection, one after the other.`;
+  return { code: 'RATE_LIMITED', message };
+}
+
 /** Refuses requests whose Host header is missing or repeated (RFC 9112, 3.2). */
 export function refusalOfRequest({ rawHeaders, httpVersion }: IncomingMessage): Refusal | null {
   const hosts = headerValues(rawHeaders, 'host').length;

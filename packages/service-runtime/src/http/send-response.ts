@@ -10,12 +10,11 @@ import { allHeaders, type HttpResponse } from './http-response.ts';
 const lingerMs = 2000;
 const lingerBytes = 64 * 1024;
 
-/** Sends a response. If it leaves a body unread, the connection closes after it. */
+/** Sends a response. If it leaves a body unread, it must have the header `Connection: close`. */
 export function sendResponse(response: ServerResponse, sent: HttpResponse, requestId: string): void {
   if (response.destroyed) return;
   const { req: request } = response;
   const isBodyUnread = !request.complete;
-  if (isBodyUnread) response.setHeader('Connection', 'close');
   const bodyBytes = Buffer.byteLength(sent.body);
   response.writeHead(sent.status, allHeaders(sent, bodyBytes, requestId));
   // With a byte for each character, both encodings give the same bytes, but Node copies latin1 without encoding it.

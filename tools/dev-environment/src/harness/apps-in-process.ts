@@ -56,6 +56,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         HOST: '127.0.0.1',
         MAX_CONNECTIONS: 1000,
         MAX_CONNECTIONS_PER_ADDRESS: 100,
+        MAX_CONNECTIONS_PER_CLIENT: 200,
         DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
         DATABASE_TIMEOUT_MS: 20_000,
         TRUSTED_PROXIES: noTrustedProxies,

@@ -20,6 +20,8 @@ const installationLimits = [
   ['Requests on a connection', '10,000'],
   ['Open connections of a server (settable)', '10,000'],
   ['Open connections of an address without a valid API key (settable)', '100'],
+  ['Open connections of a client (settable)', '200'],
+  ['Requests of a connection that are handled at the same time before one had a valid API key', '8'],
   ['Bytes and time for which an unread body is read after the response', '65,536 in 2,000 ms'],
 ];
 

@@ -1,0 +1,233 @@
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import type { HttpHandler } from '../src/http/http-server.ts';
+import { complete, ok, summary, useRawServers } from './support/raw-servers.ts';
+
+const { start, open, exchange } = useRawServers();
+
+const asClient: HttpHandler = async (request, context) => {
+  const refusal = context.authenticated(String(request.headers['x-client']));
+  return refusal ? { ...(await ok(request, context)), status: 429 } : ok(request, context);
+};
+const getAs = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Client: ${client}\r\n\r\n`;
+
+const get = (path: string) => `GET /${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const many = (count: number) => Array.from({ length: count }, (_, index) => get(String(index))).join('');
+const served = (text: string) => (text.match(/HTTP\/1\.1 200 /g) ?? []).length;
+
+const opener = (port: number) => async (client: string) => {
+  const connection = await open(port);
+  connection.socket.write(getAs(client));
+  await expect.poll(connection.received).toMatch(/^HTTP\/1\.1 200 /);
+  return connection;
+};
+
+describe('connections', () => {
+  test('beyond the total limit close the longest idle connection of the client with most connections', async () => {
+    const { port, limited, closed } = await start(asClient, { limits: { connections: 4 } });
+    const openAs = opener(port);
+    const other = await openAs('other');
+    const [first, second, third] = [await openAs('holder'), await openAs('holder'), await openAs('holder')];
+    first.socket.write(getAs('holder')); // the second one is idle for longer now
+    await expect.poll(first.received).toMatch(/ 200 [^]* 200 /);
+
+    await openAs('newcomer');
+    await second.closed;
+    expect([other, first, third].map(({ socket }) => socket.closed)).toEqual([false, false, false]);
+    expect({ limited, closed }).toEqual({ limited: [], closed: ['total'] });
+  });
+
+  test('are never closed during a request: beyond the total limit, a new one is closed if all are in use', async () => {
+    const gate = Promise.withResolvers<void>();
+    let waiting = 0;
+    const handle: HttpHandler = async (request, context) => {
+      if (request.headers['x-client'] === 'holder') {
+        waiting += 1;
+        await gate.promise;
+      }
+      return asClient(request, context);
+    };
+    const { port, limited, closed } = await start(handle, { limits: { connections: 2 } });
+    const busy = [await open(port), await open(port)];
+    for (const { socket } of busy) socket.write(getAs('holder'));
+    await expect.poll(() => waiting).toBe(2);
+    expect(await (await open(port)).closed).toBe('');
+    expect({ limited, closed }).toEqual({ limited: ['total'], closed: [] });
+
+    gate.resolve();
+    for (const { received } of busy) await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
+    await opener(port)('newcomer');
+    expect(closed).toEqual(['total']);
+  });
+
+  test('of a client beyond its limit get 429 and close while its other ones are in use', async () => {
+    const { port, limited, closed } = await start(asClient, { limits: { connectionsPerClient: 2 } });
+    const openAs = opener(port);
+    const held = [await openAs('holder'), await openAs('holder')];
+    const response = await exchange(port, getAs('holder'));
+    expect(response).toMatch(/^HTTP\/1\.1 429 [^]*\r\nConnection: close\r\n/);
+    expect({ limited, closed }).toEqual({ limited: ['client'], closed: [] });
+    await openAs('other');
+    // The client may also come from other connections: each counts for the client of its latest request.
+    const [first] = held;
+    first?.socket.write(getAs('third'));
+    await expect.poll(first?.received ?? String).toMatch(/ 200 [^]* 200 /);
+    await openAs('holder');
+  });
+
+  test('of a trusted proxy have no limit per client, and are closed after all others', async () => {
+    const { port, limited, closed } = await start(asClient, {
+      limits: { connections: 6, connectionsPerClient: 1 },
+      trusted: '127.0.0.1',
+    });
+    const openAs = opener(port);
+    const held = [];
+    for (let count = 0; count < 6; count += 1) held.push(await openAs(count === 0 ? 'other' : 'holder'));
+    expect({ limited, closed }).toEqual({ limited: [], closed: [] });
+    await openAs('newcomer');
+    await held[1]?.closed;
+    expect(held.map(({ socket }) => socket.closed)).toEqual([false, true, false, false, false, false]);
+    expect({ limited, closed }).toEqual({ limited: [], closed: ['total'] });
+  });
+
+  test('beyond the limit of an address get 429, and beyond twice the limit are closed at once', async () => {
+    const { port, limited } = await start(ok, { limits: { connectionsPerAddress: 2 } });
+    const [first] = [await open(port), await open(port)];
+    const refused = [await open(port), await open(port)];
+    expect(await (await open(port)).closed).toBe('');
+    for (const { socket, closed } of refused) {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      expect(summary(await closed)).toEqual(complete(429, 'RATE_LIMITED'));
+    }
+    expect(limited).toEqual(['address', 'address', 'address']);
+    first?.socket.destroy();
+    await first?.closed;
+    // A closed connection makes room for another one, once the server has noticed it.
+    await expect
+      .poll(() => exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))
+      .toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('of an address do not count for it once a request was authenticated', async () => {
+    const { port } = await start(
+      async (request, context) => {
+        context.authenticated('client-1');
+        return ok(request, context);
+      },
+      { limits: { connectionsPerAddress: 1 } },
+    );
+    for (let count = 0; count < 5; count += 1) {
+      const { socket, received } = await open(port);
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
+    }
+  });
+
+  test('of a trusted proxy have no limit per address', async () => {
+    const { port, limited } = await start(ok, { limits: { connectionsPerAddress: 1 }, trusted: '127.0.0.1' });
+    for (let count = 0; count < 5; count += 1) {
+      const { socket, received } = await open(port);
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    expect(limited).toEqual([]);
+  });
+
+  test('are closed after their last request, and when they are idle', async () => {
+    const { port } = await start(ok, { limits: { requestsPerConnection: 2 } });
+    const request = get('');
+    const responses = await exchange(port, request + request + request);
+    expect(responses.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(responses).toMatch(/Connection: keep-alive[\s\S]*Connection: close/);
+
+    const idle = await start(ok, { limits: { keepAliveTimeout: 50 } });
+    expect(await exchange(idle.port, request)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('are closed when the client does not read its response', async () => {
+    let servedOn: Socket | undefined;
+    const large: HttpHandler = async (request, context) => {
+      servedOn = request.socket;
+      return { ...(await ok(request, context)), body: 'x'.repeat(20_000_000) };
+    };
+    const { port } = await start(large, { limits: { socketTimeout: 200 } });
+    const { socket, received, closed } = await open(port);
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => servedOn?.destroyed).toBe(true);
+    socket.resume();
+    await closed;
+    expect(received().length).toBeLessThan(20_000_000);
+  });
+});
+
+describe('pipelined requests', () => {
+  test('run 8 at a time without a valid key, in order', async () => {
+    const gates: (() => void)[] = [];
+    const started: (string | undefined)[] = [];
+    const { port } = await start(async (request, context) => {
+      started.push(request.url);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return ok(request, context);
+    });
+    const { socket, received } = await open(port);
+    // More than the server reads at once.
+    const count = 2500;
+    socket.write(many(count));
+    await expect.poll(() => started).toHaveLength(8);
+    let responses = 0;
+    while (gates.length > 0 && responses < 40) {
+      gates.shift()?.();
+      responses += 1;
+      await expect.poll(() => served(received())).toBe(responses);
+      expect(started).toHaveLength(8 + responses);
+    }
+    for (; responses < count; responses += 1) {
+      await expect.poll(() => gates.length, { interval: 1 }).toBeGreaterThan(0);
+      gates.shift()?.();
+    }
+    await expect.poll(() => served(received())).toBe(count);
+    expect(started).toEqual(Array.from({ length: count }, (_, index) => `/${index}`));
+  });
+
+  test('all run once one of them had a valid key', async () => {
+    const gate = Promise.withResolvers<void>();
+    const started: (string | undefined)[] = [];
+    const { port } = await start(async (request, context) => {
+      started.push(request.url);
+      if (request.url === '/3') context.authenticated('client-1');
+      await gate.promise;
+      return ok(request, context);
+    });
+    const { socket, received } = await open(port);
+    socket.write(many(100));
+    await expect.poll(() => started).toHaveLength(100);
+    gate.resolve();
+    await expect.poll(() => served(received())).toBe(100);
+    socket.write(get('next'));
+    await expect.poll(() => served(received())).toBe(101);
+  });
+
+  test('do not run after a response 429 to one without a valid key', async () => {
+    let handled = 0;
+    const { port } = await start(async (request, context) => {
+      handled += 1;
+      const status = handled > 3 ? 429 : 200;
+      return { ...(await ok(request, context)), status };
+    });
+    const responses = await exchange(port, many(100));
+    expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array(3).fill('HTTP/1.1 200'), 'HTTP/1.1 429']);
+    expect(handled).toBeLessThanOrEqual(12);
+  });
+
+  test('run on after a response 429 to one with a valid key', async () => {
+    const { port } = await start(async (request, context) => {
+      context.authenticated('client-1');
+      return { ...(await ok(request, context)), status: 429 };
+    });
+    const { socket, received } = await open(port);
+    socket.write(many(20));
+    await expect.poll(() => received().match(/HTTP\/1\.1 429 /g)).toHaveLength(20);
+    expect(received()).not.toContain('Connection: close');
+  });
+});
