@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthenticatedClient, Authenticator, CostLimit } from '@deedwire/auth';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuthenticatedClient, Authenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
 import {
@@ -13,15 +14,17 @@ import {
 import type { Registry } from 'prom-client';
 import { CredentialsRefusedError, createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
+import { createClientTurns } from './cost/client-turns.ts';
 import { createPricing } from './cost/operation-price.ts';
 import { rateLimitHeaders } from './cost/rate-limit-headers.ts';
-import { rateLimitedError } from './cost/rate-limited-error.ts';
+import { createRefusalPace } from './cost/refusal-pace.ts';
+import { openRequestAccount, type RequestAccount } from './cost/request-account.ts';
 import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
-import { type CostAccount, createOperationRunner, type OperationLimits } from './operation/operation-runner.ts';
+import { createOperationRunner, type OperationLimits } from './operation/operation-runner.ts';
 import { warmUp } from './operation/warm-up.ts';
-import { createRequestMetrics } from './request-metrics.ts';
+import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import { checkHead } from './transport/check-head.ts';
 import { parseParameters } from './transport/parameters.ts';
 import { readBody } from './transport/read-body.ts';
@@ -35,8 +38,6 @@ export interface RequestLimits extends OperationLimits {
   bodyBytes: number;
   /** From the request head until the body is complete. */
   bodyMs: number;
-  /** The price of an operation. */
-  operationCostPoints: number;
   /** Prices assume one byte per character, so a response with many long texts in other scripts can still exceed this. */
   responseBytes: number;
 }
@@ -51,8 +52,18 @@ export const requestLimits: RequestLimits = {
   queryDirectives: 20,
   operationMs: 10_000,
   operationCostPoints,
+  requestBodyBytesPerPoint: 500,
+  queryBytesPerPoint: 100,
+  rejectedQueryBytesPerPoint: 10,
+  rejectedQueryMinimumPoints: 40,
   responseBytes: 1_000_000,
 };
+
+/** A client that sends new documents occupies at most a fifth of the process with reading them. */
+const restAfterReading = 4;
+
+/** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
+const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000 };
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
@@ -77,12 +88,16 @@ export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext)
 /** Serves one interface. Every request receives a response, whatever it contains and whatever fails. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
+  const onParsed = countParsedDocuments(interfaceName, options.metrics);
+  const pace = createRefusalPace(refusalPace);
+  const turns = createClientTurns(restAfterReading);
   const versions = options.versions.map((version) => ({
     ...version,
     operations: createOperationRunner(
       version.schema,
       createPricing(version.schema, { ...limits, costs: version.costs }),
       limits,
+      onParsed,
     ),
     headers: {
       'X-Service-Schema-Version': version.version,
@@ -98,7 +113,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     message: `This path does not exist. Send requests to ${path}.`,
   });
 
-  /** The order of the steps matters: cheap checks come first, and the body is read only for an authenticated client. */
+  /**
+   * The order of the steps matters: cheap checks come first, and the body is read only for an authenticated client that is not known
+   * to have no points.
+   */
   async function respond(
     request: IncomingMessage,
     context: HandlerContext,
@@ -110,8 +128,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (!context.ready) throw new RequestError('SERVICE_UNAVAILABLE');
 
     const { client, keyId } = await authenticator.authenticate(request, exchange);
+    const account = openRequestAccount(buckets, client, limits, turns);
     exchange.clientId = client.clientId;
-    exchange.costLimit = client.costLimit;
+    exchange.account = account;
     exchange.keyId = keyId;
     const tooManyConnections = context.authenticated(client.clientId);
     if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
@@ -120,12 +139,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
 
+    account.checkPoints();
     context.acceptBody();
-    const parameters = parseParameters(await readBody(request, limits));
+    const body = await readBody(request, limits);
+    exchange.bodyBytes = body.bytes;
+    const operation = { ...parseParameters(body.text), bodyBytes: body.bytes };
     const { requestId, address } = exchange;
     const operationContext = createContext({ client, requestId, address });
-    const account = accountOf(buckets, client);
-    return resultResponse(await operations.run(parameters, operationContext, account), exchange);
+    return resultResponse(await operations.run(operation, operationContext, account), exchange);
   }
 
   return async function handle(request, context) {
@@ -136,9 +157,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       isLogged = error instanceof CredentialsRefusedError;
       return errorResponse(mapError(error), exchange);
     });
-    const { costLimit } = exchange;
-    if (exchange.clientId !== undefined && costLimit !== undefined) {
-      exchange.rateLimitHeaders = rateLimitHeaders(buckets.status(exchange.clientId, costLimit));
+    const { account, bodyBytes } = exchange;
+    if (account !== undefined) {
+      const isRejected = response.code !== null && response.code !== 'RATE_LIMITED' && response.causes.length === 0;
+      if (isRejected) account.deductFailure(bodyBytes);
+      exchange.rateLimitHeaders = rateLimitHeaders(account.status());
     }
     let serialized = serializeResponse(response, exchange);
     const bytes = excessBytes(serialized, limits.responseBytes);
@@ -149,6 +172,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
     const { code, status } = response;
+    if (clientId !== undefined && account?.isRefused) {
+      const delayMs = pace(clientId, performance.now());
+      if (delayMs > 0) await sleep(delayMs);
+    }
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ schemaVersion, code, durationMs });
     const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
@@ -158,16 +185,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
     requestLogger.info(line, 'request');
     return serialized;
-  };
-}
-
-function accountOf(buckets: CostBuckets, { clientId, costLimit }: AuthenticatedClient): CostAccount {
-  return {
-    async charge(points) {
-      const admission = await buckets.charge(clientId, costLimit, points);
-      if (!admission.admitted) throw rateLimitedError(points, admission);
-    },
-    refund: (points) => buckets.refund(clientId, costLimit, points),
   };
 }
 
@@ -184,7 +201,9 @@ interface Exchange extends ResponseContext {
   address: string;
   clientId: string | undefined;
   keyId: string | undefined;
-  costLimit: CostLimit | undefined;
+  account: RequestAccount | undefined;
+  /** 0 if the body was not read. */
+  bodyBytes: number;
   schemaVersion: string | undefined;
   versionHeaders: Readonly<Record<string, string>>;
   rateLimitHeaders: Readonly<Record<string, string>>;
@@ -204,7 +223,8 @@ function openExchange(
     address,
     clientId: undefined,
     keyId: undefined,
-    costLimit: undefined,
+    account: undefined,
+    bodyBytes: 0,
     schemaVersion: undefined,
     versionHeaders: {},
     rateLimitHeaders: {},

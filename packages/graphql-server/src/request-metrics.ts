@@ -1,5 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
-import { Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { ErrorCode } from './errors/error-table.ts';
 
 export interface ServedRequest {
@@ -34,4 +34,15 @@ export function createRequestMetrics(
     }
     observed.observe(durationMs / 1000);
   };
+}
+
+/** Counts documents that were parsed because they were not cached. */
+export function countParsedDocuments(interfaceName: InterfaceName, registry: Registry): (isValid: boolean) => void {
+  const documents = new Counter({
+    name: 'deedwire_documents_parsed_total',
+    help: 'Documents that were parsed because they were not cached, by interface and result (valid or rejected).',
+    labelNames: ['interface', 'result'],
+    registers: [registry],
+  });
+  return (isValid) => documents.inc({ interface: interfaceName, result: isValid ? 'valid' : 'rejected' });
 }

@@ -9,7 +9,8 @@ import {
 } from '@deedwire/service-runtime';
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Registry } from 'prom-client';
-import { createCostBuckets } from '../src/cost/cost-buckets.ts';
+import type { CostBuckets } from '../src/cost/bucket.ts';
+import { type CostBucketsOptions, createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
 import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
@@ -122,7 +123,15 @@ export interface SampleServerOptions {
   config?: Partial<ClientServerConfig>;
   /** Instead of one that adds its lines to `logged`. */
   logger?: Logger;
+  /** By default, nothing empties the bucket of the client. */
+  buckets?: CostBuckets;
 }
+
+const endless: CostBucketsOptions['settle'] = async (_, { needed, spare }) => ({
+  granted: needed + spare,
+  points: 1_500,
+  processes: 1,
+});
 
 /** Serves the whole handler on a real socket, with a sample schema and an API key in memory. */
 export async function startSampleServer(options: SampleServerOptions = {}): Promise<SampleServer> {
@@ -149,9 +158,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       cacheMs: 0,
     }),
     createContext: ({ client }) => ({ clientId: client.clientId }),
-    buckets: createCostBuckets({
-      settle: async (_, { needed, spare }) => ({ granted: needed + spare, points: 1_500, processes: 1 }),
-    }),
+    buckets: options.buckets ?? createCostBuckets({ settle: endless }),
     logger,
     metrics,
     documentation,

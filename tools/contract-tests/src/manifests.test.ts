@@ -28,6 +28,10 @@ test.each(manifests)('%s lists the error codes, statuses and limits that the ser
     queryDirectives: limits.queryDirectives,
     operationMs: limits.operationDurationMs,
     operationCostPoints: limits.operationCostPoints.value,
+    requestBodyBytesPerPoint: limits.requestBodyBytesPerPoint,
+    queryBytesPerPoint: limits.queryBytesPerPoint,
+    rejectedQueryBytesPerPoint: limits.rejectedQueryBytesPerPoint,
+    rejectedQueryMinimumPoints: limits.rejectedQueryMinimumPoints,
     // Promised in the READMEs only.
     responseBytes: 1_000_000,
   });

@@ -10,17 +10,14 @@ export interface ThrottleStatus {
   restoreRate: number;
 }
 
-export type Admission =
-  | { admitted: true; throttleStatus: ThrottleStatus }
-  | {
-      admitted: false;
-      throttleStatus: ThrottleStatus;
-      /**
-       * The time until the bucket holds the points of the rejected charge, if nothing else is charged meanwhile. At least
-       * 1.
-       */
-      retryAfterMs: number;
-    };
+export type Admission = { admitted: true; throttleStatus: ThrottleStatus } | Rejection;
+
+export interface Rejection {
+  admitted: false;
+  throttleStatus: ThrottleStatus;
+  /** The time until the bucket holds the points that a retry costs, if nothing else is charged meanwhile. At least 1. */
+  retryAfterMs: number;
+}
 
 /**
  * The points of every API client. A full bucket holds at least the points of the most expensive operation
@@ -35,8 +32,18 @@ export interface CostBuckets {
    * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer.
    *
    * @param points a positive integer
+   * @param retryPoints what a retry costs. Defaults to `points`.
    */
-  charge(clientId: string, limit: CostLimit, points: number): Promise<Admission>;
+  charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Promise<Admission>;
+  /** The rejection of a charge, if it is known without asking the database. Null if it is not. */
+  knownRejection(clientId: string, limit: CostLimit, points: number): Rejection | null;
+  /**
+   * Takes points for work that was done before its price was known. If the bucket holds fewer, it owes the rest, and admits nothing
+   * until it has regained them.
+   *
+   * @param points a whole number
+   */
+  deduct(clientId: string, limit: CostLimit, points: number): void;
   /**
    * Returns the points of a charge that the operation did not use. Does not fill the bucket above its maximum. The
    * result is the state afterwards.

@@ -5,7 +5,10 @@ import type { ThrottleStatus } from './bucket.ts';
 /** The points of a client in this process. Times are in milliseconds of a monotonic clock. */
 export interface ClientPoints {
   limit: CostLimit;
-  /** Taken from the shared bucket and not spent: operations can spend them without the database. */
+  /**
+   * Taken from the shared bucket and not spent: operations can spend them without the database. Negative after work that cost more
+   * than the process held while the shared bucket could not be reached.
+   */
   held: number;
   /**
    * Points to return with the next settlement: refunds and unused points. Negative: points that this process spent or holds
@@ -45,6 +48,16 @@ export function spend(client: ClientPoints, points: number): boolean {
   if (client.held < points) return false;
   client.held -= points;
   return true;
+}
+
+/**
+ * Spends points even if the client has fewer. The missing ones are a debt to the shared bucket. While that cannot be reached, the
+ * process itself regains them first: it holds less than nothing.
+ */
+export function spendOrOwe(client: ClientPoints, points: number): void {
+  const spent = client.restoredAtMs === null ? Math.min(points, Math.max(0, client.held)) : points;
+  client.held -= spent;
+  client.owed -= points - spent;
 }
 
 /** Adds points. Points beyond the limit of the process are returned with the next settlement. */
@@ -101,9 +114,14 @@ const msToRestore = ({ limit }: ClientPoints, points: number, processes: number)
  * before the first settlement. While the shared bucket cannot be reached, only the points in this process count.
  */
 export function availablePoints(client: ClientPoints, nowMs: number): number {
-  const { limit, held, owed, settling, restoredAtMs } = client;
-  if (restoredAtMs !== null) return Math.min(limit.maximum, held);
-  return Math.min(limit.maximum, Math.max(0, sharedPoints(client, nowMs) + owed + settling) + held);
+  const { limit, held, restoredAtMs } = client;
+  const outside = restoredAtMs === null ? Math.max(0, sharedBalance(client, nowMs)) : 0;
+  return Math.max(0, Math.min(limit.maximum, outside + held));
+}
+
+/** The points of the shared bucket once this process has settled with it. Negative if they are a debt. */
+function sharedBalance(client: ClientPoints, nowMs: number): number {
+  return sharedPoints(client, nowMs) + client.owed + client.settling;
 }
 
 /** The points of the shared bucket, if no other process has changed it. */
@@ -122,10 +140,10 @@ export function throttleStatusOf(client: ClientPoints, nowMs: number): ThrottleS
 
 /** The time until the client has these points if it spends none meanwhile, in milliseconds. At least 1. */
 export function msUntilAvailable(client: ClientPoints, points: number, nowMs: number, processes: number): number {
-  const missing = points - availablePoints(client, nowMs);
+  const missing = points - client.held;
   const ms =
     client.restoredAtMs === null
-      ? msToRestore(client, missing, 1)
+      ? msToRestore(client, missing - sharedBalance(client, nowMs), 1)
       : client.restoredAtMs - nowMs + msToRestore(client, missing, processes);
   return Math.max(1, Math.ceil(ms));
 }

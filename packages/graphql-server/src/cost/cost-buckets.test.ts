@@ -344,3 +344,70 @@ test('tells how long ago the last settlement began, so that a step of the clock 
   await buckets.charge('a', limit, 300);
   expect(settlements.map(({ elapsedSeconds }) => elapsedSeconds)).toEqual([Infinity, 0.5]);
 });
+
+describe('deduct', () => {
+  test('takes points that the bucket does not hold, and admits nothing before they are regained', async () => {
+    const { buckets, shared, pass } = setUp();
+    shared.points = 300;
+    await buckets.charge('a', limit, 1);
+    buckets.deduct('a', limit, 900);
+    await settled();
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(0);
+    // 301 points are missing for the debt of 601 - 300, and 1 more.
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: false, retryAfterMs: (900 - 299 + 1) * 5 });
+    shared.points += 600;
+    pass(3_000);
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: false });
+    shared.points += 2;
+    pass(10);
+    pass(50);
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: true });
+  });
+
+  test('takes the points that the process holds first, without waiting', async () => {
+    const { buckets, charges, settlements } = setUp();
+    await buckets.charge('a', limit, 1);
+    buckets.deduct('a', limit, 40);
+    expect(charges).toEqual(['1 admitted settled', '40 admitted held']);
+    expect(settlements).toHaveLength(1);
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(1_959);
+  });
+
+  test('while the database does not respond, the process regains the points before it admits anything', async () => {
+    const { buckets, respond, pass } = setUp();
+    await buckets.charge('a', limit, 1);
+    respond.with = unavailable;
+    await buckets.charge('a', limit, 900);
+    buckets.deduct('a', limit, 500);
+    pass(1_000);
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(0);
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: false });
+    pass(3_000);
+    expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: true });
+  });
+});
+
+describe('a rejection', () => {
+  test('is known until the next settlement, unless the points suffice', async () => {
+    const { buckets, shared, pass } = setUp();
+    shared.points = 0;
+    expect(buckets.knownRejection('a', limit, 1)).toBeNull();
+    await buckets.charge('a', limit, 1);
+    expect(buckets.knownRejection('a', limit, 1)).toEqual({
+      admitted: false,
+      throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 0, restoreRate: 200 },
+      retryAfterMs: 5,
+    });
+    pass(10);
+    expect(buckets.knownRejection('a', limit, 3)).toMatchObject({ retryAfterMs: 5 });
+    expect(buckets.knownRejection('a', limit, 2)).toBeNull();
+    pass(50);
+    expect(buckets.knownRejection('a', limit, 1_000)).toBeNull();
+  });
+
+  test('says when the points of a retry are available', async () => {
+    const { buckets, shared } = setUp();
+    shared.points = 10;
+    expect(await buckets.charge('a', limit, 40, 190)).toMatchObject({ admitted: false, retryAfterMs: 180 * 5 });
+  });
+});

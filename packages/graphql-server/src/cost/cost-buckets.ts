@@ -1,6 +1,6 @@
 import type { CostLimit } from '@deedwire/auth';
 import type { CostSettlement, CostSettlementRow } from '@deedwire/store/cost-buckets';
-import type { Admission, CostBuckets } from './bucket.ts';
+import type { Admission, CostBuckets, Rejection } from './bucket.ts';
 import {
   availablePoints,
   beginAlone,
@@ -12,6 +12,7 @@ import {
   reservePoints,
   restoreAlone,
   spend,
+  spendOrOwe,
   throttleStatusOf,
 } from './client-points.ts';
 
@@ -239,14 +240,24 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
    * no others.
    */
   function decideAtOnce(client: Client, points: number, nowMs: number): Decision | null {
-    if (client.restoredAtMs !== null) {
-      if (spend(client, points)) return { admitted: true, basis: 'alone' };
-      const hasJustFailed = nowMs < client.quietUntilMs;
-      return hasJustFailed ? { admitted: false, basis: 'alone' } : null;
-    }
-    if (client.waiters.size === 0 && spend(client, points)) return { admitted: true, basis: 'held' };
-    const isKnown = nowMs < client.rejectUntilMs && points > availablePoints(client, nowMs);
-    return isKnown ? { admitted: false, basis: 'held' } : null;
+    const isAlone = client.restoredAtMs !== null;
+    const basis = isAlone ? 'alone' : 'held';
+    if ((isAlone || client.waiters.size === 0) && spend(client, points)) return { admitted: true, basis };
+    return isRejected(client, points, nowMs) ? { admitted: false, basis } : null;
+  }
+
+  /** Whether a settlement has just shown that there are fewer points, or has just failed. */
+  function isRejected(client: Client, points: number, nowMs: number): boolean {
+    const isKnown = nowMs < (client.restoredAtMs === null ? client.rejectUntilMs : client.quietUntilMs);
+    return isKnown && points > availablePoints(client, nowMs);
+  }
+
+  function rejection(client: Client, retryPoints: number, nowMs: number): Rejection {
+    return {
+      admitted: false,
+      throttleStatus: throttleStatusOf(client, nowMs),
+      retryAfterMs: msUntilAvailable(client, retryPoints, nowMs, processes),
+    };
   }
 
   return {
@@ -255,7 +266,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       return throttleStatusOf(clientOf(clientId, limit, nowMs), nowMs);
     },
 
-    async charge(clientId, limit, points): Promise<Admission> {
+    async charge(clientId, limit, points, retryPoints = points): Promise<Admission> {
       const startMs = monotonicMs();
       const client = clientOf(clientId, limit, startMs);
       let decision = decideAtOnce(client, points, startMs);
@@ -264,9 +275,23 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       const { admitted, basis } = decision;
       onCharge?.({ points, admitted, basis });
       const nowMs = monotonicMs();
-      const throttleStatus = throttleStatusOf(client, nowMs);
-      if (admitted) return { admitted, throttleStatus };
-      return { admitted, throttleStatus, retryAfterMs: msUntilAvailable(client, points, nowMs, processes) };
+      return admitted
+        ? { admitted, throttleStatus: throttleStatusOf(client, nowMs) }
+        : rejection(client, retryPoints, nowMs);
+    },
+
+    knownRejection(clientId, limit, points) {
+      const nowMs = monotonicMs();
+      const client = clientOf(clientId, limit, nowMs);
+      return isRejected(client, points, nowMs) ? rejection(client, points, nowMs) : null;
+    },
+
+    deduct(clientId, limit, points) {
+      const nowMs = monotonicMs();
+      const client = clientOf(clientId, limit, nowMs);
+      spendOrOwe(client, points);
+      onCharge?.({ points, admitted: true, basis: client.restoredAtMs === null ? 'held' : 'alone' });
+      settleAhead(client, nowMs);
     },
 
     refund(clientId, limit, points) {

@@ -83,13 +83,13 @@ export function openCostBuckets({ interfaceName, database, logger, metrics }: Op
 function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {
   const charges = new Counter({
     name: 'deedwire_cost_charges_total',
-    help: 'Charges for operations, by interface, result (admitted or rejected) and basis (held, settled or alone).',
+    help: 'Charges for operations and documents, by interface, result (admitted or rejected) and basis (held, settled or alone).',
     labelNames: ['interface', 'result', 'basis'],
     registers: [metrics],
   });
   const points = new Counter({
     name: 'deedwire_cost_points_total',
-    help: 'Cost points by interface and kind: charged for admitted operations, refunded, or rejected with their operations.',
+    help: 'Cost points by interface and kind: charged for what was admitted, refunded, or rejected.',
     labelNames: ['interface', 'kind'],
     registers: [metrics],
   });

@@ -22,11 +22,8 @@ beforeEach(() => {
 });
 
 function read(query: string): unknown {
-  try {
-    return documents.read(query, () => pipeline);
-  } catch (error) {
-    return error;
-  }
+  const reading = documents.read(query, () => pipeline);
+  return reading.isValid ? reading.document : reading.error;
 }
 
 test('parses a valid document once', () => {
@@ -47,6 +44,16 @@ test.each([
   expect(second).not.toBe(first);
   expect(second).toEqual(first);
   expect(parsed).toEqual([query]);
+});
+
+test('says which documents were parsed, and finds the valid ones', () => {
+  const valid = '{partner{id}}';
+  const invalid = '{partner{nope}}';
+  expect(documents.find(valid)).toBeUndefined();
+  const isNew = [valid, invalid, valid, invalid].map((query) => documents.read(query, () => pipeline).isNew);
+  expect(isNew).toEqual([true, true, false, false]);
+  expect(documents.find(valid)).toBe(read(valid));
+  expect(documents.find(invalid)).toBeUndefined();
 });
 
 test('does not take one rejected document for another', () => {

@@ -9,17 +9,22 @@ import { type DocumentPipeline, readDocument } from './read-document.ts';
 
 /** The documents of one schema. */
 export interface Documents {
+  /** Returns a document that was read before, if it is valid and cached. */
+  find(query: string): DocumentNode | undefined;
   /**
-   * Returns the document if it is valid. Reads it only once, as long as the result is cached: also the errors of a document
-   * that is rejected.
+   * Reads a document only once, as long as the result is cached: also the errors of a document that is rejected.
    *
    * @param pipeline called only to read the document
-   * @throws {RequestError} if the document is invalid or exceeds a limit.
    */
-  read(query: string, pipeline: () => DocumentPipeline): DocumentNode;
+  read(query: string, pipeline: () => DocumentPipeline): Reading;
   /** An estimate of the memory of the cached results. At most the sum of `maxBytes`. */
   readonly bytes: number;
 }
+
+/** `isNew`: the document was not cached, so that it was parsed. */
+export type Reading =
+  | { isValid: true; isNew: boolean; document: DocumentNode }
+  | { isValid: false; isNew: boolean; error: RequestError };
 
 /** For each schema. The rejected documents have their own cache, so that they do not displace valid ones. */
 const maxBytes = { valid: 16_000_000, rejected: 1_000_000 };
@@ -46,22 +51,22 @@ export function createDocuments(schema: GraphQLSchema, limits: DocumentLimits): 
   const rejected = createByteCache<Rejection>(maxBytes.rejected);
 
   return {
+    find: (query) => valid.get(query),
     read(query, pipeline) {
       const known = valid.get(query);
-      if (known) return known;
+      if (known) return { isValid: true, isNew: false, document: known };
       const key = hash('sha256', query, 'base64');
       const rejection = rejected.get(key);
-      if (rejection) throw new RequestError(rejection.code, rejection);
+      if (rejection) return { isValid: false, isNew: false, error: new RequestError(rejection.code, rejection) };
       try {
         const document = readDocument(schema, query, limits, pipeline());
         valid.set(query, document, sizeOfDocument(query, document));
-        return document;
+        return { isValid: true, isNew: true, document };
       } catch (error) {
-        if (error instanceof RequestError) {
-          const { code, message, found } = error;
-          rejected.set(key, { code, message, found }, sizeOfRejection(message, found));
-        }
-        throw error;
+        if (!(error instanceof RequestError)) throw error;
+        const { code, message, found } = error;
+        rejected.set(key, { code, message, found }, sizeOfRejection(message, found));
+        return { isValid: false, isNew: true, error };
       }
     },
     get bytes() {

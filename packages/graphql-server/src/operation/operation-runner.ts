@@ -1,7 +1,8 @@
-import { execute as interpret, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { type DocumentNode, execute as interpret, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { ThrottleStatus } from '../cost/bucket.ts';
 import type { Pricing } from '../cost/operation-price.ts';
+import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { createOperationExecutor } from '../execution/execute-operation.ts';
 import type { Parameters } from '../transport/parameters.ts';
 import type { DocumentLimits } from './document-limits.ts';
@@ -15,15 +16,34 @@ export interface OperationRunner {
    * Charges the largest cost of the operation, runs it, and refunds what its response did not cost. A failed operation
    * without a result keeps its charge.
    *
+   * A document that is not cached is charged before it is parsed, because its price is not known earlier. Its operation costs at
+   * least as much. A document that is rejected costs more.
+   *
    * @throws {RequestError} if the operation is rejected before execution or times out.
    */
-  run(parameters: Parameters, context: object, account: CostAccount): Promise<OperationResult>;
+  run(request: OperationRequest, context: object, account: CostAccount): Promise<OperationResult>;
+}
+
+export interface OperationRequest extends Parameters {
+  bodyBytes: number;
 }
 
 /** The bucket of the client of a request. */
 export interface CostAccount {
+  /** Resolves when the client may occupy the process with a new document. */
+  turn(): Promise<void>;
+  /** Call it with the time for which the document has occupied the process. */
+  occupied(ms: number): void;
   /** @throws {RequestError} if the bucket holds fewer points. */
-  charge(points: number): Promise<void>;
+  chargeReading(points: number): Promise<void>;
+  /**
+   * @param price what the operation costs if its document is cached
+   * @param paid the part of the price that reading the document has paid
+   * @throws {RequestError} if the bucket holds fewer points.
+   */
+  chargeOperation(price: number, paid: number): Promise<void>;
+  /** Takes points even if the bucket holds fewer. */
+  deduct(points: number): void;
   refund(points: number): ThrottleStatus;
 }
 
@@ -34,15 +54,15 @@ export interface OperationResult {
 }
 
 export interface OperationCost {
-  /** The price of the operation before it ran, in points. */
+  /** The points charged before the operation ran: its price, or those for reading the request if they are more. */
   requestedQueryCost: number;
-  /** The price of what the response contains, in points. */
+  /** The points charged in the end: the price of what the response contains, or those for reading the request if they are more. */
   actualQueryCost: number;
   /** The bucket after the refund. */
   throttleStatus: ThrottleStatus;
 }
 
-export interface OperationLimits extends DocumentLimits {
+export interface OperationLimits extends DocumentLimits, ReadingCostLimits {
   /** The time limit for the execution of an operation. */
   operationMs: number;
 }
@@ -65,11 +85,14 @@ const graphqlPlugin: Plugin = {
  * Yoga's HTTP layer is not used, because its Request and Response objects cost more than a small operation. Masked errors,
  * logging, GraphiQL, the landing page and CORS belong to that layer or are done in `transport/` and `errors/`. The parser
  * and validation caches are off because they limit the number of documents, not their size, and keep invalid documents.
+ *
+ * @param onParsed called for each document that was parsed because it was not cached. Must not throw.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,
   pricing: Pricing,
   limits: OperationLimits,
+  onParsed: (isValid: boolean) => void,
 ): OperationRunner {
   const { getEnveloped } = createYoga({
     schema,
@@ -84,17 +107,41 @@ export function createOperationRunner(
   const execute = createOperationExecutor(schema, limits);
   const documents = createDocuments(schema, limits);
 
+  /** Reads a document for which `paid` points were charged. */
+  function readPaid(query: string, paid: number, context: object, account: CostAccount): DocumentNode {
+    const startMs = performance.now();
+    const reading = documents.read(query, () => getEnveloped(context));
+    account.occupied(performance.now() - startMs);
+    if (reading.isNew) onParsed(reading.isValid);
+    if (reading.isValid) return reading.document;
+    if (reading.isNew) account.deduct(rejectionCost(Buffer.byteLength(query), limits) - paid);
+    throw reading.error;
+  }
+
   return {
-    async run({ query, variables, operationName }, context, account) {
-      const document = documents.read(query, () => getEnveloped(context));
+    async run({ query, variables, operationName, bodyBytes }, context, account) {
+      let document = documents.find(query);
+      let paid = 0;
+      if (!document) {
+        await account.turn();
+        document = documents.find(query); // another request with the same document may have come first
+      }
+      if (!document) {
+        paid = readingCost(Buffer.byteLength(query), limits);
+        await account.chargeReading(paid);
+        document = readPaid(query, paid, context, account);
+      }
       const operation = selectOperation(document, operationName);
-      const { requestedQueryCost, priceOf } = pricing.price(document, operation, variables);
-      await account.charge(requestedQueryCost);
+      const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, variables);
+      const least = bodyCost(bodyBytes, limits);
+      const price = Math.max(largest, least);
+      if (price > paid) await account.chargeOperation(price, paid);
+      const requestedQueryCost = Math.max(price, paid);
       const execution = await execute({ document, operation, variables, contextValue: context }, async (args) => {
         const enveloped = getEnveloped(context);
         return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });
       });
-      const actualQueryCost = priceOf(execution.data);
+      const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
       const throttleStatus = account.refund(requestedQueryCost - actualQueryCost);
       return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
     },

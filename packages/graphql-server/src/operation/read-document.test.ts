@@ -3,6 +3,7 @@ import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostileDocuments } from '../../test/support/hostile-documents.ts';
 import { introspectionQueries } from '../../test/support/introspection-queries.ts';
+import { readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../graphql-handler.ts';
 import { readDocument, validateDocument } from './read-document.ts';
@@ -50,7 +51,9 @@ describe('expensive documents', () => {
     const rejection = rejectionOf(query);
     const { user, system } = process.cpuUsage(before);
     const cpuMs = (user + system) / 1000;
-    process.stdout.write(`${cpuMs.toFixed(1)} ms of CPU: ${name}\n`);
+    const bytes = Buffer.byteLength(query);
+    const points = (rejection ? rejectionCost : readingCost)(bytes, requestLimits);
+    process.stdout.write(`${cpuMs.toFixed(1)} ms of CPU, ${bytes} bytes, ${points} points: ${name}\n`);
     // The budget is 20 ms. A busy machine can need many times that; this only notices quadratic time.
     expect(cpuMs).toBeLessThan(200);
     expect(rejection?.message ?? '').not.toMatch(/tokens|levels of fields|aliases|directives/);

@@ -46,10 +46,11 @@ function checkVariables(variables: Record<string, unknown>): void {
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
     if (typeof value === 'string' && !isStorable(value)) throw notStorable();
     if (typeof value !== 'object' || value === null) continue;
+    // Counted first: a list of entries takes several times as long as the body took to parse.
+    values += Array.isArray(value) ? value.length : Object.keys(value).length;
+    if (values > maxValues) throw tooManyValues();
     for (const [key, member] of Object.entries(value)) {
       if (!isStorable(key)) throw notStorable();
-      values += 1;
-      if (values > maxValues) throw tooManyValues();
       rest.push(member);
     }
   }

@@ -4,18 +4,21 @@ import { tooLarge } from './check-head.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** The text has no byte order mark. `bytes` is the size of the body. */
+export interface Body {
+  text: string;
+  bytes: number;
+}
+
 /**
- * Reads the body as text, without a byte order mark.
+ * Reads the body.
  *
  * @throws {RequestError} if the body is too large, too slow, incomplete or not UTF-8.
  */
-export async function readBody(
-  request: IncomingMessage,
-  limits: { bodyBytes: number; bodyMs: number },
-): Promise<string> {
+export async function readBody(request: IncomingMessage, limits: { bodyBytes: number; bodyMs: number }): Promise<Body> {
   const bytes = await readBytes(request, limits);
   try {
-    return utf8.decode(bytes);
+    return { text: utf8.decode(bytes), bytes: bytes.length };
   } catch {
     throw new RequestError('BAD_REQUEST', { message: 'The body is not valid UTF-8.' });
   }

@@ -14,10 +14,14 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   operationDurationMs: 'Duration of an operation.',
   operationsPerRequest: 'Operations that one request can run.',
   queryAliases: 'Aliases in a document.',
+  queryBytesPerPoint: 'Size of a new document that costs a point.',
   queryDepth: 'Depth of a document.',
   queryDirectives: 'Directives in a document.',
   queryTokens: 'Tokens in a document.',
+  rejectedQueryBytesPerPoint: 'Size of a rejected document that costs a point.',
+  rejectedQueryMinimumPoints: 'Least cost of a rejected document.',
   requestBodyBytes: 'Size of a request body.',
+  requestBodyBytesPerPoint: 'Size of a request body that costs a point.',
   requestBodyDurationMs: 'Time in which a request body must arrive.',
   rootMutationFields: 'Root fields in a mutation.',
   teamMembers: 'Members of a lender.',
@@ -34,6 +38,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
 
 const units: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/Bytes$/, ' bytes'],
+  [/BytesPerPoint$/, ' bytes per point'],
   [/Characters$/, ' characters'],
   [/Hours$/, ' hours'],
   [/Ms$/, ' ms'],

@@ -24,8 +24,20 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 
 In \`actualQueryCost\`, a field that is null costs the weight of the field, without the fields below it.`;
 
+function readingRules({ limits }: Manifest): string {
+  const value = (name: string): string => {
+    const limit = limits[name];
+    if (limit === undefined) throw new Error(`The manifest has no limit ${name}.`);
+    return (typeof limit === 'number' ? limit : limit.value).toLocaleString('en');
+  };
+  return `Reading a request has a price, too. An operation costs at least 1 point for each ${value('requestBodyBytesPerPoint')} bytes of the request body. With a document that the server has not read before or no longer remembers, it costs at least 1 point for each ${value('queryBytesPerPoint')} bytes of \`query\`. The largest of the three prices applies, not their sum, and \`extensions.cost\` contains it.
+
+A rejected document (\`GRAPHQL_PARSE_FAILED\`, \`GRAPHQL_VALIDATION_FAILED\`, or \`OPERATION_TOO_COMPLEX\` because of a limit other than the cost) costs 1 point for each ${value('rejectedQueryBytesPerPoint')} bytes of \`query\`, at least ${value('rejectedQueryMinimumPoints')} and at most ${value('operationCostPoints')}. While the server remembers it, it costs no more than a new document that is accepted. Other rejected requests cost what reading them costs, except those with \`RATE_LIMITED\`, which cost nothing. All sizes are in bytes of UTF-8, and all prices are rounded up.`;
+}
+
 /** The costs, under their coordinates in the manifest. */
-export function describeCosts({ costWeights, costListSizes, pagination }: Manifest): string[] {
+export function describeCosts(manifest: Manifest): string[] {
+  const { costWeights, costListSizes, pagination } = manifest;
   const coordinates = [...new Set([...Object.keys(costWeights), ...Object.keys(costListSizes)])].toSorted();
   const rows = coordinates.map((coordinate) => [
     code(coordinate),
@@ -39,5 +51,6 @@ export function describeCosts({ costWeights, costListSizes, pagination }: Manife
     sums,
     `A list size of a connection that is not listed is ${pagination.firstMaximum}.`,
     table(['field', 'weight', 'list size'], rows),
+    readingRules(manifest),
   ];
 }

@@ -14,7 +14,7 @@ export function describeLimits({ limits, pagination }: Manifest, remark: Remark)
   ]);
   return [
     '## Limits',
-    `A limit never becomes stricter within a version. \`first\` of a list is ${firstMinimum} to ${firstMaximum} and defaults to ${firstDefault}.`,
+    `A limit never becomes stricter within a version, except to protect the service; the changelog of the version lists such a change. \`first\` of a list is ${firstMinimum} to ${firstMaximum} and defaults to ${firstDefault}.`,
     table(['name', 'value', 'description'], rows),
   ];
 }

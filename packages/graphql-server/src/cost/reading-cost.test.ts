@@ -1,0 +1,49 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as lender from '@deedwire/lender-schema';
+import * as partner from '@deedwire/partner-schema';
+import { buildSchema, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import { requestLimits } from '../graphql-handler.ts';
+import { selectOperation } from '../operation/select-operation.ts';
+import { createPricing } from './operation-price.ts';
+import { bodyCost, readingCost, rejectionCost } from './reading-cost.ts';
+
+test.each([
+  // bytes, body, document, rejected document
+  [0, 1, 1, 40],
+  [100, 1, 1, 40],
+  [101, 1, 2, 40],
+  [400, 1, 4, 40],
+  [401, 1, 5, 41],
+  [500, 1, 5, 50],
+  [501, 2, 6, 51],
+  [10_605, 22, 107, 1_000],
+  [100_000, 200, 1_000, 1_000],
+])('%i bytes cost %i points in a body, %i in a document and %i in a rejected document', (bytes, ...expected) => {
+  expect([bodyCost, readingCost, rejectionCost].map((cost) => cost(bytes, requestLimits))).toEqual(expected);
+});
+
+const interfaces = { lender, partner };
+const packages = join(import.meta.dirname, '../../..');
+const responses = globSync('{lender,partner}-schema/examples/*/*.response.json', { cwd: packages }).toSorted();
+
+/** Null if there is no such file. */
+function readExample(path: string): string | null {
+  const file = join(packages, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}
+
+test.each(responses)('reading the request of %s costs no more than what the response contains', (path) => {
+  const [folder = '', , version = ''] = path.split('/');
+  const { sdl, costs } = interfaces[folder === 'lender-schema' ? 'lender' : 'partner'];
+  const query = readExample(path.replace(/(\.\w+)?\.response\.json$/, '.graphql')) ?? '';
+  const variables = JSON.parse(readExample(path.replace('.response.', '.variables.')) ?? '{}');
+  const response = JSON.parse(readExample(path) ?? '');
+  const pricing = createPricing(buildSchema(sdl(version)), { costs: costs(version), operationCostPoints: 1_000 });
+  const document = parse(query);
+  const actual = pricing.price(document, selectOperation(document, null), variables).priceOf(response.data);
+  const body = JSON.stringify({ query, variables });
+  expect(readingCost(Buffer.byteLength(query), requestLimits)).toBeLessThanOrEqual(actual);
+  expect(bodyCost(Buffer.byteLength(body), requestLimits)).toBeLessThanOrEqual(actual);
+});

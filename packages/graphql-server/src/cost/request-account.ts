@@ -1,0 +1,58 @@
+import type { AuthenticatedClient } from '@deedwire/auth';
+import type { CostAccount } from '../operation/operation-runner.ts';
+import type { CostBuckets, ThrottleStatus } from './bucket.ts';
+import type { ClientTurns } from './client-turns.ts';
+import { rateLimitedError } from './rate-limited-error.ts';
+import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
+
+/** The bucket of the client of one request. */
+export interface RequestAccount extends CostAccount {
+  /** @throws {RequestError} if the client is known to have no points. */
+  checkPoints(): void;
+  /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
+  deductFailure(bodyBytes: number): void;
+  /** Whether the request was refused because the client has too few points. */
+  readonly isRefused: boolean;
+  status(): ThrottleStatus;
+}
+
+export function openRequestAccount(
+  buckets: CostBuckets,
+  { clientId, costLimit }: AuthenticatedClient,
+  limits: ReadingCostLimits,
+  turns: ClientTurns,
+): RequestAccount {
+  let isCharged = false;
+  let isRefused = false;
+
+  function refuse(...args: Parameters<typeof rateLimitedError>): never {
+    isRefused = true;
+    throw rateLimitedError(...args);
+  }
+
+  async function charge(what: 'operation' | 'document', points: number, retryPoints: number): Promise<void> {
+    isCharged = true;
+    const admission = await buckets.charge(clientId, costLimit, points, retryPoints);
+    if (!admission.admitted) refuse(what, retryPoints, admission);
+  }
+
+  return {
+    checkPoints() {
+      const rejection = buckets.knownRejection(clientId, costLimit, 1);
+      if (rejection !== null) refuse('request', 1, rejection);
+    },
+    turn: () => turns.next(clientId),
+    occupied: (ms) => turns.occupied(clientId, ms),
+    chargeReading: (points) => charge('document', points, points),
+    chargeOperation: (price, paid) => charge('operation', price - paid, price),
+    deduct: (points) => buckets.deduct(clientId, costLimit, points),
+    deductFailure(bodyBytes) {
+      if (!isCharged) buckets.deduct(clientId, costLimit, bodyCost(bodyBytes, limits));
+    },
+    get isRefused() {
+      return isRefused;
+    },
+    refund: (points) => buckets.refund(clientId, costLimit, points),
+    status: () => buckets.status(clientId, costLimit),
+  };
+}

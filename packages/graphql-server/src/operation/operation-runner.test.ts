@@ -1,0 +1,143 @@
+import { sdl } from '@deedwire/partner-schema';
+import { buildSchema } from 'graphql';
+import { beforeEach, expect, test } from 'vitest';
+import { RequestError } from '../errors/request-error.ts';
+import { requestLimits } from '../graphql-handler.ts';
+import {
+  type CostAccount,
+  createOperationRunner,
+  type OperationCost,
+  type OperationRunner,
+} from './operation-runner.ts';
+
+const throttleStatus = { maximumAvailable: 2_000, currentlyAvailable: 2_000, restoreRate: 200 };
+
+let runner: OperationRunner;
+let parsed: boolean[];
+/** The calls of the account, in their order. */
+let calls: string[];
+/** What the next turns wait for. */
+let turns: Promise<void>[];
+/** The name of the call that is refused. */
+let refused: string | null;
+
+function call(name: string, ...points: number[]): void {
+  calls.push([name, ...points].join(' '));
+  if (refused === name) throw new RequestError('RATE_LIMITED');
+}
+
+const account: CostAccount = {
+  turn: async () => turns.shift(),
+  occupied: (ms) => expect(ms).toBeGreaterThanOrEqual(0),
+  chargeReading: async (points) => call('read', points),
+  chargeOperation: async (price, paid) => call('run', price, paid),
+  deduct: (points) => call('deduct', points),
+  refund(points) {
+    call('refund', points);
+    return throttleStatus;
+  },
+};
+
+beforeEach(() => {
+  [parsed, calls, refused, turns] = [[], [], null, []];
+  // Every operation costs 8 points before it runs, and 3 in the end.
+  const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => 3 }) };
+  runner = createOperationRunner(buildSchema(sdl('2026-11-01')), pricing, requestLimits, (isValid) =>
+    parsed.push(isValid),
+  );
+});
+
+/** Runs a document of some bytes. Returns its cost, or the code of its error. */
+async function run(query: string, bytes = query.length, bodyBytes = bytes + 12): Promise<OperationCost | string> {
+  const padded = query.padEnd(bytes);
+  const request = { query: padded, variables: {}, operationName: null, bodyBytes };
+  try {
+    return (await runner.run(request, {}, account)).cost;
+  } catch (error) {
+    return error instanceof RequestError ? error.code : String(error);
+  }
+}
+
+const valid = '{partner{id}}';
+
+test('a document that is read pays the difference to the price of its operation', async () => {
+  expect(await run(valid, 201)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
+  expect(calls).toEqual(['read 3', 'run 8 3', 'refund 5']);
+});
+
+test('a document that costs more to read than to run costs that, never the sum', async () => {
+  expect(await run(valid, 1_000)).toEqual({ requestedQueryCost: 10, actualQueryCost: 10, throttleStatus });
+  expect(calls).toEqual(['read 10', 'refund 0']);
+});
+
+test('a cached document is charged once, and costs nothing to read', async () => {
+  await run(valid, 1_000);
+  calls = [];
+  expect(await run(valid, 1_000)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
+  expect(calls).toEqual(['run 8 0', 'refund 5']);
+  expect(parsed).toEqual([true]);
+});
+
+test('a new document waits for its turn, and costs nothing to read if another request has read it meanwhile', async () => {
+  const second = Promise.withResolvers<void>();
+  turns = [Promise.resolve(), second.promise];
+  const costs = [run(valid, 1_000), run(valid, 1_000)];
+  expect(await costs[0]).toMatchObject({ requestedQueryCost: 10, actualQueryCost: 10 });
+  expect(calls).toEqual(['read 10', 'refund 0']);
+  second.resolve();
+  expect(await costs[1]).toMatchObject({ requestedQueryCost: 8, actualQueryCost: 3 });
+  expect(calls).toEqual(['read 10', 'refund 0', 'run 8 0', 'refund 5']);
+  expect(parsed).toEqual([true]);
+});
+
+test('a large body costs points, also with a cached document', async () => {
+  await run(valid);
+  calls = [];
+  expect(await run(valid, valid.length, 10_000)).toEqual({
+    requestedQueryCost: 20,
+    actualQueryCost: 20,
+    throttleStatus,
+  });
+  expect(calls).toEqual(['run 20 0', 'refund 0']);
+});
+
+test('counts the bytes of a document, not its characters', async () => {
+  await run(`{partner{id}} # ${'ü'.repeat(100)}`);
+  expect(calls[0]).toBe('read 3');
+});
+
+test.each([
+  ['a syntax error', '{partner{id}', 'GRAPHQL_PARSE_FAILED'],
+  ['an unknown field', '{partner{nope}}', 'GRAPHQL_VALIDATION_FAILED'],
+  ['too many tokens', `{${'x '.repeat(2_000)}}`, 'OPERATION_TOO_COMPLEX'],
+])('a document that is rejected costs more than an accepted one: %s', async (_, query, code) => {
+  expect(await run(query, 5_000)).toBe(code);
+  expect(calls).toEqual(['read 50', 'deduct 450']);
+});
+
+test('a rejected document costs at least 40 points when it is parsed, and only its reading when it is sent again', async () => {
+  const answers = [await run('{nope}'), await run('{nope}')];
+  expect(answers).toEqual(['GRAPHQL_VALIDATION_FAILED', 'GRAPHQL_VALIDATION_FAILED']);
+  expect(calls).toEqual(['read 1', 'deduct 39', 'read 1']);
+  expect(parsed).toEqual([false]);
+});
+
+test('keeps what was paid for reading if the document is valid and the request is not', async () => {
+  expect(await run('query A{partner{id}} query B{partner{id}}')).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(calls).toEqual(['read 1']);
+});
+
+test('does not parse a document whose reading is refused', async () => {
+  refused = 'read';
+  expect([await run(valid), await run('{nope}')]).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
+  expect(parsed).toEqual([]);
+});
+
+test('keeps the document of an operation that is refused, so that a retry costs its price only', async () => {
+  refused = 'run';
+  expect(await run(valid, 201)).toBe('RATE_LIMITED');
+  refused = null;
+  await run(valid, 201);
+  expect(calls).toEqual(['read 3', 'run 8 3', 'run 8 0', 'refund 5']);
+  expect(parsed).toEqual([true]);
+});
