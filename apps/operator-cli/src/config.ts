@@ -1,4 +1,10 @@
-import { appVariables, checkDatabaseTls, databaseTlsConfig, readConfig } from '@deedwire/service-runtime';
+import {
+  appVariables,
+  auditRetentionDaysVariable,
+  checkDatabaseTls,
+  databaseTlsConfig,
+  readConfig,
+} from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { Environment } from './shell.ts';
 
@@ -12,6 +18,8 @@ const schema = z
     DEEDWIRE_HOME: z.string().optional(),
     /** The name in the audit log. Defaults to the user of the operating system. */
     OPERATOR_NAME: z.string().min(1).max(200).optional(),
+    /** As for the worker. An export does not report an older entry that is missing. */
+    AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,
     GID_NAMESPACE: appVariables.GID_NAMESPACE,
     SLOW_STATEMENT_MS: appVariables.SLOW_STATEMENT_MS,
   })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
 import { createStore, describeWait, migrate } from '@deedwire/store';
-import { readOperatorConfig } from './config.ts';
+import { type Config, readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
 import type { Shell } from './shell.ts';
 
@@ -11,7 +11,7 @@ const applicationName = 'deedwire-operator';
 /** Runs one action and closes the connections. */
 export async function withContext<Result>(
   { env, stderr }: Shell,
-  work: (context: OperatorContext) => Promise<Result>,
+  work: (context: OperatorContext, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readOperatorConfig(env);
   const databaseUrl = findDatabaseUrl(config);
@@ -28,13 +28,14 @@ export async function withContext<Result>(
     },
   });
   try {
-    return await work({
+    const context: OperatorContext = {
       store,
       gidNamespace: config.GID_NAMESPACE,
       now: () => new Date(),
       random: systemRandom,
       operator: { name: config.OPERATOR_NAME ?? userName(), host: hostname(), requestId: randomUUID() },
-    });
+    };
+    return await work(context, config);
   } finally {
     await store.close();
   }

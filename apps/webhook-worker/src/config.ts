@@ -1,11 +1,11 @@
-import { appConfig, readConfig, wholeNumberVariable } from '@deedwire/service-runtime';
+import { appConfig, auditRetentionDaysVariable, readConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const schema = appConfig({ adminPort: 4003 }).safeExtend({
   /** How often to poll for work whose notification was lost. 0 disables polling. */
   POLL_INTERVAL_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
   /** How long to keep entries of the audit log. */
-  AUDIT_RETENTION_DAYS: wholeNumberVariable({ min: 90, max: 3_650 }).default(400),
+  AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,
   /** The maximum number of concurrent requests to callback URLs. */
   WORKER_CONCURRENCY: wholeNumberVariable({ min: 16, max: 10_000 }).default(2_000),
   /** How long a worker keeps its accounts without renewing its lease. Then another worker takes over. */

@@ -87,7 +87,7 @@ export async function listAuditEntries(context: ActionContext, input: { limit: n
   });
 }
 
-const pageSize = 1_000;
+const pageSize = 2_000;
 
 /** All entries of the audit log, oldest first, read in pages. It can miss entries that are committed meanwhile. */
 export async function* readAuditEntries(context: ActionContext): AsyncGenerator<StoredAuditEntry> {

@@ -207,17 +207,17 @@ test('reads all entries, oldest first, across pages', async () => {
   await world.sql(`
     insert into audit_entry (at, actor_type, actor, action, subject, details)
     select now() - make_interval(secs => n / 3), 'OPERATOR', 'ada', 'organization.create', n::text, '{"n": 9007199254740993}'
-    from generate_series(1, 2500) n`);
+    from generate_series(1, 5000) n`);
   const read: StoredAuditEntry[] = [];
   for await (const entry of readAuditEntries(world.operator)) read.push(entry);
-  expect(read).toHaveLength(2_500);
+  expect(read).toHaveLength(5_000);
   const isInOrder = read.every((entry, index) => {
     const before = read[index - 1];
     if (before === undefined || before.at < entry.at) return true;
     return before.at.getTime() === entry.at.getTime() && BigInt(before.number) < BigInt(entry.number);
   });
   expect(isInOrder).toBe(true);
-  expect(new Set(read.map(({ subject }) => subject)).size).toBe(2_500);
+  expect(new Set(read.map(({ subject }) => subject)).size).toBe(5_000);
   expect(read[0]?.detailsJson).toBe('{"n": 9007199254740993}');
 });
 

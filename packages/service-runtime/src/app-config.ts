@@ -29,6 +29,9 @@ export const appVariables = {
   NODE_TLS_REJECT_UNAUTHORIZED: z.string().optional(),
 };
 
+/** AUDIT_RETENTION_DAYS: how many days the worker keeps entries of the audit log. The audit log itself requires 90. */
+export const auditRetentionDaysVariable = wholeNumberVariable({ min: 90, max: 3_650 }).default(400);
+
 /** The configuration of every app that is a service. Add the app's own variables with `safeExtend`. */
 export const appConfig = (defaults: { adminPort: number }) =>
   z

@@ -12,7 +12,12 @@ export async function callOperator(
   ...commandArguments: string[]
 ): Promise<OperatorResult> {
   const output = { stdout: '', stderr: '' };
-  const collect = (stream: keyof typeof output) => ({ write: (text: string) => (output[stream] += text) });
+  const collect = (stream: keyof typeof output) => ({
+    write(text: string, done?: () => void) {
+      output[stream] += text;
+      done?.();
+    },
+  });
   const exitCode = await runOperator({ env, stdout: collect('stdout'), stderr: collect('stderr') }, commandArguments);
   return { exitCode, ...output };
 }

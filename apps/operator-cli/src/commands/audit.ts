@@ -1,5 +1,7 @@
 import { listAuditEntries } from '@deedwire/actions';
 import type { Command } from 'commander';
+import { exportEntries, verifyFiles } from '../audit-export/export-entries.ts';
+import type { VerifiedChain } from '../audit-export/verify-chain.ts';
 import { limitOption } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -27,6 +29,72 @@ export function addAuditCommands(program: Command, shell: Shell): void {
         }),
       );
     });
+
+  addVerb(
+    noun,
+    'export',
+    'write all entries as JSON Lines, oldest first, each with a hash over itself and the line before',
+  )
+    .option(
+      '--previous <file...>',
+      'continue these exports, in the order of their lines: write only entries that they lack, and report those of their ' +
+        'entries that the database has lost or altered',
+    )
+    .addHelpText(
+      'after',
+      `
+The output is the same with and without --json: {"line":1,"previous":"…","entry":{…},"hash":"…"}
+The hash is the SHA-256 of the line without ,"hash":"…". The first line continues 64 zeros.
+
+Name all previous exports, beginning with line 1. They are verified first; nothing is written if they are not intact.
+An entry can be committed after a later one was exported. It gets the next line.
+Entries that the worker has dropped after AUDIT_RETENTION_DAYS are not reported: set the variable as for the worker.
+The exit code is 1 if an entry was lost or altered, also if new entries were written.
+
+  deedwire-operator audit export --json > audit-1.jsonl
+  deedwire-operator audit export --json --previous audit-1.jsonl > audit-2.jsonl
+  deedwire-operator audit verify audit-1.jsonl audit-2.jsonl`,
+    )
+    .action(async ({ previous = [] }: OutputOptions & { previous?: string[] }) => {
+      await withContext(shell, (context, { AUDIT_RETENTION_DAYS: retentionDays }) =>
+        exportEntries(shell, context, { previousFiles: previous, retentionDays }),
+      );
+    });
+
+  addVerb(noun, 'verify <file...>', 'check exports without the database, in the order of their lines')
+    .addHelpText(
+      'after',
+      `
+Finds lines that were edited, removed, swapped, repeated or cut off, and missing files.
+Whoever holds all files can edit a line and calculate all later hashes again. Note the last hash of each export where
+nobody who can change the exports can change it, and check that the exports still contain it.`,
+    )
+    .action(async (files: string[], options: OutputOptions) => {
+      const { runs, ...chain } = await verifyFiles(shell, files);
+      const verified = { ...chain, ...timesOf(runs) };
+      print(shell, options, verified, describeVerified);
+    });
+}
+
+type Verified = Omit<VerifiedChain, 'runs'> & { from: string | null; to: string | null };
+
+/** The times of the earliest and the latest entry. */
+function timesOf(runs: VerifiedChain['runs']): Pick<Verified, 'from' | 'to'> {
+  if (runs.length === 0) return { from: null, to: null };
+  const from = runs.reduce((earliest, { first }) => Math.min(earliest, first.atMs), Number.POSITIVE_INFINITY);
+  const to = runs.reduce((latest, { last }) => Math.max(latest, last.atMs), Number.NEGATIVE_INFINITY);
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+function describeVerified({ entries, firstLine, lastLine, previousHash, lastHash, from, to }: Verified): string {
+  if (entries === 0) return 'The exports contain no entry.';
+  return [
+    `${entries} ${entries === 1 ? 'entry' : 'entries'}, lines ${firstLine} to ${lastLine}, from ${from} to ${to}`,
+    ...(firstLine === 1
+      ? []
+      : [`The lines before were not checked. The last of them has to have the hash ${previousHash}`]),
+    `Last hash: ${lastHash}`,
+  ].join('\n');
 }
 
 /** The command that made a change, if the database wrote its entry. A rotation, for example, makes two changes. */

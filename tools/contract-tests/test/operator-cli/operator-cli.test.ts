@@ -329,6 +329,15 @@ describe('the command line', () => {
     const result = await callOperator(env, 'credential', 'issue', '--help');
     expect(result).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('--interface') });
   });
+
+  test('the help of exports explains the format, continuing, retention and the exit code', async () => {
+    const help = await callOperator(env, 'audit', 'export', '--help');
+    expect(help).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const part of ['--previous <file...>', 'SHA-256', 'AUDIT_RETENTION_DAYS', 'exit code']) {
+      expect(help.stdout).toContain(part);
+    }
+    expect((await callOperator(env, 'audit', 'verify', '--help')).stdout).toContain('Note the last hash');
+  });
 });
 
 describe('the process', () => {
