@@ -2,7 +2,8 @@ import type { Bench } from '../bench.ts';
 import { comparisonBench } from '../comparison-bench.ts';
 import { delivery } from '../delivery/delivery.ts';
 import { graphql } from '../graphql/graphql.ts';
+import { shares } from '../shares/shares.ts';
 import { comparisonBenches } from './comparison-benches.ts';
 
 /** A new bench is a file in this folder, or a folder beside it, and an entry here. */
-export const benches: readonly Bench[] = [delivery, graphql, ...comparisonBenches.map(comparisonBench)];
+export const benches: readonly Bench[] = [delivery, graphql, ...comparisonBenches.map(comparisonBench), shares];

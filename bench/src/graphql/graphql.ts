@@ -1,4 +1,3 @@
-import { run, workspaceRoot } from '@deedwire/checks';
 import type { Bench } from '../bench.ts';
 import { startChild } from '../child.ts';
 import { startBenchPostgres } from '../postgres.ts';
@@ -6,6 +5,7 @@ import { describeMachine } from '../report.ts';
 import { withCleanup } from '../with-cleanup.ts';
 import { startContestants } from './contestant.ts';
 import type { LoadRequest, LoadResult } from './load-protocol.ts';
+import { buildApps } from './our-app.ts';
 import { type GraphqlReport, graphqlMarkdown, type ShapeResult } from './report.ts';
 import { type ConnectionsResult, connectionCounts, type GraphqlPlan, measureShape, type Ratios } from './rounds.ts';
 import { type Shape, shapes } from './shapes.ts';
@@ -48,7 +48,7 @@ async function measure(
   return withCleanup(async (defer) => {
     if (built) {
       progress('Building the apps');
-      await build();
+      await buildApps(['lender-api', 'partner-api']);
     }
     progress('Starting PostgreSQL');
     const postgres = await startBenchPostgres();
@@ -80,16 +80,6 @@ async function measure(
     }
     return results;
   });
-}
-
-async function build(): Promise<void> {
-  const filters = ['lender-api', 'partner-api'].map((app) => `--filter=@deedwire/${app}`);
-  const { succeeded, output } = await run(
-    'turbo',
-    ['run', 'build', ...filters, '--output-logs=errors-only'],
-    workspaceRoot,
-  );
-  if (!succeeded) throw new Error(`The apps do not build:\n${output}`);
 }
 
 function overShapes(

@@ -62,9 +62,9 @@ it('passes its unit tests', { timeout: timeoutMs }, async () => {
 it('exits with 2 for invalid usage', async () => {
   const { code, stdout, stderr } = await bench('toaster');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr.startsWith('There is no bench "toaster". Known benches: delivery, graphql, sender, signing.\n')).toBe(
-    true,
-  );
+  expect(
+    stderr.startsWith('There is no bench "toaster". Known benches: delivery, graphql, sender, signing, shares.\n'),
+  ).toBe(true);
 });
 
 it('says that it needs the registry if the peers cannot be installed', { timeout: timeoutMs }, async () => {
@@ -135,6 +135,18 @@ describe('with --quick --json', { timeout: timeoutMs }, () => {
         name,
         connections: [32, 1].map((connections) => ({ connections, results, ratios, p99Ratios: ratios })),
       })),
+    });
+  });
+
+  // The bench fails unless each request of the victim succeeds.
+  it('shares measures a client beside each attack', async () => {
+    const latency = { requests: positive, p50Ms: positive, p99Ms: positive };
+    const round = { alone: latency, beside: latency, p99Ratio: positive, attack: { opened: positive, open: positive } };
+    expect(await reportOf('shares')).toMatchObject({
+      bench: 'shares',
+      quick: true,
+      machine,
+      attacks: ['connections'].map((name) => ({ name, p99Ratio: positive, rounds: [round, round] })),
     });
   });
 

@@ -1,0 +1,42 @@
+import { markdownTable } from '../markdown-table.ts';
+import { introduction, type Machine } from '../report.ts';
+import type { AttackName } from './attacks/index.ts';
+import type { AttackResult, VictimResult } from './protocol.ts';
+
+/** What `pnpm bench shares --json` prints. */
+export interface SharesReport {
+  bench: 'shares';
+  /** True for a short run that only shows that the bench works. */
+  quick: boolean;
+  machine: Machine;
+  rounds: number;
+  roundMs: number;
+  attacks: AttackReport[];
+}
+
+export interface AttackReport {
+  name: AttackName;
+  title: string;
+  /** The p99 beside the attack, divided by the p99 alone: the median of the rounds. */
+  p99Ratio: number;
+  rounds: { alone: VictimResult; beside: VictimResult; p99Ratio: number; attack: AttackResult }[];
+}
+
+/** Formats the report as Markdown. */
+export function sharesMarkdown({ quick, machine, rounds, roundMs, attacks }: SharesReport): string {
+  const title = `shares: ${rounds} rounds of ${roundMs} ms alone and ${roundMs} ms beside an attack. "ratio" divides the p99 of a round beside the attack by its p99 alone.`;
+  const lines = attacks.flatMap((attack) => [
+    ...attack.rounds.map(({ alone, beside, p99Ratio, attack: counts }, index) => [
+      `${attack.title}, round ${index + 1}`,
+      `${alone.p99Ms.toFixed(2)} ms`,
+      `${beside.p99Ms.toFixed(2)} ms`,
+      `${p99Ratio.toFixed(2)} ×`,
+      Object.entries(counts)
+        .map(([name, count]) => `${name}: ${count.toLocaleString('en-US')}`)
+        .join(', '),
+    ]),
+    [`${attack.title}, median`, '', '', `${attack.p99Ratio.toFixed(2)} ×`, ''],
+  ]);
+  const table = markdownTable([['attack', 'p99 alone', 'p99 beside', 'ratio', 'counts of the attacker'], ...lines]);
+  return [introduction(title, quick, machine), table].join('\n\n');
+}
