@@ -22,6 +22,8 @@ const opener = (port: number) => async (client: string) => {
   return connection;
 };
 
+const tooMany: HttpHandler = async (request, context) => ({ ...(await ok(request, context)), status: 429 });
+
 describe('connections', () => {
   test('beyond the total limit close the longest idle connection of the client with most connections', async () => {
     const { port, limited, closed } = await start(asClient, { limits: { connections: 4 } });
@@ -61,18 +63,33 @@ describe('connections', () => {
   });
 
   test('of a client beyond its limit get 429 and close while its other ones are in use', async () => {
-    const { port, limited, closed } = await start(asClient, { limits: { connectionsPerClient: 2 } });
+    const gate = Promise.withResolvers<void>();
+    let waiting = 0;
+    const handle: HttpHandler = async (request, context) => {
+      const response = await asClient(request, context);
+      if (response.status === 200 && request.headers['x-client'] === 'holder') {
+        waiting += 1;
+        await gate.promise;
+      }
+      return response;
+    };
+    const { port, limited, closed } = await start(handle, { limits: { connectionsPerClient: 2 } });
     const openAs = opener(port);
-    const held = [await openAs('holder'), await openAs('holder')];
+    const [first] = [await open(port), await open(port)].map((connection) => {
+      connection.socket.write(getAs('holder'));
+      return connection;
+    });
+    await expect.poll(() => waiting).toBe(2);
     const response = await exchange(port, getAs('holder'));
     expect(response).toMatch(/^HTTP\/1\.1 429 [^]*\r\nConnection: close\r\n/);
     expect({ limited, closed }).toEqual({ limited: ['client'], closed: [] });
     await openAs('other');
-    // The client may also come from other connections: each counts for the client of its latest request.
-    const [first] = held;
+    // A connection counts for the client of its latest request.
+    gate.resolve();
     first?.socket.write(getAs('third'));
     await expect.poll(first?.received ?? String).toMatch(/ 200 [^]* 200 /);
     await openAs('holder');
+    expect({ limited, closed }).toEqual({ limited: ['client'], closed: [] });
   });
 
   test('of a trusted proxy have no limit per client, and are closed after all others', async () => {
@@ -218,6 +235,13 @@ describe('pipelined requests', () => {
     const responses = await exchange(port, many(100));
     expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array(3).fill('HTTP/1.1 200'), 'HTTP/1.1 429']);
     expect(handled).toBeLessThanOrEqual(12);
+  });
+
+  test('of a trusted proxy run on after a response 429', async () => {
+    const { port } = await start(tooMany, { trusted: '127.0.0.1' });
+    const { socket, received } = await open(port);
+    socket.write(many(20));
+    await expect.poll(() => received().match(/HTTP\/1\.1 429 /g)).toHaveLength(20);
   });
 
   test('run on after a response 429 to one with a valid key', async () => {
