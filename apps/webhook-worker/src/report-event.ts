@@ -20,7 +20,7 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
   const blocked = new Map<string, number>();
 
   function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
-    const { responseStatus, error, durationMs } = result;
+    const { responseStatus, error, durationMs, hostProblem } = result;
     if (number === 1)
       metrics.deliveryLag.observe((now().getTime() - durationMs - delivery.occurredAt.getTime()) / 1_000);
     metrics.attempts.inc({ verdict: next.kind });
@@ -35,6 +35,7 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
         responseStatus,
         error,
         durationMs,
+        ...hostProblem,
       },
       'attempt',
     );

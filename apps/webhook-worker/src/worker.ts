@@ -58,6 +58,7 @@ export function createWorker({ config, logger, metrics: registry, version }: Wor
   const sender = createWebhookSender({
     now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
+    deniedRanges: config.WEBHOOK_DENIED_RANGES,
     userAgent: `Deedwire-Webhooks/${version}`,
     maxIdleConnections: config.WORKER_CONCURRENCY,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
-import type { CallbackPolicy, WebhookSender } from '@deedwire/webhook-sender';
+import type { HostProblem, WebhookSender } from '@deedwire/webhook-sender';
 import type { LenderReader } from './lender-reader.ts';
 
 /** The dependencies of every use case. */
@@ -18,7 +18,8 @@ export interface ActionContext {
 /** The dependencies of use cases that call a callback URL or handle a webhook secret. */
 export interface WebhookActionContext extends ActionContext {
   sender: WebhookSender;
-  callbackPolicy: CallbackPolicy;
+  /** Logs why the host name of a callback URL could not be called, which the client is not told. */
+  reportHostProblem: (problem: HostProblem & { requestId: string | undefined }) => void;
   secretKeys: SecretKeyRing;
 }
 

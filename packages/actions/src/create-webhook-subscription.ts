@@ -1,5 +1,4 @@
 import { parseGid, secretAssociatedData } from '@deedwire/domain';
-import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import {
   countSubscriptions,
@@ -93,7 +92,7 @@ async function verifyAndCreate(
   saveResult: SaveResult<WebhookSubscription>,
 ): Promise<CreateWebhookSubscriptionResult> {
   const userErrors: UserError<CreateWebhookSubscriptionErrorCode>[] = [];
-  const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
+  const url = context.sender.check(input.callbackUrl);
   if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
   const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now());
   userErrors.push(...choice.userErrors);

@@ -1,5 +1,4 @@
 import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedwire/domain';
-import { checkCallbackUrl } from '@deedwire/webhook-sender';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
   deleteEventTypePins,
@@ -80,7 +79,7 @@ function parseChange(
   const change: Change = { callbackUrl: null, eventTypes: null };
   const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
   if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
-    const url = checkCallbackUrl(input.callbackUrl, context.callbackPolicy);
+    const url = context.sender.check(input.callbackUrl);
     if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
     // The same URL needs no handshake, unless the receiver failed: only a verified URL resumes the subscription.
     else if (url.href !== current.callbackUrl || isReceiverFailing(current.pausedReason)) change.callbackUrl = url.href;

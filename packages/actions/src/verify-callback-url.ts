@@ -33,5 +33,8 @@ export async function verifyCallbackUrl(
     return { code: 'LIMIT_REACHED', message, field: null };
   }
   const result = await context.sender.verify(request);
-  return result.verified ? null : inputError(result.code, 'callbackUrl', result.message);
+  if (result.verified) return null;
+  const { requestId } = caller;
+  if (result.hostProblem !== undefined) context.reportHostProblem({ requestId, ...result.hostProblem });
+  return inputError(result.code, 'callbackUrl', result.message);
 }

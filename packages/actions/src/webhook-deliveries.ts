@@ -7,8 +7,8 @@ import {
   selectDeliveries,
   selectDeliveriesOfAllAccounts,
   selectDelivery,
-  type StoredAttemptError,
-  storedAttemptErrors,
+  type ShownAttemptError,
+  toShownAttemptError,
 } from '@deedwire/webhooks/deliveries';
 import { subscriptionExists } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from './context.ts';
@@ -135,22 +135,17 @@ export interface WebhookAttempt {
   /** Null if no response was received. */
   responseStatus: number | null;
   /** Null if a complete response was received. */
-  error: StoredAttemptError | null;
+  error: ShownAttemptError | null;
 }
 
-export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
+function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
   return {
     number: row.number,
     startedAt: row.startedAt,
     durationMs: row.durationMs,
     responseStatus: row.responseStatus,
-    error: row.error === null ? null : toErrorClass(row.error),
+    error: row.error === null ? null : toShownAttemptError(row.error),
   };
-}
-
-/** A newer build may have written an error class that this build does not know. Clients see the most general one instead. */
-function toErrorClass(text: string): StoredAttemptError {
-  return storedAttemptErrors.find((known) => known === text) ?? 'PROTOCOL_ERROR';
 }
 
 const attemptsShown = 20;

@@ -54,6 +54,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const sender = createWebhookSender({
     now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
+    deniedRanges: config.WEBHOOK_DENIED_RANGES,
     userAgent: `Deedwire-Webhooks/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
@@ -64,7 +65,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     now,
     random: systemRandom,
     sender,
-    callbackPolicy: config.WEBHOOK_CALLBACK_POLICY,
+    reportHostProblem: (problem) => logger.info(problem, 'callback host refused'),
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
   };
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { appConfig } from './app-config.ts';
 import { readConfig } from './config.ts';
+import { noDeniedRanges } from './denied-ranges-variable.ts';
 
 const schema = appConfig({ adminPort: 4101 });
 const key = createHash('sha256').digest();
@@ -27,6 +28,7 @@ test('applies defaults when only the required variables are set', () => {
     SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: new Map([['k1', key]]),
     WEBHOOK_CALLBACK_POLICY: 'public',
+    WEBHOOK_DENIED_RANGES: noDeniedRanges,
   });
 });
 
@@ -36,6 +38,7 @@ test('reports all problems in one error, including those of combinations, withou
     WEBHOOK_SECRET_KEYS: 'k1:hunter2',
     GID_NAMESPACE: 'Service',
     WEBHOOK_CALLBACK_POLICY: 'development',
+    WEBHOOK_DENIED_RANGES: '9.8.7.0/24,10.0.0.1/8',
     NODE_ENV: 'production',
   };
   expect(() => readConfig(schema, env)).toThrow(
@@ -44,6 +47,7 @@ test('reports all problems in one error, including those of combinations, withou
       '  DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
       '  GID_NAMESPACE must consist of lowercase letters, digits and hyphens, and begin with a letter',
       '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, several separated by commas; entry 1 is not',
+      '  WEBHOOK_DENIED_RANGES must contain ranges that begin with their first address; entry 2, 10.0.0.1/8, does not',
       '  WEBHOOK_CALLBACK_POLICY must not be development unless NODE_ENV is development or test',
     ].join('\n'),
   );

@@ -2,6 +2,7 @@ import { gidNamespacePattern } from '@deedwire/domain';
 import { z } from 'zod';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
 import { checkDatabaseTls, databaseTlsConfig } from './database-tls.ts';
+import { deniedRangesVariable } from './denied-ranges-variable.ts';
 import { runtimeConfig } from './runtime-config.ts';
 import { secretKeysVariable } from './secret-keys-variable.ts';
 
@@ -25,6 +26,8 @@ export const appVariables = {
   /** The first key encrypts; all keys decrypt. */
   WEBHOOK_SECRET_KEYS: secretKeysVariable(),
   WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('public'),
+  /** In addition to the addresses that the policy forbids, and also under `development`. */
+  WEBHOOK_DENIED_RANGES: deniedRangesVariable(),
   /** Read by Node itself. `0` is rejected unless WEBHOOK_CALLBACK_POLICY is `development`. */
   NODE_TLS_REJECT_UNAUTHORIZED: z.string().optional(),
 };

@@ -5,6 +5,7 @@ export { readConfig } from './config.ts';
 export { wholeNumberVariable } from './config-variables.ts';
 export { databaseLog, type DatabaseLog } from './database-log.ts';
 export { checkDatabaseTls, databaseTlsConfig, databaseTlsProblem } from './database-tls.ts';
+export { type DeniedRanges, noDeniedRanges } from './denied-ranges-variable.ts';
 export { headerValues } from './http/header-values.ts';
 export { type HttpLimits, httpLimits } from './http/http-limits.ts';
 export type { HttpResponse } from './http/http-response.ts';

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { parseSubnet } from './subnet.ts';
 
 /** The addresses whose `Forwarded` and `X-Forwarded-For` headers count. */
 export interface TrustedProxies {
@@ -15,11 +16,14 @@ export function trustedProxiesVariable() {
     .transform((text, context): TrustedProxies => {
       const subnets = new BlockList();
       for (const [index, entry] of text.split(',').entries()) {
-        if (addSubnet(subnets, entry.trim())) continue;
-        context.addIssue(
-          `must be IP addresses or subnets such as 10.0.0.0/8, separated by commas; entry ${index + 1} is not`,
-        );
-        return z.NEVER;
+        const subnet = parseSubnet(entry.trim());
+        if (subnet === null) {
+          context.addIssue(
+            `must be IP addresses or subnets such as 10.0.0.0/8, separated by commas; entry ${index + 1} is not`,
+          );
+          return z.NEVER;
+        }
+        subnets.addSubnet(subnet.address, subnet.prefixBits, subnet.family);
       }
       return {
         includes(address) {
@@ -29,14 +33,4 @@ export function trustedProxiesVariable() {
       };
     })
     .default(noTrustedProxies);
-}
-
-function addSubnet(subnets: BlockList, entry: string): boolean {
-  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const version = isIP(address);
-  const bits = version === 6 ? 128 : 32;
-  const length = prefix === undefined ? bits : Number(prefix);
-  if (version === 0 || length > bits) return false;
-  subnets.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
-  return true;
 }

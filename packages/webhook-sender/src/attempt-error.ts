@@ -1,23 +1,31 @@
 /**
  * The reason why an attempt did not receive a complete response.
  *
- * - `ADDRESS_FORBIDDEN`: the callback policy does not allow the URL or an address that its host name resolves to.
- * - `DNS_FAILED`: the host name has no address, or its name servers did not respond.
  * - `CONNECTION_FAILED`: the TCP connection failed, or ended before the response was complete.
+ * - `DNS_FAILED`: the host name could not be resolved, or has an address that the callback rules do not allow. They are one
+ *   class, because the difference would tell the owner of the receiver which names exist in the internal DNS.
  * - `TLS_FAILED`: no connection with TLS 1.2 or later and a valid certificate for the host name was possible.
  * - `PROTOCOL_ERROR`: the response is not HTTP/1.1 within the size limits, or the request cannot be written as HTTP.
- * - `TIMEOUT`: the deadline passed, at any step.
+ * - `TIMEOUT`: the deadline passed, at any step. Under the `public` policy, at any step after DNS.
+ * - `URL_FORBIDDEN`: the callback rules do not allow the URL, whatever its host name resolves to.
  */
 export type AttemptErrorClass = (typeof attemptErrorClasses)[number];
 
 export const attemptErrorClasses = [
-  'ADDRESS_FORBIDDEN',
   'CONNECTION_FAILED',
   'DNS_FAILED',
   'PROTOCOL_ERROR',
   'TIMEOUT',
   'TLS_FAILED',
+  'URL_FORBIDDEN',
 ] as const;
+
+/** Why the host name of a callback URL cannot be called. For the log of the operator: it is never shown to a client. */
+export interface HostProblem {
+  readonly host: string;
+  /** The error code of the resolver, or an address of the host and why it is forbidden. */
+  readonly found: string;
+}
 
 /** `message` is shown to the owner of the receiver. It must not contain a secret or a private address. */
 export class AttemptError extends Error {
@@ -25,15 +33,22 @@ export class AttemptError extends Error {
   readonly code: AttemptErrorClass;
   /** Null if the attempt failed before the response headers were complete. */
   readonly responseStatus: number | null;
+  /** Null unless the code is `DNS_FAILED`. */
+  readonly hostProblem: HostProblem | null;
 
   constructor(
     code: AttemptErrorClass,
     message: string,
-    { responseStatus = null, cause }: { responseStatus?: number | null; cause?: unknown } = {},
+    {
+      responseStatus = null,
+      hostProblem = null,
+      cause,
+    }: { responseStatus?: number | null; hostProblem?: HostProblem | null; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.code = code;
     this.responseStatus = responseStatus;
+    this.hostProblem = hostProblem;
   }
 }
 

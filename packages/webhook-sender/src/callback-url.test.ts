@@ -1,8 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { CallbackPolicy } from './callback-policy.ts';
+import type { DeniedRanges } from './callback-rules.ts';
 import { checkCallbackUrl } from './callback-url.ts';
 
 const longHost = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com`;
+const longestLabel = 'a'.repeat(63);
+
+const nothing = { includes: () => false };
+const rulesOf = (policy: CallbackPolicy, deniedRanges: DeniedRanges = nothing) => ({ policy, deniedRanges });
 
 describe('checkCallbackUrl', () => {
   it.each([
@@ -18,9 +24,16 @@ describe('checkCallbackUrl', () => {
     ['https://example.com/a/../b', 'https://example.com/b'],
     ['https://internal.example.com/', 'https://internal.example.com/'],
     ['https://mylocal.example/', 'https://mylocal.example/'],
+    [`https://${longestLabel}.example/`, `https://${longestLabel}.example/`],
+    ['https://a.b-c.1.example/', 'https://a.b-c.1.example/'],
+    ['https://a--b.example/', 'https://a--b.example/'],
+    ['https://_dmarc.my_host.example/', 'https://_dmarc.my_host.example/'],
+    ['https://例え。テスト/', 'https://xn--r8jz45g.xn--zckzah/'],
+    ['https://example.com/@a?b=@c', 'https://example.com/@a?b=@c'],
+    ['https://example.com?@a', 'https://example.com/?@a'],
   ])('accepts %s under both policies', (raw, href) => {
-    expect(checkCallbackUrl(raw, 'public')).toStrictEqual({ ok: true, href });
-    expect(checkCallbackUrl(raw, 'development')).toStrictEqual({ ok: true, href });
+    expect(checkCallbackUrl(raw, rulesOf('public'))).toStrictEqual({ ok: true, href });
+    expect(checkCallbackUrl(raw, rulesOf('development'))).toStrictEqual({ ok: true, href });
   });
 
   it.each([
@@ -40,6 +53,12 @@ describe('checkCallbackUrl', () => {
     ['https://user@example.com/', 'user name or a password'],
     ['https://user:password@example.com/', 'user name or a password'],
     ['https://:password@example.com/', 'user name or a password'],
+    ['https://@example.com/', 'user name or a password'],
+    ['https://:@example.com/', 'user name or a password'],
+    ['https://@@example.com/', 'user name or a password'],
+    ['https://example.com@/', 'not an absolute HTTP or HTTPS URL'],
+    ['https:///example.com/', 'not an absolute HTTP or HTTPS URL'],
+    ['https:////user@example.com/', 'not an absolute HTTP or HTTPS URL'],
     ['https://example.com/#', 'fragment'],
     ['https://example.com/#a', 'fragment'],
     ['https://example.com:65536/', 'not an absolute HTTP or HTTPS URL'],
@@ -49,6 +68,19 @@ describe('checkCallbackUrl', () => {
     ['https://256.256.256.256/', 'not an absolute HTTP or HTTPS URL'],
     ['https://exa<mple.com/', 'not an absolute HTTP or HTTPS URL'],
     ['https://example.com./', 'end with a dot'],
+    ['https://example.com%2e/', 'end with a dot'],
+    ['https://./', 'end with a dot'],
+    ['https://a..b.com/', 'The host name a..b.com of the callback URL has an empty label. Remove the extra dot.'],
+    ['https://.example.com/', 'empty label'],
+    ['https://a%2e.b.com/', 'empty label'],
+    [`https://${longestLabel}b.example/`, `has a label of 64 characters, ${longestLabel}b. The maximum is 63.`],
+    ['https://-a.example.com/', 'has the label -a. Labels must not begin or end with a hyphen.'],
+    ['https://a-.example.com/', 'has the label a-. Labels must not begin or end with a hyphen.'],
+    ['https://-/', 'has the label -. Labels must not begin or end with a hyphen.'],
+    ['https://example.com-/', 'must not begin or end with a hyphen'],
+    ['https://a!b.example.com/', 'has the label a!b. Labels consist of letters, digits, hyphens and underscores.'],
+    ['https://*.example.com/', 'has the label *.'],
+    ["https://a'b$.example.com/", 'Labels consist of'],
     [`https://${longHost}/`, 'The maximum is 253.'],
     [`https://example.com/${'a'.repeat(2048)}`, 'The maximum is 2048.'],
     [`https://example.com/${'ä'.repeat(500)}`, 'The maximum is 2048.'],
@@ -58,7 +90,7 @@ describe('checkCallbackUrl', () => {
     ['data:text/plain,a', 'not an absolute HTTP or HTTPS URL'],
   ])('rejects %j as malformed under both policies: %s', (raw, why) => {
     for (const policy of ['public', 'development'] as const) {
-      expect(checkCallbackUrl(raw, policy)).toStrictEqual({
+      expect(checkCallbackUrl(raw, rulesOf(policy))).toStrictEqual({
         ok: false,
         code: 'CALLBACK_URL_INVALID',
         message: expect.stringContaining(why),
@@ -104,25 +136,59 @@ describe('checkCallbackUrl', () => {
     ['https://[fec0::1]/', 'public host name or address'],
     ['https://[ff02::1]/', 'public host name or address'],
   ])('forbids %s only under the public policy: %s', (raw, why) => {
-    expect(checkCallbackUrl(raw, 'public')).toStrictEqual({
+    expect(checkCallbackUrl(raw, rulesOf('public'))).toStrictEqual({
       ok: false,
       code: 'CALLBACK_URL_FORBIDDEN',
       message: expect.stringContaining(why),
     });
-    expect(checkCallbackUrl(raw, 'development')).toStrictEqual({ ok: true, href: new URL(raw).href });
+    expect(checkCallbackUrl(raw, rulesOf('development'))).toStrictEqual({ ok: true, href: new URL(raw).href });
+  });
+
+  it.each(['public', 'development'] as const)('forbids an address in a denied range under the %s policy', (policy) => {
+    const rules = rulesOf(policy, { includes: (address) => ['9.9.9.9', '2600::1'].includes(address) });
+    for (const [raw, address] of [
+      ['https://9.9.9.9/', '9.9.9.9'],
+      ['https://0x09090909/', '9.9.9.9'],
+      ['https://[2600:0:0::1]/', '2600::1'],
+    ] as const) {
+      expect(checkCallbackUrl(raw, rules)).toStrictEqual({
+        ok: false,
+        code: 'CALLBACK_URL_FORBIDDEN',
+        message: `The operator of Deedwire denies the address ${address} of the callback URL. Use another host.`,
+      });
+    }
+    expect(checkCallbackUrl('https://9.9.9.8/', rules)).toStrictEqual({ ok: true, href: 'https://9.9.9.8/' });
+  });
+
+  const hosts = fc
+    .array(fc.string({ unit: fc.constantFrom(..."aZ09-_.@:!'ä。"), maxLength: 66 }), { maxLength: 4 })
+    .map((labels) => labels.join('.'));
+  const raws = fc.oneof(
+    fc.webUrl({ withQueryParameters: true }),
+    fc.string(),
+    fc.string().map((rest) => `https://${rest}`),
+    hosts.map((host) => `https://${host}.com/`),
+  );
+
+  it('accepts only names whose labels are allowed', () => {
+    fc.assert(
+      fc.property(raws, (raw) => {
+        const checked = checkCallbackUrl(raw, rulesOf('development'));
+        if (!checked.ok || checked.href.includes('[')) return;
+        const { hostname } = new URL(checked.href);
+        expect(hostname.length).toBeLessThanOrEqual(253);
+        expect(hostname).toMatch(/^(?:(?!-)[\w-]{1,63}(?<!-)\.)*(?!-)[\w-]{1,63}(?<!-)$/);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('returns an href that it accepts unchanged, and never throws', () => {
-    const raws = fc.oneof(
-      fc.webUrl({ withQueryParameters: true }),
-      fc.string(),
-      fc.string().map((rest) => `https://${rest}`),
-    );
     fc.assert(
       fc.property(raws, fc.constantFrom('public', 'development'), (raw, policy) => {
-        const checked = checkCallbackUrl(raw, policy);
+        const checked = checkCallbackUrl(raw, rulesOf(policy));
         const href = checked.ok ? checked.href : null;
-        const again = href === null ? null : checkCallbackUrl(href, policy);
+        const again = href === null ? null : checkCallbackUrl(href, rulesOf(policy));
         expect(again).toStrictEqual(href === null ? null : { ok: true, href });
       }),
       { numRuns: 500 },

@@ -161,12 +161,12 @@ describe('classifyResponse', () => {
 
 describe('classifyFailure', () => {
   it.each([
-    ['ADDRESS_FORBIDDEN', 'CALLBACK_URL_FORBIDDEN', 'Why.'],
     ['CONNECTION_FAILED', 'VERIFICATION_UNREACHABLE', 'Why.'],
     ['DNS_FAILED', 'VERIFICATION_UNREACHABLE', 'Why.'],
     ['PROTOCOL_ERROR', 'VERIFICATION_UNREACHABLE', 'Why.'],
     ['TIMEOUT', 'VERIFICATION_TIMEOUT', 'The callback URL did not send a complete response within 2.5 s. Why.'],
     ['TLS_FAILED', 'VERIFICATION_UNREACHABLE', 'Why.'],
+    ['URL_FORBIDDEN', 'CALLBACK_URL_FORBIDDEN', 'Why.'],
   ] as const)('maps %s to %s', (from, code, message) => {
     expect(classifyFailure(new AttemptError(from, 'Why.'), 2500)).toStrictEqual({ verified: false, code, message });
   });

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AttemptError } from './attempt-error.ts';
+import type { AttemptError, HostProblem } from './attempt-error.ts';
 import { excerpt } from './excerpt.ts';
 import type { ReceivedResponse } from './exchange.ts';
 
@@ -12,8 +12,16 @@ export type HandshakeErrorCode =
   | 'VERIFICATION_TIMEOUT'
   | 'VERIFICATION_UNREACHABLE';
 
-/** `message` is shown to the owner of the receiver: the problem, the remedy and the response. It contains no secret. */
-export type HandshakeResult = { verified: true } | { verified: false; code: HandshakeErrorCode; message: string };
+export interface FailedHandshake {
+  verified: false;
+  code: HandshakeErrorCode;
+  /** Shown to the owner of the receiver: the problem, the remedy and the response. It contains no secret. */
+  message: string;
+  /** For the log of the operator. Omitted unless the host name could not be called. */
+  hostProblem?: HostProblem;
+}
+
+export type HandshakeResult = { verified: true } | FailedHandshake;
 
 export interface HandshakeSecrets {
   readonly token: string;
@@ -47,7 +55,12 @@ export function classifyResponse(response: ReceivedResponse, secrets: HandshakeS
 
 /** Maps the error of an attempt without a complete response. */
 export function classifyFailure(error: AttemptError, timeoutMs: number): HandshakeResult {
-  if (error.code === 'ADDRESS_FORBIDDEN') return failed('CALLBACK_URL_FORBIDDEN', error.message);
+  const result = failureResult(error, timeoutMs);
+  return error.hostProblem === null ? result : { ...result, hostProblem: error.hostProblem };
+}
+
+function failureResult(error: AttemptError, timeoutMs: number): FailedHandshake {
+  if (error.code === 'URL_FORBIDDEN') return failed('CALLBACK_URL_FORBIDDEN', error.message);
   if (error.code === 'TIMEOUT') {
     return failed(
       'VERIFICATION_TIMEOUT',
@@ -102,6 +115,6 @@ function redacted(text: string, { token, secret }: HandshakeSecrets): string {
   return excerpt(text, { 'the token': token, 'the secret': secret });
 }
 
-function failed(code: HandshakeErrorCode, message: string): HandshakeResult {
+function failed(code: HandshakeErrorCode, message: string): FailedHandshake {
   return { verified: false, code, message };
 }

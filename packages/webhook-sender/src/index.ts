@@ -1,6 +1,7 @@
-export { type AttemptErrorClass, attemptErrorClasses } from './attempt-error.ts';
+export { type AttemptErrorClass, attemptErrorClasses, type HostProblem } from './attempt-error.ts';
 export type { CallbackPolicy } from './callback-policy.ts';
-export { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
+export type { DeniedRanges } from './callback-rules.ts';
+export type { CallbackUrlCheck } from './callback-url.ts';
 export type { HandshakeErrorCode, HandshakeResult } from './handshake-result.ts';
 export type { Resolve } from './resolve.ts';
 export {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { signWebhook } from '@deedwire/webhook-signing';
-import { AttemptError, type AttemptErrorClass } from './attempt-error.ts';
+import { AttemptError, type AttemptErrorClass, type HostProblem } from './attempt-error.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
-import { checkCallbackUrl } from './callback-url.ts';
+import type { DeniedRanges } from './callback-rules.ts';
+import { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { createDeadlines } from './deadlines.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
@@ -12,6 +13,8 @@ import { asAttemptError, type OnAttemptEnd, startAttempt } from './start-attempt
 
 export interface WebhookSenderOptions {
   policy: CallbackPolicy;
+  /** Denied whatever the policy. Defaults to none. */
+  deniedRanges?: DeniedRanges | undefined;
   /** The `User-Agent` of every request. */
   userAgent: string;
   /** The deadline of an attempt, from DNS to the end of the response body. Defaults to 5000. */
@@ -55,6 +58,8 @@ export interface AttemptResult {
   error: AttemptErrorClass | null;
   /** The `Retry-After` header of the response, unparsed. Null if the response has none. */
   retryAfter: string | null;
+  /** For the log of the operator. Omitted unless the host name could not be called. */
+  hostProblem?: HostProblem;
 }
 
 /** A callback URL with its secrets, checked once for many attempts. */
@@ -64,6 +69,8 @@ export interface PreparedTarget {
 }
 
 export interface WebhookSender {
+  /** Checks a callback URL without DNS, as before every attempt. */
+  readonly check: (url: string) => CallbackUrlCheck;
   /** Never throws: the attempts of an invalid target fail. Keep the result as long as the target does not change. */
   readonly target: (target: WebhookTarget) => PreparedTarget;
   /** Performs the handshake: sends a new token and expects it in the response. Never rejects. */
@@ -87,6 +94,7 @@ export class TlsVerificationOffError extends Error {
 /** @throws {TlsVerificationOffError} when the policy is `public` and NODE_TLS_REJECT_UNAUTHORIZED is 0. */
 export function createWebhookSender({
   policy,
+  deniedRanges = { includes: () => false },
   userAgent,
   timeoutMs = 5000,
   maxIdleConnections,
@@ -97,13 +105,14 @@ export function createWebhookSender({
   // The sender always verifies certificates, but other connections of the process, which hold secrets, would not.
   if (policy === 'public' && nodeTlsRejectUnauthorized === '0') throw new TlsVerificationOffError();
   const pool = createConnectionPool(maxIdleConnections);
-  const dependencies = { policy, resolve, pool, deadlines: createDeadlines(timeoutMs) };
+  const rules = { policy, deniedRanges };
+  const dependencies = { rules, resolve, pool, deadlines: createDeadlines(timeoutMs) };
   let inFlight = 0;
   const closing: (() => void)[] = [];
 
   function prepare({ url, secret, nextSecret, headers = {} }: WebhookTarget): Post {
-    const checked = checkCallbackUrl(url, policy);
-    if (!checked.ok) throw new AttemptError('ADDRESS_FORBIDDEN', checked.message);
+    const checked = checkCallbackUrl(url, rules);
+    if (!checked.ok) throw new AttemptError('URL_FORBIDDEN', checked.message);
     const parsed = new URL(checked.href);
     const { origin } = parsed;
     const path = parsed.pathname + parsed.search;
@@ -153,13 +162,14 @@ export function createWebhookSender({
           responseStatus: response === null ? (error?.responseStatus ?? null) : response.status,
           error: error?.code ?? null,
           retryAfter: response === null ? null : response.header('retry-after'),
+          ...(error?.hostProblem && { hostProblem: error.hostProblem }),
         }),
       );
     });
   }
 
   function verify({ url, secret }: { url: string; secret: string }): Promise<HandshakeResult> {
-    const checked = checkCallbackUrl(url, policy);
+    const checked = checkCallbackUrl(url, rules);
     if (!checked.ok) return Promise.resolve({ verified: false, code: checked.code, message: checked.message });
     const token = randomBytes(32).toString('base64url');
     const delivery = {
@@ -179,6 +189,7 @@ export function createWebhookSender({
   }
 
   return {
+    check: (url) => checkCallbackUrl(url, rules),
     target(target) {
       const post = poster(target);
       return { deliver: (delivery) => deliver(post, delivery) };

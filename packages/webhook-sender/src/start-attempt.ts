@@ -1,5 +1,5 @@
 import { AttemptError } from './attempt-error.ts';
-import type { CallbackPolicy } from './callback-policy.ts';
+import type { CallbackRules } from './callback-rules.ts';
 import { connect } from './connect.ts';
 import { type Connection, type ConnectionPool, openConnection } from './connection-pool.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
@@ -8,7 +8,7 @@ import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
 
 export interface AttemptDependencies {
-  readonly policy: CallbackPolicy;
+  readonly rules: CallbackRules;
   readonly resolve: Resolve;
   readonly pool: ConnectionPool;
   readonly deadlines: Deadlines;
@@ -69,13 +69,13 @@ class Attempt {
 
   async #sendOnNewConnection(): Promise<void> {
     const { url } = this.#request;
-    const { policy, resolve } = this.#dependencies;
+    const { rules, resolve } = this.#dependencies;
     this.#connecting = new AbortController();
     const { signal } = this.#connecting;
     let connection;
     try {
       const vettedAtMs = performance.now();
-      const addresses = await vettedAddresses(url, policy, resolve, signal);
+      const addresses = await vettedAddresses(url, rules, resolve, signal);
       connection = openConnection(url, await connect(url, addresses, signal), vettedAtMs);
     } catch (error) {
       this.#end(null, asAttemptError(error));

@@ -1,6 +1,6 @@
-import { isPublicAddress } from './address-guard.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AttemptError, errorCode } from './attempt-error.ts';
-import type { CallbackPolicy } from './callback-policy.ts';
+import { addressProblem, type CallbackRules } from './callback-rules.ts';
 import { hostAddress } from './host-address.ts';
 import type { Resolve } from './resolve.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -8,46 +8,79 @@ import { untilAborted } from './until-aborted.ts';
 // A limit on connection attempts for a name with very many addresses.
 const maxAddresses = 4;
 
+// The time before which the `public` policy reports no failure of a name. A name in the internal DNS gets its answer sooner
+// than others, and the duration of an attempt is visible. Name servers that do not respond take longer (`resolve.ts`).
+const failureMs = 1000;
+
 /**
- * Returns the addresses to connect to. One private address rejects all: a name with both kinds is misconfigured or is used
+ * Returns the addresses to connect to. One forbidden address rejects all: a name with both kinds is misconfigured or is used
  * for DNS rebinding.
  *
- * @throws {AttemptError} when no address may be used: `ADDRESS_FORBIDDEN`, `DNS_FAILED` or `TIMEOUT`.
+ * Under the `public` policy, all names that cannot be called fail with the same error, whether they do not exist or have a
+ * forbidden address. Only `hostProblem` says what was found.
+ *
+ * @throws {AttemptError} when no address may be used: `DNS_FAILED`, `URL_FORBIDDEN` for an address in the URL, or, under the
+ *   `development` policy, `TIMEOUT`.
  */
 export async function vettedAddresses(
   url: URL,
-  policy: CallbackPolicy,
+  rules: CallbackRules,
   resolve: Resolve,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   // Node does not call the lookup function for an IP address, so the address is vetted here.
   const literal = hostAddress(url);
-  const addresses = literal === null ? await resolved(url.hostname, resolve, signal) : [literal];
-  if (policy === 'public' && !addresses.every(isPublicAddress)) {
-    // The message omits the address, so that it does not disclose internal DNS records.
-    throw new AttemptError(
-      'ADDRESS_FORBIDDEN',
-      `${url.hostname} resolves to an address that is not public. All its addresses must be public.`,
-    );
+  if (literal !== null) {
+    if (addressProblem(literal, rules) === null) return [literal];
+    throw new AttemptError('URL_FORBIDDEN', `The address ${literal} of the callback URL is not allowed.`);
   }
-  return addresses.slice(0, maxAddresses);
+
+  const { hostname } = url;
+  const startMs = performance.now();
+  const { addresses, error } = await lookUp(hostname, resolve, signal);
+  const problems = addresses.map((address) => ({ address, problem: addressProblem(address, rules) }));
+  const forbidden = problems.find(({ problem }) => problem !== null);
+  if (addresses.length > 0 && forbidden === undefined) return addresses.slice(0, maxAddresses);
+
+  const code = signal.aborted ? 'ETIMEOUT' : error === null ? 'ENODATA' : errorCode(error);
+  const found = forbidden === undefined ? code || 'no error code' : `${forbidden.address} is ${forbidden.problem}`;
+  const details = { hostProblem: { host: hostname, found }, cause: error };
+  if (rules.policy === 'public') await waitUntil(startMs + failureMs, signal);
+  else if (forbidden === undefined) throw preciseError(hostname, code, signal.aborted, details);
+  throw new AttemptError(
+    'DNS_FAILED',
+    `Could not resolve ${hostname} to public addresses. Check its spelling and its A and AAAA records: the name must exist in public DNS, and all its addresses must be public.`,
+    details,
+  );
 }
 
-async function resolved(hostname: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
-  let addresses;
+/** `error` is null if the lookup succeeded, with or without addresses. */
+async function lookUp(
+  hostname: string,
+  resolve: Resolve,
+  signal: AbortSignal,
+): Promise<{ addresses: readonly string[]; error: unknown }> {
   try {
-    addresses = await untilAborted(resolve(hostname, signal), signal);
+    return { addresses: await untilAborted(resolve(hostname, signal), signal), error: null };
   } catch (error) {
-    if (signal.aborted)
-      throw new AttemptError('TIMEOUT', `The name servers of ${hostname} did not respond.`, { cause: error });
-    throw new AttemptError('DNS_FAILED', `Could not resolve ${hostname}: ${dnsProblem(errorCode(error))}.`, {
-      cause: error,
-    });
+    return { addresses: [], error };
   }
-  if (addresses.length === 0) {
-    throw new AttemptError('DNS_FAILED', `Could not resolve ${hostname}: ${dnsProblem('ENODATA')}.`);
-  }
-  return addresses;
+}
+
+/** Waits until this time in `performance.now()`, at most until the signal is aborted. */
+async function waitUntil(timeMs: number, signal: AbortSignal): Promise<void> {
+  await delay(timeMs - performance.now(), undefined, { signal }).catch(() => {});
+}
+
+function preciseError(
+  hostname: string,
+  code: string,
+  timedOut: boolean,
+  details: ConstructorParameters<typeof AttemptError>[2],
+): AttemptError {
+  return timedOut
+    ? new AttemptError('TIMEOUT', `The name servers of ${hostname} did not respond.`, details)
+    : new AttemptError('DNS_FAILED', `Could not resolve ${hostname}: ${dnsProblem(code)}.`, details);
 }
 
 function dnsProblem(code: string): string {

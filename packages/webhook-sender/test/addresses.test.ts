@@ -14,30 +14,72 @@ function dnsError(code: string): Resolve {
   return () => Promise.reject(Object.assign(new Error('queryA'), { code }));
 }
 
+const publicName = 'https://receiver.example/';
+const resolvesTo =
+  (...addresses: string[]): Resolve =>
+  async () =>
+    addresses;
+const denied = { includes: (address: string) => address === '9.9.9.9' };
+
 describe('under the public policy', () => {
-  it.each([
-    [['127.0.0.1']],
-    [['10.0.0.1']],
-    [['169.254.169.254']],
-    [['::1']],
-    [['::ffff:127.0.0.1']],
-    [['64:ff9b::7f00:1']],
-    [['fe80::1%lo']],
-    [['fd00::1']],
-    [['8.8.8.8', '127.0.0.1']],
-    [['2606:4700::1111', '8.8.8.8', '1.1.1.1', '9.9.9.9', '8.8.4.4', '10.0.0.1']],
-    [['not an address']],
-  ])('forbids a name with the addresses %j without revealing them', async (addresses) => {
-    const { deliver, verify } = sender({ policy: 'public', resolve: async () => addresses });
-    expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
-      error: 'ADDRESS_FORBIDDEN',
-      responseStatus: null,
-    });
-    expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
-      verified: false,
-      code: 'CALLBACK_URL_FORBIDDEN',
-      message: 'receiver.example resolves to an address that is not public. All its addresses must be public.',
-    });
+  const unusable: [string, Resolve][] = [
+    ['ENOTFOUND', dnsError('ENOTFOUND')],
+    ['ENODATA', dnsError('ENODATA')],
+    ['ENODATA', resolvesTo()],
+    ['ESERVFAIL', dnsError('ESERVFAIL')],
+    ['EREFUSED', dnsError('EREFUSED')],
+    ['ETIMEOUT', dnsError('ETIMEOUT')],
+    ['EBADNAME', dnsError('EBADNAME')],
+    ['no error code', () => Promise.reject(new Error('no code'))],
+    ['ETIMEOUT', () => new Promise(() => {})],
+    ['127.0.0.1 is not public', resolvesTo('127.0.0.1')],
+    ['10.0.0.1 is not public', resolvesTo('10.0.0.1', '10.0.0.2')],
+    ['169.254.169.254 is not public', resolvesTo('169.254.169.254')],
+    ['::1 is not public', resolvesTo('::1')],
+    ['::ffff:127.0.0.1 is not public', resolvesTo('::ffff:127.0.0.1')],
+    ['64:ff9b::7f00:1 is not public', resolvesTo('64:ff9b::7f00:1')],
+    ['fe80::1%lo is not public', resolvesTo('fe80::1%lo')],
+    ['fd00::1 is not public', resolvesTo('fd00::1')],
+    ['127.0.0.1 is not public', resolvesTo('8.8.8.8', '127.0.0.1')],
+    ['10.0.0.1 is not public', resolvesTo('2606:4700::1111', '8.8.8.8', '1.1.1.1', '9.9.9.1', '8.8.4.4', '10.0.0.1')],
+    ['not an address is not public', resolvesTo('not an address')],
+    ['9.9.9.9 is denied', resolvesTo('8.8.8.8', '9.9.9.9')],
+  ];
+
+  it.each(unusable)(
+    'gives clients one answer for a name, and the operator what was found: %s',
+    async (found, resolve) => {
+      const options = { policy: 'public', timeoutMs: 50, deniedRanges: denied, resolve } as const;
+      expect(await sender(options).deliver(delivery(publicName))).toStrictEqual({
+        startedAt: expect.any(Date),
+        durationMs: expect.any(Number),
+        responseStatus: null,
+        error: 'DNS_FAILED',
+        retryAfter: null,
+        hostProblem: { host: 'receiver.example', found },
+      });
+
+      const handshake = await sender(options).verify({ url: publicName, secret });
+      expect(handshake).toStrictEqual({
+        verified: false,
+        code: 'VERIFICATION_UNREACHABLE',
+        message:
+          'Could not resolve receiver.example to public addresses. Check its spelling and its A and AAAA records: the name must exist in public DNS, and all its addresses must be public.',
+        hostProblem: { host: 'receiver.example', found },
+      });
+    },
+  );
+
+  it('does not answer sooner for a name that resolves to a private address', async () => {
+    const answers = [dnsError('ENOTFOUND'), resolvesTo(), resolvesTo('10.0.0.1'), resolvesTo('8.8.8.8', '10.0.0.1')];
+    const durationsMs = await Promise.all(
+      answers.map(async (resolve) => {
+        const { durationMs } = await sender({ policy: 'public', resolve }).deliver(delivery(publicName));
+        return durationMs;
+      }),
+    );
+    // A timer can end a millisecond early.
+    for (const durationMs of durationsMs) expect(durationMs).toBeGreaterThanOrEqual(999);
   });
 
   it.each([
@@ -46,17 +88,20 @@ describe('under the public policy', () => {
     'https://2130706433/',
     'http://8.8.8.8/',
     'https://localhost/',
+    'https://a..b.example/',
+    'https://9.9.9.9/',
     'nonsense',
   ])('rejects %s at every attempt without resolving it', async (url) => {
     let resolved = 0;
     const { deliver } = sender({
       policy: 'public',
+      deniedRanges: denied,
       resolve: async () => {
         resolved += 1;
         return ['8.8.8.8'];
       },
     });
-    expect(await deliver(delivery(url))).toMatchObject({ error: 'ADDRESS_FORBIDDEN' });
+    expect(await deliver(delivery(url))).toMatchObject({ error: 'URL_FORBIDDEN' });
     expect(resolved).toBe(0);
   });
 
@@ -67,7 +112,10 @@ describe('under the public policy', () => {
     expect((await deliver(delivery('https://receiver.example/'))).error).toMatch(
       /^(?:TIMEOUT|CONNECTION_FAILED|TLS_FAILED)$/,
     );
-    expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({ error: 'ADDRESS_FORBIDDEN' });
+    expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
+      error: 'DNS_FAILED',
+      hostProblem: { found: '127.0.0.1 is not public' },
+    });
   });
 });
 
@@ -109,7 +157,19 @@ describe('the connection', () => {
   });
 });
 
-describe('a name that cannot be resolved', () => {
+it('does not connect to a denied range under the development policy either', async () => {
+  const receiver = await httpReceiver((response) => response.end());
+  const deniedRanges = { includes: (address: string) => address === '127.0.0.1' };
+  const { deliver } = sender({ deniedRanges, resolve: resolvesTo('127.0.0.1') });
+  expect(await deliver(delivery(`http://receiver.invalid:${receiver.port}/`))).toMatchObject({
+    error: 'DNS_FAILED',
+    hostProblem: { host: 'receiver.invalid', found: '127.0.0.1 is denied' },
+  });
+  expect(await deliver(delivery(receiver.url))).toMatchObject({ error: 'URL_FORBIDDEN' });
+  expect(receiver.connections).toEqual([]);
+});
+
+describe('a name that cannot be resolved under the development policy', () => {
   it.each([
     [dnsError('ENOTFOUND'), 'the name does not exist. Check its spelling and its DNS records'],
     [dnsError('ENODATA'), 'the name has no address. Add an A or AAAA record'],
@@ -120,18 +180,16 @@ describe('a name that cannot be resolved', () => {
     [dnsError('EWHATEVER'), 'the lookup failed (EWHATEVER)'],
     [async () => [], 'the name has no address. Add an A or AAAA record'],
   ])('is DNS_FAILED (%#)', async (resolve, why) => {
-    for (const policy of ['public', 'development'] as const) {
-      const { deliver, verify } = sender({ policy, resolve });
-      expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
-        error: 'DNS_FAILED',
-        responseStatus: null,
-      });
-      expect(await verify({ url: 'https://receiver.example/', secret })).toStrictEqual({
-        verified: false,
-        code: 'VERIFICATION_UNREACHABLE',
-        message: `Could not resolve receiver.example: ${why}.`,
-      });
-    }
+    const { deliver, verify } = sender({ resolve });
+    expect(await deliver(delivery('https://receiver.example/'))).toMatchObject({
+      error: 'DNS_FAILED',
+      responseStatus: null,
+    });
+    expect(await verify({ url: 'https://receiver.example/', secret })).toMatchObject({
+      verified: false,
+      code: 'VERIFICATION_UNREACHABLE',
+      message: `Could not resolve receiver.example: ${why}.`,
+    });
   });
 
   it('times out at the deadline even if the resolver does not settle', async () => {
@@ -148,6 +206,7 @@ describe('a name that cannot be resolved', () => {
       code: 'VERIFICATION_TIMEOUT',
       message:
         'The callback URL did not send a complete response within 0.1 s. The name servers of receiver.example did not respond.',
+      hostProblem: { host: 'receiver.example', found: 'ETIMEOUT' },
     });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });

@@ -33,7 +33,7 @@ it('shares its connections with other targets of the same origin', async () => {
 });
 
 it.each([
-  ['a forbidden URL', { url: 'ftp://receiver.example/' }, 'ADDRESS_FORBIDDEN'],
+  ['a forbidden URL', { url: 'ftp://receiver.example/' }, 'URL_FORBIDDEN'],
   ['a malformed secret', { secret: 'whsec_x' }, 'PROTOCOL_ERROR'],
   ['a malformed next secret', { nextSecret: '' }, 'PROTOCOL_ERROR'],
   ['an invalid header', { headers: { 'x y': 'b' } }, 'PROTOCOL_ERROR'],

@@ -26,6 +26,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { createWebhookSender, type WebhookSenderOptions } from '@deedwire/webhook-sender';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { toShownAttemptError } from '@deedwire/webhooks/deliveries';
 import { buildSchema, isEnumType, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { succeed } from './support/command.ts';
@@ -77,7 +78,7 @@ async function handshake(code: string, url: string, options?: Partial<WebhookSen
 async function attempt(url: string, options?: Partial<WebhookSenderOptions>): Promise<string> {
   const delivery = { webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), headers: {} };
   const { responseStatus, error } = await sender(options).target({ url, secret }).deliver(delivery);
-  return `responseStatus: ${responseStatus}, error: ${error}`;
+  return `responseStatus: ${responseStatus}, error: ${error === null ? null : toShownAttemptError(error)}`;
 }
 
 /** The URL of an HTTP server that responds like this to handshakes and deliveries. */
@@ -119,9 +120,8 @@ async function otherSecretUrl(): Promise<string> {
   return `http://${host}:${port}/`;
 }
 
-const notFound = (): Promise<never> => Promise.reject(Object.assign(new Error('queryA'), { code: 'ENOTFOUND' }));
-const isPublic = { policy: 'public' } as const;
 const soon = { timeoutMs: 500 };
+const isPublic = { policy: 'public', ...soon } as const;
 
 // The self-signed certificates of the tests, which stand for ones of a public authority.
 const trusted = getCACertificates();
@@ -136,12 +136,14 @@ const handshakes: Record<string, () => Promise<string[]>> = {
       handshake('CALLBACK_URL_FORBIDDEN', 'https://example.com:80/', isPublic),
       handshake('CALLBACK_URL_FORBIDDEN', 'https://localhost/', isPublic),
       handshake('CALLBACK_URL_FORBIDDEN', 'https://10.0.0.8/', isPublic),
-      handshake('CALLBACK_URL_FORBIDDEN', `https://${host}/`, isPublic),
     ]),
   CALLBACK_URL_INVALID: () =>
     Promise.all([
       handshake('CALLBACK_URL_INVALID', 'example.com/webhooks'),
       handshake('CALLBACK_URL_INVALID', 'https://me:password@example.com/'),
+      handshake('CALLBACK_URL_INVALID', 'https://a..example.com/'),
+      handshake('CALLBACK_URL_INVALID', 'https://-a.example.com/'),
+      handshake('CALLBACK_URL_INVALID', 'https://example.com./'),
     ]),
   VERIFICATION_STATUS: async () => [
     await handshake('VERIFICATION_STATUS', await otherSecretUrl()),
@@ -169,7 +171,7 @@ const handshakes: Record<string, () => Promise<string[]>> = {
     trust(pem('receiver'), pem('expired'));
     return [
       untrusted,
-      await handshake(code, 'https://no-such-name.test/', { resolve: notFound }),
+      await handshake(code, `https://${host}/`, isPublic),
       await handshake(code, await unusedUrl()),
       await handshake(code, await tlsUrl(pem('expired'))),
       await handshake(code, await tlsUrl(pem('receiver'), 'other.test')),
@@ -185,9 +187,9 @@ const attempts: Record<string, () => Promise<string[]>> = {
     Promise.all([301, 401, 404, 409, 500, 503].map(async (status) => attempt(await statusUrl(status)))),
   TIMEOUT: async () => [await attempt(await silentUrl(), soon), await attempt(await endlessUrl(), soon)],
   CONNECTION_FAILED: async () => [await attempt(await unusedUrl())],
-  DNS_FAILED: async () => [await attempt('https://no-such-name.test/', { resolve: notFound })],
+  DNS_FAILED: async () => [await attempt(`https://${host}/`, isPublic)],
   TLS_FAILED: async () => [await attempt(await tlsUrl(pem('receiver'), 'other.test'))],
-  ADDRESS_FORBIDDEN: async () => [await attempt(`https://${host}/`, isPublic)],
+  ADDRESS_FORBIDDEN: async () => [await attempt('https://10.0.0.8/', isPublic)],
   PROTOCOL_ERROR: async () => [await attempt(await rawUrl('SSH-2.0-OpenSSH\r\n'))],
 };
 
@@ -332,7 +334,7 @@ describe('a system', () => {
       });
     });
     await eventually(async () => {
-      const lines = (await system.workerLines(requestId)).map((line) => formatLogLine('webhook-worker', line));
+      const lines = (await system.logLines(requestId)).map((line) => formatLogLine('webhook-worker', line));
       expect(staleQuotes([attemptQuote], lines)).toEqual([]);
     });
 

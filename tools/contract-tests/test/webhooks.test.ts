@@ -105,8 +105,25 @@ test('logs each attempt with the id of the request that caused its event', async
   const { headers } = await t.partner.send(operations.ReferDocument, { input: { clientName: 'Ada Example' } });
   const requestId = headers.get('x-request-id') ?? missing();
   await expect
-    .poll(async () => (await t.workerLines(requestId)).map((line) => JSON.parse(line)))
+    .poll(async () => (await t.logLines(requestId)).map((line) => JSON.parse(line)))
     .toContainEqual(expect.objectContaining({ msg: 'attempt', requestId }));
+});
+
+test('logs why the host of a callback URL could not be called, with the id of the request', async () => {
+  const { headers } = await t.partner.send(operations.SubscribeDocument, {
+    input: { callbackUrl: 'http://deedwire.invalid/', eventTypes: [{ type: 'referral.created' }] },
+  });
+  const requestId = headers.get('x-request-id') ?? missing();
+  await expect
+    .poll(async () => (await t.logLines(requestId)).map((line) => JSON.parse(line)))
+    .toContainEqual(
+      expect.objectContaining({
+        msg: 'callback host refused',
+        requestId,
+        host: 'deedwire.invalid',
+        found: expect.any(String),
+      }),
+    );
 });
 
 test('signs the handshake with the secret that the client supplies', async () => {

@@ -3,7 +3,12 @@ import { toRecordId } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
-import type { HandshakeResult, WebhookSender } from '@deedwire/webhook-sender';
+import {
+  createWebhookSender,
+  type HandshakeResult,
+  type HostProblem,
+  type WebhookSender,
+} from '@deedwire/webhook-sender';
 import {
   createLender,
   createLenderReader,
@@ -34,6 +39,8 @@ export interface Context extends WebhookActionContext, LenderContext, OperatorCo
   sender: FakeSender;
   /** How many transactions were committed that notify the worker. */
   notified: number;
+  /** Those that were reported to the operator, in order. */
+  hostProblems: (HostProblem & { requestId: string | undefined })[];
 }
 
 /** A database, and the context of each app with its own login. `reset` deletes all records and creates two lenders and two partners. */
@@ -77,10 +84,11 @@ export async function createWorld(): Promise<World> {
       now: () => new Date(),
       random: systemRandom,
       sender: createFakeSender(),
-      callbackPolicy: 'public',
+      reportHostProblem: (problem) => void context.hostProblems.push(problem),
       secretKeys: createSecretKeyRing(keys),
       operator: { name: 'ada', host: 'desk', requestId: 'run-1' },
       notified: 0,
+      hostProblems: [],
     };
     return context;
   };
@@ -121,6 +129,7 @@ export async function createWorld(): Promise<World> {
       for (const context of [lenderApi, partnerApi, operator]) {
         context.sender = createFakeSender();
         context.notified = 0;
+        context.hostProblems = [];
       }
     },
     async refer(by = world.partner) {
@@ -195,6 +204,7 @@ function createFakeSender(): FakeSender {
   const sender: FakeSender = {
     verified: [],
     result: () => ({ verified: true }),
+    check: createWebhookSender({ policy: 'public', userAgent: 'test' }).check,
     async verify(request) {
       sender.verified.push(request);
       return sender.result(request);

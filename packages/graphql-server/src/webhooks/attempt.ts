@@ -1,10 +1,10 @@
 import type { WebhookAttempt } from '@deedwire/actions';
-import { storedAttemptErrors } from '@deedwire/webhooks/deliveries';
+import { shownAttemptErrors } from '@deedwire/webhooks/deliveries';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 
 /** Adds `WebhookAttempt`. */
 export function addWebhookAttempt(builder: InterfaceSchemaBuilder): ObjectTypeRef<WebhookAttempt> {
-  const AttemptError = builder.enumType('WebhookAttemptError', { values: storedAttemptErrors });
+  const AttemptError = builder.enumType('WebhookAttemptError', { values: shownAttemptErrors });
 
   return builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
     fields: (t) => ({

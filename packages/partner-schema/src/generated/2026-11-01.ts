@@ -445,11 +445,11 @@ export type WebhookAttempt = {
 
 /** Why an attempt received no complete response. More values may be added; handle unknown ones. */
 export type WebhookAttemptError =
-  /** The callback URL leads to an address that is not public. */
+  /** The callback URL itself is not allowed, for example because its host is an IP address that is not public. */
   | 'ADDRESS_FORBIDDEN'
   /** The connection could not be established, or it was closed before the response was complete. */
   | 'CONNECTION_FAILED'
-  /** The host name could not be resolved. */
+  /** The host name could not be resolved, or not all addresses that it resolves to are public. */
   | 'DNS_FAILED'
   /** The response is not valid HTTP/1.1, or its headers are too large. */
   | 'PROTOCOL_ERROR'
@@ -538,14 +538,11 @@ export type CreateWebhookSubscriptionUserError = {
 
 /** Why no subscription was created. More values may be added; handle unknown ones. */
 export type CreateWebhookSubscriptionUserErrorCode =
-  /**
-   * The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a host that resolves only to
-   * public addresses.
-   */
+  /** The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address. */
   | 'CALLBACK_URL_FORBIDDEN'
   /**
-   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, without user information or a
-   * fragment.
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+   * information or a fragment.
    */
   | 'CALLBACK_URL_INVALID'
   /** The list of event types is empty or contains a type twice. */
@@ -579,7 +576,10 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'VERIFICATION_STATUS'
   /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
-  /** The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. */
+  /**
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+   * addresses that the host name resolves to must be public.
+   */
   | 'VERIFICATION_UNREACHABLE'
   /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes. */
   | 'WEBHOOK_SECRET_INVALID'
@@ -625,14 +625,11 @@ export type UpdateWebhookSubscriptionUserError = {
 
 /** Why a subscription was not changed. More values may be added; handle unknown ones. */
 export type UpdateWebhookSubscriptionUserErrorCode =
-  /**
-   * The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a host that resolves only to
-   * public addresses.
-   */
+  /** The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address. */
   | 'CALLBACK_URL_FORBIDDEN'
   /**
-   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, without user information or a
-   * fragment.
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+   * information or a fragment.
    */
   | 'CALLBACK_URL_INVALID'
   /** The list of event types is empty or contains a type twice. */
@@ -659,7 +656,10 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   | 'VERIFICATION_STATUS'
   /** The callback URL did not respond completely to the handshake within 5 seconds. */
   | 'VERIFICATION_TIMEOUT'
-  /** The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. */
+  /**
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+   * addresses that the host name resolves to must be public.
+   */
   | 'VERIFICATION_UNREACHABLE'
   | '%future added value';
 

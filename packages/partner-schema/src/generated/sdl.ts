@@ -669,7 +669,7 @@ Why an attempt received no complete response. More values may be added; handle u
 """
 enum WebhookAttemptError {
   """
-  The callback URL leads to an address that is not public.
+  The callback URL itself is not allowed, for example because its host is an IP address that is not public.
   """
   ADDRESS_FORBIDDEN
   """
@@ -677,7 +677,7 @@ enum WebhookAttemptError {
   """
   CONNECTION_FAILED
   """
-  The host name could not be resolved.
+  The host name could not be resolved, or not all addresses that it resolves to are public.
   """
   DNS_FAILED
   """
@@ -814,13 +814,12 @@ Why no subscription was created. More values may be added; handle unknown ones.
 """
 enum CreateWebhookSubscriptionUserErrorCode {
   """
-  The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a host that resolves only to
-  public addresses.
+  The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address.
   """
   CALLBACK_URL_FORBIDDEN
   """
-  The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, without user information or a
-  fragment.
+  The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+  information or a fragment.
   """
   CALLBACK_URL_INVALID
   """
@@ -871,7 +870,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+  addresses that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
   """
@@ -939,13 +939,12 @@ Why a subscription was not changed. More values may be added; handle unknown one
 """
 enum UpdateWebhookSubscriptionUserErrorCode {
   """
-  The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a host that resolves only to
-  public addresses.
+  The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address.
   """
   CALLBACK_URL_FORBIDDEN
   """
-  The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, without user information or a
-  fragment.
+  The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+  information or a fragment.
   """
   CALLBACK_URL_INVALID
   """
@@ -987,7 +986,8 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_TIMEOUT
   """
-  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause.
+  The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. All
+  addresses that the host name resolves to must be public.
   """
   VERIFICATION_UNREACHABLE
 }

@@ -1,4 +1,4 @@
-export { storedAttemptErrors, type StoredAttemptError } from './stored-attempt-error.ts';
+export { type ShownAttemptError, shownAttemptErrors, toShownAttemptError } from './shown-attempt-error.ts';
 export { type DeliveryRow, type DeliveryStatus } from './delivery-row.ts';
 export { selectAttempts, type AttemptRow } from './select-attempts.ts';
 export { selectDeliveries, type DeliveryFilter } from './select-deliveries.ts';

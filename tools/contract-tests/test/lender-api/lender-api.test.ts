@@ -18,7 +18,10 @@ beforeAll(async () => {
   const { organizationId } = lenderKey;
   const { id } = await createLender(harness.operator, { organizationId, name: 'Other lender' });
   colleagueKey = await issueCredential(harness.operator, { interfaceName: 'lender', accountId: id, clientId: null });
-  service = await harness.startLenderApi({ WEBHOOK_CALLBACK_POLICY: 'public' });
+  service = await harness.startLenderApi({
+    WEBHOOK_CALLBACK_POLICY: 'public',
+    WEBHOOK_DENIED_RANGES: { includes: (address) => address === '9.9.9.9' },
+  });
   await service.whenReady;
 });
 afterAll(() => harness.close());
@@ -50,7 +53,7 @@ test('rejects the id of an unknown organization with 401', async () => {
   expect(status).toBe(401);
 });
 
-test('lists only the event types of lenders, and rejects callback URLs that are not public HTTPS URLs', async () => {
+test('lists only the event types of lenders, and rejects callback URLs that are not public HTTPS URLs or are denied', async () => {
   const { body } = await call<{ webhookEventTypes: { type: string }[] }>(lenderKey, '{ webhookEventTypes { type } }');
   const types = body.data?.webhookEventTypes.map(({ type }) => type);
   expect(types).toEqual(
@@ -62,7 +65,7 @@ test('lists only the event types of lenders, and rejects callback URLs that are 
   const create = `mutation ($url: String!) {
     createWebhookSubscription(input: { callbackUrl: $url, eventTypes: [{ type: "lender.updated" }] }) { userErrors { code } }
   }`;
-  for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://[::1]/']) {
+  for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://[::1]/', 'https://9.9.9.9/']) {
     const response = await call(lenderKey, create, { url });
     expect(response.body.data).toEqual({
       createWebhookSubscription: { userErrors: [{ code: 'CALLBACK_URL_FORBIDDEN' }] },

@@ -40,7 +40,8 @@ const first = {
     startedAt: '2026-11-02T09:30:01.000Z',
     durationMs: 12,
     responseStatus: null,
-    error: 'TIMEOUT',
+    // As earlier and present builds store them: a name with a private address, and an address in the URL.
+    error: ['DNS_FAILED', 'ADDRESS_FORBIDDEN'][index] ?? 'TIMEOUT',
   })),
 };
 const second = {
@@ -110,7 +111,8 @@ async function insertDeliveries(): Promise<void> {
      values (${subscriptionId}, ${secondId}, ${accountId}, 'partner', 2, 'referral.converted', '2026-11-01',
        '2026-11-02T09:30:00Z', 2, '2026-11-02T10:00:00Z', 1, 9)`,
     `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
-     select ${firstId}, number, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12, 'TIMEOUT'
+     select ${firstId}, number, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12,
+       case number when 22 then 'ADDRESS_FORBIDDEN' when 21 then 'URL_FORBIDDEN' else 'TIMEOUT' end
      from generate_series(1, 22) number`,
     `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
      values (${secondId}, 1, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12, 503)`,

@@ -58,6 +58,18 @@ test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a ne
   });
 });
 
+test.concurrent('an address in WEBHOOK_DENIED_RANGES of the worker is not called', async ({ harness, receiver }) => {
+  await harness.startWorker({ WEBHOOK_DENIED_RANGES: { includes: (address) => address === '127.0.0.1' } });
+  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.refer(1);
+  await eventually(async () => {
+    expect(await harness.deliveries()).toMatchObject([
+      { status: 'PENDING', attempts: [{ number: 1, responseStatus: null, error: 'ADDRESS_FORBIDDEN' }] },
+    ]);
+  });
+  expect(receiver.deliveries).toEqual([]);
+});
+
 test.concurrent('410 pauses the subscription and keeps its events, and another URL resumes it', async ({
   harness,
   receiver,

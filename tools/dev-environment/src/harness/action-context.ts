@@ -23,7 +23,7 @@ export function openActionContext(
     now: () => new Date(),
     random: systemRandom,
     sender,
-    callbackPolicy: 'development',
+    reportHostProblem: () => {},
     secretKeys: createSecretKeyRing(secretKeys),
     operator: { name: 'test', host: 'localhost', requestId: 'test' },
     async close() {

@@ -2,7 +2,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { startInterfaceService, type InterfaceConfig, type ServedContract } from '@deedwire/graphql-server';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { partnerInterface } from '@deedwire/partner-api/partner-interface';
-import { createLogger, noTrustedProxies, type RunningServer } from '@deedwire/service-runtime';
+import { createLogger, noDeniedRanges, noTrustedProxies, type RunningServer } from '@deedwire/service-runtime';
 import type { WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
@@ -38,6 +38,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     SLOW_STATEMENT_MS: 500,
     WEBHOOK_SECRET_KEYS: secretKeys,
     WEBHOOK_CALLBACK_POLICY: 'development',
+    WEBHOOK_DENIED_RANGES: noDeniedRanges,
     DOCUMENTATION_URL: 'https://docs.example',
   } as const;
 

@@ -25,13 +25,13 @@ export interface SharedApps {
  * asks for them. Stops them when the run ends.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const workerLines: string[] = [];
+  const logLines: string[] = [];
   let starting: ReturnType<typeof start> | null = null;
 
   async function start() {
     const database = await createMigratedDatabaseOn(project.getProvidedContext().postgres);
     const { system, urls } = await startTestApps(database, {
-      onLine: (app, line) => void (app === 'webhook-worker' && workerLines.push(line)),
+      onLine: (_app, line) => void logLines.push(line),
     });
     const shared: SharedApps = {
       urls,
@@ -42,9 +42,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 
   async function answer(url: URL): Promise<unknown> {
-    if (url.pathname === '/worker-lines') {
+    if (url.pathname === '/log-lines') {
       const text = url.searchParams.get('text') ?? '';
-      return workerLines.filter((line) => line.includes(text));
+      return logLines.filter((line) => line.includes(text));
     }
     starting ??= start();
     const { shared } = await starting;

@@ -11,8 +11,8 @@ import type { TestSystem } from './test-system.ts';
 export interface SharedSystem extends Omit<TestSystem, 'system' | 'database' | 'sql'> {
   /** Resets the count of handshakes per minute, of these accounts only. */
   forgetHandshakes(): Promise<void>;
-  /** The lines of the worker's log that contain a text. */
-  workerLines(text: string): Promise<string[]>;
+  /** The lines of the logs that contain a text. */
+  logLines(text: string): Promise<string[]>;
   /** Closes the connections of the test file. The system goes on. */
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function joinSharedSystem(): Promise<SharedSystem> {
         client.query('delete from webhook_handshake_count where account_id = any($1)', [ids]),
       );
     },
-    workerLines: (text) => getJson(`${url}worker-lines?text=${encodeURIComponent(text)}`),
+    logLines: (text) => getJson(`${url}log-lines?text=${encodeURIComponent(text)}`),
     close: () => operator.close(),
   };
 }

@@ -1,0 +1,57 @@
+import { toRecordId } from '@deedwire/domain';
+import { createLogger } from '@deedwire/service-runtime';
+import type { EngineEvent } from '@deedwire/webhooks';
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { createWorkerMetrics } from './metrics.ts';
+import { createReporter } from './report-event.ts';
+
+const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
+  deliveryId: toRecordId('7'),
+  subscriptionId: toRecordId('1'),
+  accountId: toRecordId('1'),
+  eventId: toRecordId('1'),
+  eventType: 'referral.created',
+  eventVersion: '2026-11-01',
+  occurredAt: new Date(0),
+  requestId: 'request-1',
+  sequence: '1',
+  attempts: 0,
+  claims: 1,
+  dueAtMs: 0,
+  body: new Uint8Array(),
+};
+
+test('logs why the host of an attempt could not be called', () => {
+  const lines: string[] = [];
+  const report = createReporter({
+    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }),
+    metrics: createWorkerMetrics(new Registry(), () => ({ inFlight: 0, unsettled: 0, queued: 0, lanes: 0, shards: 0 })),
+    gidNamespace: 'service',
+    now: () => new Date(0),
+  });
+  report({
+    kind: 'attempt',
+    delivery,
+    number: 1,
+    result: {
+      startedAt: new Date(0),
+      durationMs: 1000,
+      responseStatus: null,
+      error: 'DNS_FAILED',
+      retryAfter: null,
+      hostProblem: { host: 'vault.corp.example', found: '10.1.2.3 is not public' },
+    },
+    next: { kind: 'failed' },
+  });
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      msg: 'attempt',
+      requestId: 'request-1',
+      deliveryId: 'gid://service/WebhookDelivery/7',
+      error: 'DNS_FAILED',
+      host: 'vault.corp.example',
+      found: '10.1.2.3 is not public',
+    },
+  ]);
+});

@@ -1,0 +1,71 @@
+import { createWebhookSender, type Resolve } from '@deedwire/webhook-sender';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createWebhookSubscription, updateWebhookSubscription, type UserError } from '../src/index.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = await useWorld();
+
+const eventTypes = [{ type: 'referral.created' }];
+const callbackUrl = 'https://vault.corp.example/';
+
+let subscriptionId: string;
+
+beforeEach(async () => {
+  ({ id: subscriptionId } = await world.subscribe());
+});
+
+const fails =
+  (code: string): Resolve =>
+  () =>
+    Promise.reject(Object.assign(new Error('queryA'), { code }));
+
+/** The user errors of creating a subscription, and of changing the URL of another one, with a real sender. */
+async function userErrors(url: string, resolve: Resolve): Promise<UserError<string>[][]> {
+  const sender = createWebhookSender({
+    policy: 'public',
+    userAgent: 'test',
+    timeoutMs: 50,
+    deniedRanges: { includes: (address) => address === '9.9.9.9' },
+    resolve,
+  });
+  onTestFinished(() => sender.close());
+  const context = { ...world.partnerApi, sender };
+  const caller = { ...world.partner, requestId: 'request-1' };
+  const created = await createWebhookSubscription(context, caller, { callbackUrl: url, eventTypes });
+  const updated = await updateWebhookSubscription(context, caller, { id: subscriptionId, callbackUrl: url });
+  return [created.userErrors, updated.userErrors];
+}
+
+test.each<[string, Resolve]>([
+  ['ENOTFOUND', fails('ENOTFOUND')],
+  ['ENODATA', async () => []],
+  ['EREFUSED', fails('EREFUSED')],
+  ['ESERVFAIL', fails('ESERVFAIL')],
+  ['ETIMEOUT', () => new Promise(() => {})],
+  ['10.1.2.3 is not public', async () => ['10.1.2.3']],
+  ['10.1.2.3 is not public', async () => ['8.8.8.8', '10.1.2.3']],
+  ['9.9.9.9 is denied', async () => ['9.9.9.9']],
+])(
+  'tells the client nothing about a name that cannot be called, and the operator what was found: %s',
+  async (found, resolve) => {
+    const error = {
+      code: 'VERIFICATION_UNREACHABLE',
+      message:
+        'Could not resolve vault.corp.example to public addresses. Check its spelling and its A and AAAA records: the name must exist in public DNS, and all its addresses must be public.',
+      field: ['input', 'callbackUrl'],
+    };
+    expect(await userErrors(callbackUrl, resolve)).toEqual([[error], [error]]);
+    const reported = { requestId: 'request-1', host: 'vault.corp.example', found };
+    expect(world.partnerApi.hostProblems).toEqual([reported, reported]);
+  },
+);
+
+test.each([
+  ['https://10.1.2.3/', 'CALLBACK_URL_FORBIDDEN'],
+  ['https://9.9.9.9/', 'CALLBACK_URL_FORBIDDEN'],
+  ['https://-a.example/', 'CALLBACK_URL_INVALID'],
+])('refuses %s without a handshake', async (url, code) => {
+  expect(await userErrors(url, fails('ENOTFOUND'))).toMatchObject([[{ code }], [{ code }]]);
+  expect(await world.sql('select sum(handshakes)::int as sum from webhook_handshake_count')).toEqual([{ sum: 1 }]);
+  expect(world.partnerApi.hostProblems).toEqual([]);
+});
