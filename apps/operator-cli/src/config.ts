@@ -18,6 +18,8 @@ const schema = z
     DEEDWIRE_HOME: z.string().optional(),
     /** The name in the audit log. Defaults to the user of the operating system. */
     OPERATOR_NAME: z.string().min(1).max(200).optional(),
+    /** For `secrets rewrap` only. */
+    WEBHOOK_SECRET_KEYS: appVariables.WEBHOOK_SECRET_KEYS.optional(),
     /** As for the worker. An export does not report an older entry that is missing. */
     AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,
     GID_NAMESPACE: appVariables.GID_NAMESPACE,

@@ -9,6 +9,7 @@ import { addMemberCommands } from './commands/member.ts';
 import { addOrganizationCommands } from './commands/organization.ts';
 import { addPartnerCommands } from './commands/partner.ts';
 import { addReferralCommands } from './commands/referral.ts';
+import { addSecretsCommands } from './commands/secrets.ts';
 import type { Shell } from './shell.ts';
 
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2 };
@@ -26,7 +27,7 @@ export async function runOperator(shell: Shell, commandArguments: readonly strin
 function createProgram(shell: Shell): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, referrals, secrets and the database. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .showHelpAfterError()
     .exitOverride()
@@ -42,6 +43,7 @@ function createProgram(shell: Shell): Command {
   addCredentialCommands(program, shell);
   addReferralCommands(program, shell);
   addDeliveryCommands(program, shell);
+  addSecretsCommands(program, shell);
   addAuditCommands(program, shell);
   addDatabaseCommands(program, shell);
   return program;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
-import { createStore, describeWait, migrate } from '@deedwire/store';
+import { createSecretKeyRing, createStore, describeWait, migrate, type SecretKeyRing } from '@deedwire/store';
 import { type Config, readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
 import type { Shell } from './shell.ts';
@@ -39,6 +39,19 @@ export async function withContext<Result>(
   } finally {
     await store.close();
   }
+}
+
+/**
+ * The keys of webhook secrets.
+ *
+ * @throws {Error} if WEBHOOK_SECRET_KEYS is not set
+ */
+export function readSecretKeys({ env }: Shell): SecretKeyRing {
+  const { WEBHOOK_SECRET_KEYS: keys } = readOperatorConfig(env);
+  if (keys === undefined) {
+    throw new Error('This command needs the keys of webhook secrets. Set WEBHOOK_SECRET_KEYS as for the apps.');
+  }
+  return createSecretKeyRing(keys);
 }
 
 /** A container can run as a user without a name. */

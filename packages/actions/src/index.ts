@@ -65,6 +65,13 @@ export {
   type Referral,
 } from './referrals.ts';
 export {
+  countSecrets,
+  type RewrapContext,
+  type RewrapReport,
+  rewrapSecrets,
+  type SecretCount,
+} from './rewrap-secrets.ts';
+export {
   addTeamMember,
   listTeamMembers,
   pageTeamMembers,

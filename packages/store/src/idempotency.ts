@@ -1,5 +1,5 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { firstRow, type Database } from './store.ts';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import { firstRow, type Database, type Transaction } from './store.ts';
 
 /** Identifies an idempotency key: the same key of another account or mutation is a different one. */
 export interface IdempotencyKeyRef {
@@ -127,4 +127,74 @@ export async function eraseIdempotencyKeysOfRecord(
       where account_id = $1 and mutation = $2 and record_id = $3`,
   };
   await database.query(statement, [record.accountId, record.mutation, record.recordId]);
+}
+
+export interface IdempotencySecretRow extends IdempotencyKeyRef {
+  interfaceName: InterfaceName;
+  /** Null if the saved result contains no secret. */
+  secretCiphertext: Buffer | null;
+  /** Not null if there is a secret: the subscription that it belongs to. */
+  recordId: RecordId<'WebhookSubscription'> | null;
+}
+
+/** A page of all idempotency keys, in the order of their primary key, which serves it. Bounded also if few have a secret. */
+export async function selectIdempotencySecrets(
+  database: Database,
+  after: IdempotencyKeyRef | null,
+  limit: number,
+): Promise<IdempotencySecretRow[]> {
+  const statement = {
+    name: 'select-idempotency-secrets',
+    text: `
+      select account_id as "accountId", interface as "interfaceName", mutation, key,
+        secret_ciphertext as "secretCiphertext", record_id as "recordId"
+      from idempotency_key
+      where (account_id, mutation, key) > ($1, $2, $3)
+      order by account_id, mutation, key
+      limit $4`,
+    planning: 'in-index-order' as const,
+  };
+  return database.query<IdempotencySecretRow>(statement, [
+    after?.accountId ?? 0,
+    after?.mutation ?? '',
+    after?.key ?? '',
+    limit,
+  ]);
+}
+
+/**
+ * Replaces ciphertexts that are still the ones that were read. Passes over rows that others have locked, so it never waits
+ * and no one waits longer for it than its transaction takes. Served by idempotency_key_pkey.
+ *
+ * @returns the number of replaced ciphertexts
+ */
+export async function replaceIdempotencySecrets(
+  transaction: Transaction,
+  secrets: readonly { ref: IdempotencyKeyRef; read: Buffer; replacement: Buffer }[],
+): Promise<number> {
+  const statement = {
+    name: 'replace-idempotency-secrets',
+    text: `
+      with locked as (
+        select k.account_id, k.mutation, k.key, r.replacement
+        from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])
+          as r (account_id, mutation, key, read, replacement)
+        join idempotency_key k on k.account_id = r.account_id and k.mutation = r.mutation and k.key = r.key
+          and k.secret_ciphertext = r.read
+        for no key update of k skip locked
+      )
+      update idempotency_key k
+      set secret_ciphertext = l.replacement
+      from locked l
+      where k.account_id = l.account_id and k.mutation = l.mutation and k.key = l.key
+      returning k.account_id`,
+  };
+  const rows = await transaction.query(statement, [
+    secrets.map(({ ref }) => ref.accountId),
+    secrets.map(({ ref }) => ref.mutation),
+    secrets.map(({ ref }) => ref.key),
+    secrets.map(({ read }) => read),
+    secrets.map(({ replacement }) => replacement),
+  ]);
+  return rows.length;
 }

@@ -12,7 +12,7 @@ export { applyMigrations, migrate, type MigrateOptions, readMigrations } from '.
 export { describeWait, type LockHolder, type MigrationWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
-export { createSecretKeyRing, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
+export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export {
   createStore,

@@ -2,10 +2,18 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /** Encrypts secrets at rest with AES-256-GCM. A ring of several keys lets an operator replace a key while secrets still use it. */
 export interface SecretKeyRing {
+  /** The id of the key that encrypts. */
+  readonly currentKeyId: string;
   /** @param associatedData identifies the owner of the secret. Decryption needs the same value. */
   encrypt(secret: string, associatedData: string): Buffer;
   /** @throws {SecretUnreadableError} if the ciphertext was altered, has another owner or was encrypted with an unknown key */
   decrypt(ciphertext: Buffer, associatedData: string): string;
+}
+
+/** The id of the key that encrypted a secret. Null if the bytes are too short for a ciphertext. */
+export function secretKeyId(ciphertext: Buffer): string | null {
+  const ivStart = 1 + (ciphertext[0] ?? 0);
+  return ciphertext.length < ivStart + ivBytes + tagBytes ? null : ciphertext.toString('latin1', 1, ivStart);
 }
 
 /** A secret in the database cannot be decrypted. */
@@ -30,6 +38,8 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
   const [currentKeyId, currentKey] = first;
 
   return {
+    currentKeyId,
+
     encrypt(secret, associatedData) {
       // Not from an argument: a repeated IV would reveal the key stream.
       const iv = randomBytes(ivBytes);
@@ -41,11 +51,11 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
     },
 
     decrypt(ciphertext, associatedData) {
+      const keyId = secretKeyId(ciphertext);
+      if (keyId === null) throw new SecretUnreadableError('The encrypted secret is truncated.');
       const ivStart = 1 + (ciphertext[0] ?? 0);
       const tagStart = ivStart + ivBytes;
       const encryptedStart = tagStart + tagBytes;
-      if (ciphertext.length < encryptedStart) throw new SecretUnreadableError('The encrypted secret is truncated.');
-      const keyId = ciphertext.toString('latin1', 1, ivStart);
       const key = keys.get(keyId);
       if (key === undefined)
         throw new SecretUnreadableError(

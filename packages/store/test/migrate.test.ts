@@ -21,6 +21,7 @@ const allMigrations = [
   '0004-cost-buckets',
   '0005-rights-of-the-apps',
   '0006-audit-triggers',
+  '0007-secrets-rewrap',
 ];
 
 let database: TestDatabase;

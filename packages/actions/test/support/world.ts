@@ -50,6 +50,8 @@ export interface World {
   operator: Context;
   /** Has all rights. */
   superuser: Store;
+  /** With the login of a superuser. */
+  databaseUrl: string;
   sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   organizationId: string;
   lender: Account;
@@ -113,6 +115,7 @@ export async function createWorld(): Promise<World> {
     partnerApi,
     operator,
     superuser,
+    databaseUrl: database.databaseUrl,
     sql,
     organizationId: '',
     lender: nobody,
