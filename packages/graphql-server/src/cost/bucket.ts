@@ -10,6 +10,11 @@ export interface ThrottleStatus {
   restoreRate: number;
 }
 
+export interface BucketStatus extends ThrottleStatus {
+  /** The time until another point is available, if nothing is charged meanwhile. At least 1. */
+  nextPointMs: number;
+}
+
 export type Admission = { admitted: true; throttleStatus: ThrottleStatus } | Rejection;
 
 export interface Rejection {
@@ -27,7 +32,7 @@ export interface Rejection {
  */
 export interface CostBuckets {
   /** Returns the state of a client's bucket. */
-  status(clientId: string, limit: CostLimit): ThrottleStatus;
+  status(clientId: string, limit: CostLimit): BucketStatus;
   /**
    * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer.
    *

@@ -1,20 +1,20 @@
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
 
+/** Ends a turn. `occupiedMs` is the time for which it occupied the process. */
+export type EndTurn = (occupiedMs: number) => void;
+
 /**
- * Shares the process between the requests that occupy it for milliseconds. A client has at most one turn in each round of the event
- * loop, and rests after each, so that the requests of others, which take several rounds, come in between.
+ * Resolves when it is the client's turn to occupy the process for milliseconds. A client has one turn at a time, in another round of
+ * the event loop than the previous one, and rests after each, so that the requests of others, which take several rounds, come in
+ * between.
  */
-export interface ClientTurns {
-  /** Resolves when it is the client's turn. */
-  next(clientId: string): Promise<void>;
-  /** Call it at the end of a turn with the time for which the process was occupied. */
-  occupied(clientId: string, ms: number): void;
-}
+export type ClientTurns = (clientId: string) => Promise<EndTurn>;
 
 interface Client {
-  /** The last turn that a request waits for. */
+  /** Resolves when the last turn ends. */
   last: Promise<void>;
-  waiting: number;
+  /** Turns that have not ended. */
+  open: number;
   restsUntilMs: number;
 }
 
@@ -23,40 +23,36 @@ export function createClientTurns(rest: number): ClientTurns {
   /** The client that was used last is the last one. */
   const clients = new Map<string, Client>();
 
-  async function after(client: Client, previous: Promise<void>): Promise<void> {
-    await previous;
-    await nextRound();
-    const restMs = client.restsUntilMs - performance.now();
-    if (restMs > 0) await sleep(restMs);
-  }
-
-  function forgetFirst(): void {
-    const nowMs = performance.now();
-    for (const [clientId, { waiting, restsUntilMs }] of clients) {
-      if (waiting > 0 || restsUntilMs > nowMs) return;
-      clients.delete(clientId);
-    }
-  }
-
   function clientOf(clientId: string): Client {
-    const client = clients.get(clientId) ?? { last: Promise.resolve(), waiting: 0, restsUntilMs: -Infinity };
+    const client = clients.get(clientId) ?? { last: Promise.resolve(), open: 0, restsUntilMs: -Infinity };
     clients.delete(clientId);
     clients.set(clientId, client);
     return client;
   }
 
-  return {
-    async next(clientId) {
-      forgetFirst();
-      const client = clientOf(clientId);
-      const turn = after(client, client.last);
-      client.last = turn;
-      client.waiting += 1;
-      await turn;
-      client.waiting -= 1;
-    },
-    occupied(clientId, ms) {
-      clientOf(clientId).restsUntilMs = performance.now() + ms * rest;
-    },
+  function forgetFirst(): void {
+    const nowMs = performance.now();
+    for (const [clientId, { open, restsUntilMs }] of clients) {
+      if (open > 0 || restsUntilMs > nowMs) return;
+      clients.delete(clientId);
+    }
+  }
+
+  return async (clientId) => {
+    forgetFirst();
+    const client = clientOf(clientId);
+    const previous = client.last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    client.last = promise;
+    client.open += 1;
+    await previous;
+    await nextRound();
+    const restMs = client.restsUntilMs - performance.now();
+    if (restMs > 0) await sleep(restMs);
+    return (occupiedMs) => {
+      client.open -= 1;
+      client.restsUntilMs = performance.now() + occupiedMs * rest;
+      resolve();
+    };
   };
 }

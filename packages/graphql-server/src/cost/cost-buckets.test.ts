@@ -352,8 +352,8 @@ describe('deduct', () => {
     await buckets.charge('a', limit, 1);
     buckets.deduct('a', limit, 900);
     await settled();
-    expect(buckets.status('a', limit).currentlyAvailable).toBe(0);
-    // 301 points are missing for the debt of 601 - 300, and 1 more.
+    // The header of the response has t=4.
+    expect(buckets.status('a', limit)).toMatchObject({ currentlyAvailable: 0, nextPointMs: (900 - 299 + 1) * 5 });
     expect(await buckets.charge('a', limit, 1)).toMatchObject({ admitted: false, retryAfterMs: (900 - 299 + 1) * 5 });
     shared.points += 600;
     pass(3_000);

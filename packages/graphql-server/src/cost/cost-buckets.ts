@@ -263,7 +263,10 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   return {
     status(clientId, limit) {
       const nowMs = monotonicMs();
-      return throttleStatusOf(clientOf(clientId, limit, nowMs), nowMs);
+      const client = clientOf(clientId, limit, nowMs);
+      const status = throttleStatusOf(client, nowMs);
+      const nextPointMs = msUntilAvailable(client, status.currentlyAvailable + 1, nowMs, processes);
+      return { ...status, nextPointMs };
     },
 
     async charge(clientId, limit, points, retryPoints = points): Promise<Admission> {

@@ -1,4 +1,4 @@
-import type { ThrottleStatus } from './bucket.ts';
+import type { BucketStatus } from './bucket.ts';
 
 /** The name of the limit in the contracts, and of the policy in the headers. */
 export const costLimitName = 'clientCostPoints';
@@ -8,11 +8,10 @@ export const costLimitName = 'clientCostPoints';
  * unit for cost points, so `qu` is omitted. `q` points per `w` seconds are what the bucket regains, rounded down. `t` is the time
  * until there are more points than `r`; a full bucket has none.
  */
-export function rateLimitHeaders(status: ThrottleStatus): Readonly<Record<string, string>> {
-  const { maximumAvailable, currentlyAvailable, restoreRate } = status;
+export function rateLimitHeaders(status: BucketStatus): Readonly<Record<string, string>> {
+  const { maximumAvailable, currentlyAvailable, restoreRate, nextPointMs } = status;
   const windowSeconds = Math.ceil(maximumAvailable / restoreRate);
-  // A bucket regains at least a point in a second.
-  const reset = currentlyAvailable < maximumAvailable ? ';t=1' : '';
+  const reset = currentlyAvailable < maximumAvailable ? `;t=${Math.ceil(nextPointMs / 1000)}` : '';
   return {
     'RateLimit-Policy': `"${costLimitName}";q=${maximumAvailable};w=${windowSeconds}`,
     RateLimit: `"${costLimitName}";r=${currentlyAvailable}${reset}`,

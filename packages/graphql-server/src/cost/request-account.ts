@@ -1,6 +1,6 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { CostAccount } from '../operation/operation-runner.ts';
-import type { CostBuckets, ThrottleStatus } from './bucket.ts';
+import type { BucketStatus, CostBuckets } from './bucket.ts';
 import type { ClientTurns } from './client-turns.ts';
 import { rateLimitedError } from './rate-limited-error.ts';
 import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
@@ -13,7 +13,7 @@ export interface RequestAccount extends CostAccount {
   deductFailure(bodyBytes: number): void;
   /** Whether the request was refused because the client has too few points. */
   readonly isRefused: boolean;
-  status(): ThrottleStatus;
+  status(): BucketStatus;
 }
 
 export function openRequestAccount(
@@ -41,8 +41,7 @@ export function openRequestAccount(
       const rejection = buckets.knownRejection(clientId, costLimit, 1);
       if (rejection !== null) refuse('request', 1, rejection);
     },
-    turn: () => turns.next(clientId),
-    occupied: (ms) => turns.occupied(clientId, ms),
+    turn: () => turns(clientId),
     chargeReading: (points) => charge('document', points, points),
     chargeOperation: (price, paid) => charge('operation', price - paid, price),
     deduct: (points) => buckets.deduct(clientId, costLimit, points),

@@ -1,6 +1,7 @@
 import { type DocumentNode, execute as interpret, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { ThrottleStatus } from '../cost/bucket.ts';
+import type { EndTurn } from '../cost/client-turns.ts';
 import type { Pricing } from '../cost/operation-price.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { createOperationExecutor } from '../execution/execute-operation.ts';
@@ -31,9 +32,7 @@ export interface OperationRequest extends Parameters {
 /** The bucket of the client of a request. */
 export interface CostAccount {
   /** Resolves when the client may occupy the process with a new document. */
-  turn(): Promise<void>;
-  /** Call it with the time for which the document has occupied the process. */
-  occupied(ms: number): void;
+  turn(): Promise<EndTurn>;
   /** @throws {RequestError} if the bucket holds fewer points. */
   chargeReading(points: number): Promise<void>;
   /**
@@ -45,6 +44,11 @@ export interface CostAccount {
   /** Takes points even if the bucket holds fewer. */
   deduct(points: number): void;
   refund(points: number): ThrottleStatus;
+}
+
+interface PaidDocument {
+  document: DocumentNode;
+  paid: number;
 }
 
 export interface OperationResult {
@@ -107,30 +111,32 @@ export function createOperationRunner(
   const execute = createOperationExecutor(schema, limits);
   const documents = createDocuments(schema, limits);
 
-  /** Reads a document for which `paid` points were charged. */
-  function readPaid(query: string, paid: number, context: object, account: CostAccount): DocumentNode {
-    const startMs = performance.now();
-    const reading = documents.read(query, () => getEnveloped(context));
-    account.occupied(performance.now() - startMs);
-    if (reading.isNew) onParsed(reading.isValid);
-    if (reading.isValid) return reading.document;
-    if (reading.isNew) account.deduct(rejectionCost(Buffer.byteLength(query), limits) - paid);
-    throw reading.error;
+  /** Reads a document that is not cached. `paid` are the points charged for it. */
+  async function readNew(query: string, context: object, account: CostAccount): Promise<PaidDocument> {
+    const endTurn = await account.turn();
+    let occupiedMs = 0;
+    try {
+      const known = documents.find(query); // another request with the same document came first
+      if (known) return { document: known, paid: 0 };
+      const bytes = Buffer.byteLength(query);
+      const paid = readingCost(bytes, limits);
+      await account.chargeReading(paid);
+      const startMs = performance.now();
+      const reading = documents.read(query, () => getEnveloped(context));
+      occupiedMs = performance.now() - startMs;
+      if (reading.isNew) onParsed(reading.isValid);
+      if (reading.isValid) return { document: reading.document, paid };
+      if (reading.isNew) account.deduct(rejectionCost(bytes, limits) - paid);
+      throw reading.error;
+    } finally {
+      endTurn(occupiedMs);
+    }
   }
 
   return {
     async run({ query, variables, operationName, bodyBytes }, context, account) {
-      let document = documents.find(query);
-      let paid = 0;
-      if (!document) {
-        await account.turn();
-        document = documents.find(query); // another request with the same document may have come first
-      }
-      if (!document) {
-        paid = readingCost(Buffer.byteLength(query), limits);
-        await account.chargeReading(paid);
-        document = readPaid(query, paid, context, account);
-      }
+      const cached = documents.find(query);
+      const { document, paid } = cached ? { document: cached, paid: 0 } : await readNew(query, context, account);
       const operation = selectOperation(document, operationName);
       const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, variables);
       const least = bodyCost(bodyBytes, limits);
