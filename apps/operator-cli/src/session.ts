@@ -1,14 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
-import { createSecretKeyRing, createStore, describeWait, migrate, type SecretKeyRing } from '@deedwire/store';
+import {
+  createSecretKeyRing,
+  createStore,
+  describeWait,
+  migrate,
+  pendingMigrations,
+  type SecretKeyRing,
+  type Store,
+} from '@deedwire/store';
 import { type Config, readOperatorConfig } from './config.ts';
 import { findDatabaseUrl } from './database-url.ts';
 import type { Shell } from './shell.ts';
 
 const applicationName = 'deedwire-operator';
 
-/** Runs one action and closes the connections. */
+/**
+ * Runs one action and closes the connections.
+ *
+ * @throws {Error} if the database lacks migrations of this build
+ */
 export async function withContext<Result>(
   { env, stderr }: Shell,
   work: (context: OperatorContext, config: Config) => Promise<Result>,
@@ -28,6 +40,7 @@ export async function withContext<Result>(
     },
   });
   try {
+    await checkMigrations(store);
     const context: OperatorContext = {
       store,
       gidNamespace: config.GID_NAMESPACE,
@@ -52,6 +65,15 @@ export function readSecretKeys({ env }: Shell): SecretKeyRing {
     throw new Error('This command needs the keys of webhook secrets. Set WEBHOOK_SECRET_KEYS as for the apps.');
   }
   return createSecretKeyRing(keys);
+}
+
+/** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
+async function checkMigrations(store: Store): Promise<void> {
+  const pending = await pendingMigrations(store);
+  if (pending.length === 0) return;
+  throw new Error(
+    `The database lacks migrations: ${pending.join(', ')}. Run \`deedwire-operator database migrate\` first.`,
+  );
 }
 
 /** A container can run as a user without a name. */

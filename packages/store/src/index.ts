@@ -8,7 +8,7 @@ export {
   MigrationMissingError,
   StoreUnavailableError,
 } from './errors.ts';
-export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
+export { applyMigrations, migrate, type MigrateOptions, pendingMigrations, readMigrations } from './migrate.ts';
 export { describeWait, type LockHolder, type MigrationWait } from './migration-wait.ts';
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';

@@ -1,7 +1,8 @@
-import { startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
+import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { succeed } from '../support/command.ts';
 import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 import { checkOutLastRelease, type Release } from '../support/last-release.ts';
@@ -26,6 +27,8 @@ afterAll(async () => {
   await release.remove();
 });
 
+const keyIdOf = ({ apiKey }: { apiKey: string }) => apiKey.split('_')[2] ?? '';
+
 /** The partitions of webhook_event: how many are older than 40 days, and how many begin after today. */
 async function partitions(): Promise<{ old: number; ahead: number } | undefined> {
   const [row] = await system.observer.run(`
@@ -47,6 +50,54 @@ test('migrations delay the apps of the last release, and fail no request of thei
   const { accepted } = await expectAllDelivered(system, await load.stop());
   expect(accepted).toBeGreaterThan(100);
 });
+
+test(
+  'each change by the commands of the last release has one entry, with login and operator',
+  { timeout },
+  async () => {
+    const login = 'ada_of_the_last_release';
+    const env = { DATABASE_URL: await createLogin(server.url, login, 'operator'), OPERATOR_NAME: 'ada' };
+    const main = 'apps/operator-cli/src/main.ts';
+    const operate = async (...command: string[]) => {
+      const nodeArguments = ['--conditions=deedwire-source', main, ...command, '--json'];
+      return JSON.parse(await succeed(process.execPath, nodeArguments, { cwd: release.folder, env }));
+    };
+
+    const organization = await operate('organization', 'create', '--name', 'Harbour');
+    const lender = await operate('lender', 'create', '--organization', organization.id, '--name', 'Northwind');
+    await operate('lender', 'update', lender.id, '--name', 'Northwind BS');
+    const issued = await operate('credential', 'issue', '--interface', 'lender', '--account', lender.id);
+    const { clientId } = issued;
+    await operate('client', 'pin', clientId, '--schema-version', '2027-02-01');
+    await operate('client', 'set-limit', clientId, '--maximum', '5000', '--restore-rate', '500');
+    const rotated = await operate('credential', 'rotate', keyIdOf(issued));
+    await operate('credential', 'expire', keyIdOf(issued));
+    await operate('credential', 'revoke', keyIdOf(rotated));
+
+    const entries = await system.observer.run(
+      `select actor, action, subject, details ->> 'command' as command from audit_entry where login = $1 order by at, number`,
+      [login],
+    );
+    const accountSubject = lender.id.slice('gid://service/'.length);
+    expect(entries.map(({ actor, action, subject, command }) => [actor, action, subject, command])).toEqual([
+      ['ada', 'organization.create', organization.id, null],
+      ['ada', 'lender.create', accountSubject, 'lender.create'],
+      ['ada', 'lender.update', accountSubject, 'lender.update'],
+      ['ada', 'client.create', clientId, 'credential.issue'],
+      ['ada', 'credential.issue', keyIdOf(issued), 'credential.issue'],
+      ['ada', 'client.pin', clientId, 'client.pin'],
+      ['ada', 'client.set-limit', clientId, 'client.set-limit'],
+      ['ada', 'credential.expire', keyIdOf(issued), 'credential.rotate'],
+      ['ada', 'credential.issue', keyIdOf(rotated), 'credential.rotate'],
+      ['ada', 'credential.expire', keyIdOf(issued), 'credential.expire'],
+      ['ada', 'credential.revoke', keyIdOf(rotated), 'credential.revoke'],
+    ]);
+    // It also lists the changes of an operator without a command.
+    await system.observer.run(`update account set name = 'Northwind' where id = $1`, [lender.id.split('/').at(-1)]);
+    const [latest] = await operate('audit', 'list', '--limit', '1');
+    expect(latest).toMatchObject({ actor: null, action: 'lender.update', accountId: lender.id });
+  },
+);
 
 test('a worker of the last release creates partitions, and one of this build drops them', { timeout }, async () => {
   await system.observer.run(`

@@ -274,8 +274,22 @@ describe('the database connection', () => {
     await superuser.close();
   });
 
-  test('applies missing migrations once', async () => {
+  test('refuses other commands until the migrations are applied, and applies them once', async () => {
     const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+    const early = await callOperator(
+      { DATABASE_URL: empty.databaseUrl },
+      'organization',
+      'create',
+      '--name',
+      'Harbour',
+    );
+    expect(early).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^error: The database lacks migrations: 0001-\S+, .*\. Run `deedwire-operator database migrate` first\.\n$/,
+      ),
+    });
     const first = await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');
     expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
     expect((await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate')).stdout).toBe(
