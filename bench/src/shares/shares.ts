@@ -19,7 +19,7 @@ interface SharesPlan {
   pauseMs: number;
 }
 
-const full: SharesPlan = { rounds: 5, roundMs: 10_000, warmUpMs: 5_000, pauseMs: 10_000 };
+const full: SharesPlan = { rounds: 5, roundMs: 10_000, warmUpMs: 5_000, pauseMs: 20_000 };
 const short: SharesPlan = { rounds: 2, roundMs: 500, warmUpMs: 200, pauseMs: 0 };
 
 export const shares: Bench = {

@@ -142,17 +142,17 @@ describe('with --quick --json', { timeout: timeoutMs }, () => {
   it('shares measures a client beside each attack', async () => {
     const latency = { requests: positive, p50Ms: positive, p99Ms: positive };
     const atMost200 = expect.toSatisfy((value: unknown) => Number(value) <= 200);
-    const round = {
-      alone: latency,
-      beside: latency,
-      p99Ratio: positive,
-      attack: { opened: positive, open: atMost200 },
-    };
+    const measured = { alone: latency, beside: latency, p99Ratio: positive };
+    const connections = { ...measured, attack: { opened: positive, open: atMost200 } };
+    const documents = ['invalid', 'inputs', 'overlap', 'fragments', 'comment', 'expensive'];
     expect(await reportOf('shares')).toMatchObject({
       bench: 'shares',
       quick: true,
       machine,
-      attacks: ['connections'].map((name) => ({ name, p99Ratio: positive, rounds: [round, round] })),
+      attacks: [
+        { name: 'connections', p99Ratio: positive, rounds: [connections, connections] },
+        ...documents.map((name) => ({ name, p99Ratio: positive, rounds: [measured, measured] })),
+      ],
     });
   });
 
