@@ -1,6 +1,7 @@
 /** `pnpm release`: publishes and tags the packages whose versions the registry does not have. */
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openRegistry, release, ReleaseError } from '../tools/release/src/index.ts';
+import { openRegistry, packRelease, release, ReleaseError } from '../tools/release/src/index.ts';
 
 const help = `Usage: pnpm release [options]
 
@@ -10,6 +11,8 @@ apps. If the command is interrupted, run it again to complete the release. It do
 
 Options:
   --dry-run        build and check everything, but publish and tag nothing
+  --pack FOLDER    build, check and pack everything into a folder, and print the SHA-256 of its release.json, for a job
+                   that publishes it: node scripts/publish-release.ts --help
   --registry URL   use this registry instead of the one in npm's configuration
   --help           show this help
 
@@ -17,11 +20,17 @@ In a GitHub workflow with the permission \`id-token: write\`, packages are publi
 Exit codes: 0 success, 1 a check or a step failed, 2 invalid usage.
 `;
 
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 async function main(): Promise<number> {
   let options;
   try {
     const flag = { type: 'boolean' } as const;
-    options = parseArgs({ options: { 'dry-run': flag, help: flag, registry: { type: 'string' } } }).values;
+    options = parseArgs({
+      options: { 'dry-run': flag, help: flag, pack: { type: 'string' }, registry: { type: 'string' } },
+    }).values;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
     return 2;
@@ -30,13 +39,18 @@ async function main(): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  await release({
-    registry: openRegistry(options.registry ?? null),
-    dryRun: options['dry-run'] === true,
-    // GitHub sets it for jobs that can request an identity token.
-    provenance: process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined,
-    say: (line) => void process.stdout.write(`${line}\n`),
-  });
+  const registryUrl = options.registry ?? null;
+  const registry = openRegistry(registryUrl);
+  if (options.pack !== undefined) {
+    // The job that publishes has provenance; this one only checks that it can.
+    const provenance = process.env['GITHUB_ACTIONS'] === 'true';
+    const sha256 = await packRelease(resolve(options.pack), { registry, provenance, say });
+    if (sha256 !== null) say(sha256);
+    return 0;
+  }
+  // GitHub sets it for jobs that can request an identity token.
+  const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;
+  await release({ registry, registryUrl, dryRun: options['dry-run'] === true, provenance, say });
   return 0;
 }
 

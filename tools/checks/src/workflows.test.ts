@@ -15,8 +15,8 @@ function jobsOf(text: string): [name: string, lines: string][] {
 
 test('the repository has these workflows and jobs', () => {
   expect(workflows.map(({ name, text }) => [name, jobsOf(text).map(([job]) => job)])).toEqual([
-    ['ci.yml', ['test']],
-    ['release.yml', ['test', 'version', 'publish']],
+    ['ci.yml', ['test', 'dependencies']],
+    ['release.yml', ['test', 'version', 'pack', 'publish', 'tag']],
   ]);
 });
 
@@ -38,7 +38,22 @@ describe.each(workflows)('$name', ({ text }) => {
   });
 });
 
-test('only the publishing job can request an identity token', () => {
-  const named = workflows.flatMap(({ text }) => jobsOf(text)).filter(([, lines]) => lines.includes('id-token: write'));
-  expect(named.map(([job]) => job)).toEqual(['publish']);
+const jobs = workflows.flatMap(({ text }) => jobsOf(text));
+const linesOf = (name: string): string => jobs.find(([job]) => job === name)?.[1] ?? '';
+
+test('only the publishing job can request an identity token, and reviewers have to agree', () => {
+  expect(jobs.filter(([, lines]) => lines.includes('id-token: write')).map(([job]) => job)).toEqual(['publish']);
+  expect(linesOf('publish')).toContain('\n    environment: release\n');
+});
+
+test('a job that publishes or pushes a release runs no code of a dependency', () => {
+  const writing = jobs.filter(([, lines]) => /: write\n/.test(lines)).map(([job]) => job);
+  expect(writing).toEqual(['version', 'publish', 'tag']);
+  for (const job of ['publish', 'tag']) expect(linesOf(job)).not.toMatch(/\b(?:pnpm|npx|npm (?:ci|install)|turbo)\b/);
+  expect(linesOf('pack')).toContain('    permissions:\n      contents: read\n    outputs:');
+});
+
+test('no command has a token among its arguments', () => {
+  const commands = jobs.flatMap(([, lines]) => lines.split('\n').filter((line) => !/^\s+[A-Z_]+: /.test(line)));
+  expect(commands.filter((line) => /\btoken\b.*@|x-access-token|secrets\.|github\.token/i.test(line))).toEqual([]);
 });

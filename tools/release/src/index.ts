@@ -11,6 +11,6 @@ export {
   type ReleaseRecords,
   type SubjectRecord,
 } from './release-record.ts';
-export { release } from './publish.ts';
+export { packRelease, release } from './publish.ts';
 export { openRegistry } from './registry.ts';
 export { ReleaseError } from './release-error.ts';

@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwire/checks';
 import { differsFromReleased } from './contract-files.ts';
 import { allTags, dayOfCommit, git } from './git.ts';
-import { planRelease, tagOf, type ReleasePlan } from './plan.ts';
+import { integrityOf, type PackedRelease, writePackedRelease } from './packed-release.ts';
+import { planRelease, type ReleasePlan } from './plan.ts';
+import { publishPacked } from './publish-packed.ts';
 import type { Registry } from './registry.ts';
 import { ReleaseError } from './release-error.ts';
 import { distTagOf, predecessorOf } from './release-line.ts';
@@ -12,13 +14,18 @@ import { findUnserved } from './served-by.ts';
 import { lint, pack, type Tarball } from './tarball.ts';
 import { pendingChangesets, readWorkspacePackages, type WorkspacePackage } from './workspace-packages.ts';
 
-export interface ReleaseOptions {
+export interface PackOptions {
   registry: Registry;
-  /** Build and check everything, but publish and tag nothing. */
-  dryRun: boolean;
-  /** Publish with npm provenance. */
+  /** Check that the registry will accept provenance. */
   provenance: boolean;
   say: (line: string) => void;
+}
+
+export interface ReleaseOptions extends PackOptions {
+  /** The URL of the registry. Null for the one in npm's configuration. */
+  registryUrl: string | null;
+  /** Build and check everything, but publish and tag nothing. */
+  dryRun: boolean;
 }
 
 /**
@@ -27,31 +34,106 @@ export interface ReleaseOptions {
  *
  * @throws {ReleaseError} if a check fails. Nothing has been published.
  */
-export async function release({ registry, dryRun, provenance, say }: ReleaseOptions): Promise<void> {
+export async function release({ registryUrl, dryRun, ...options }: ReleaseOptions): Promise<void> {
+  const { say, provenance } = options;
   await refuseUnversioned(dryRun);
-  const packages = readWorkspacePackages(workspaceRoot);
-  const published = await lookUp(registry, packages);
-  const plan = planRelease(packages, { published, tags: await allTags(workspaceRoot) });
-  if (plan.publish.length === 0 && plan.tag.length === 0) return say('Everything is released.');
-  rejectUnreleasable(plan, provenance);
-
   const folder = await mkdtemp(join(tmpdir(), 'release-'));
   try {
-    await checkAgainstPublished(plan.publish, published, registry, join(folder, 'published'));
-    await rejectUnserved(plan, packages);
-    // Last, because it takes longer than the other checks together.
-    const tarballs = await makeTarballs(plan.publish, folder);
-    const left = new Set(plan.tag);
-    for (const { of, file } of tarballs) {
-      const distTag = distTagOf(of.version, published.get(of.name) ?? []);
-      if (!dryRun) await registry.publish(file, { provenance, distTag });
-      say(`${dryRun ? 'would publish' : 'published'} ${tagOf(of)}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
-      if (left.delete(of)) await tag(of, dryRun, say);
+    const packed = await packInto(folder, options);
+    if (packed === null) return;
+    const left = new Set(packed.tags.map(nameAndVersion));
+    if (dryRun) {
+      for (const of of packed.packages)
+        say(`would publish ${nameAndVersion(of)}${of.distTag === 'latest' ? '' : ` as ${of.distTag}`}`);
+      for (const each of left) say(`would tag ${each}`);
+      return;
     }
-    for (const each of left) await tag(each, dryRun, say);
+    await publishPacked(packed, {
+      folder,
+      registry: registryUrl,
+      provenance,
+      say,
+      async onPublished(of) {
+        if (left.delete(nameAndVersion(of))) await tag(nameAndVersion(of), say);
+      },
+    });
+    for (const each of left) await tag(each, say);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/**
+ * Checks, builds and packs what the registry does not have, for a job that publishes it without running any other code. Writes
+ * the tarballs, `release.json` and a bill of materials of each app into an empty folder.
+ *
+ * @returns the SHA-256 of `release.json`. Null if everything is released, and nothing was written.
+ * @throws {ReleaseError} if a check fails
+ */
+export async function packRelease(folder: string, options: PackOptions): Promise<string | null> {
+  await refuseUnversioned(false);
+  await mkdir(folder, { recursive: true });
+  const existing = await readdir(folder);
+  if (existing.length > 0) throw new ReleaseError(`${folder} is not empty. Name a folder that does not exist.`);
+  const packed = await packInto(folder, options);
+  if (packed === null) return null;
+  await writeBillsOfMaterials(folder);
+  return writePackedRelease(folder, packed);
+}
+
+/** Writes the tarballs only. Returns null if everything is released. */
+async function packInto(folder: string, { registry, provenance, say }: PackOptions): Promise<PackedRelease | null> {
+  const packages = readWorkspacePackages(workspaceRoot);
+  const published = await lookUp(registry, packages);
+  const plan = planRelease(packages, { published, tags: await allTags(workspaceRoot) });
+  if (plan.publish.length === 0 && plan.tag.length === 0) {
+    say('Everything is released.');
+    return null;
+  }
+  rejectUnreleasable(plan, provenance);
+  await withTemporaryFolder((downloads) => checkAgainstPublished(plan.publish, published, registry, downloads));
+  await rejectUnserved(plan, packages);
+  // Last, because it takes longer than the other checks together.
+  const tarballs = await makeTarballs(plan.publish, folder);
+  return {
+    commit: (await git(workspaceRoot, 'rev-parse', 'HEAD')).trim(),
+    packages: await Promise.all(
+      tarballs.map(async ({ of: { name, version }, file }) => ({
+        name,
+        version,
+        file: basename(file),
+        integrity: await integrityOf(file),
+        distTag: distTagOf(version, published.get(name) ?? []),
+      })),
+    ),
+    tags: plan.tag.map(({ name, version, kind }) => ({ name, version, isPublished: kind === 'public' })),
+  };
+}
+
+/** In the CycloneDX format, one for each app. */
+async function writeBillsOfMaterials(folder: string): Promise<void> {
+  const sbom = ['sbom', '--split', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod'];
+  const { succeeded, output } = await run('pnpm', [
+    '--filter',
+    './apps/*',
+    ...sbom,
+    '--out',
+    join(folder, '%s-%v.cdx.json'),
+  ]);
+  if (!succeeded) throw new ReleaseError(`Could not write the bills of materials:\n${output.trim()}`);
+}
+
+async function withTemporaryFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'release-'));
+  try {
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function nameAndVersion({ name, version }: { name: string; version: string }): string {
+  return `${name}@${version}`;
 }
 
 /** A release must come from a commit without pending changesets. */
@@ -124,7 +206,6 @@ async function checkAgainstPublished(
   registry: Registry,
   folder: string,
 ): Promise<void> {
-  await mkdir(folder);
   const downloads = packages.flatMap(({ name, version }) => {
     const predecessor = predecessorOf(version, published.get(name) ?? []);
     return predecessor === null ? [] : [registry.download(name, predecessor, folder)];
@@ -140,7 +221,7 @@ async function checkAgainstPublished(
     );
 }
 
-async function tag(of: WorkspacePackage, dryRun: boolean, say: (line: string) => void): Promise<void> {
-  if (!dryRun) await git(workspaceRoot, 'tag', '--annotate', '--message', tagOf(of), tagOf(of));
-  say(`${dryRun ? 'would tag' : 'tagged'} ${tagOf(of)}`);
+async function tag(name: string, say: (line: string) => void): Promise<void> {
+  await git(workspaceRoot, 'tag', '--annotate', '--message', name, name);
+  say(`tagged ${name}`);
 }

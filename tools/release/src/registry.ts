@@ -2,19 +2,12 @@ import { join } from 'node:path';
 import { run, type ToolResult } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
 
-export interface PublishOptions {
-  provenance: boolean;
-  /** The dist-tag that names the version afterwards. */
-  distTag: string;
-}
-
-/** The npm registry, accessed through pnpm and npm and their configuration. */
+/** What the npm registry has, read through pnpm and npm and their configuration. */
 export interface Registry {
   /** The published versions of a package. */
   versionsOf(name: string): Promise<string[]>;
   /** Downloads a tarball into a folder and returns its path. */
   download(name: string, version: string, folder: string): Promise<string>;
-  publish(tarball: string, options: PublishOptions): Promise<void>;
 }
 
 /** @param url null for the registry in npm's configuration */
@@ -47,13 +40,6 @@ export function openRegistry(url: string | null): Registry {
       const [packed]: { filename: string }[] = succeeded ? JSON.parse(stdout) : [];
       if (packed === undefined) throw new ReleaseError(`Could not download ${name}@${version}:\n${output.trim()}`);
       return join(folder, packed.filename);
-    },
-
-    async publish(tarball, { provenance, distTag }) {
-      const flag = provenance ? '--provenance' : '--no-provenance';
-      const options = ['--access', 'public', '--ignore-scripts', '--tag', distTag, flag];
-      const { succeeded, output } = await npm('publish', tarball, ...options);
-      if (!succeeded) throw new ReleaseError(`Could not publish ${tarball}:\n${output.trim()}`);
     },
   };
 }

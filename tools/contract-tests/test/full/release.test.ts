@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { convertReferral } from '@deedwire/actions';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { succeed } from '../support/command.ts';
 import { createConsumers, type ConsumerProject, type Consumers } from '../support/consumer-project.ts';
 import { publishedPackages } from '../support/installed-packages.ts';
 import { findNode20 } from '../support/node-20.ts';
@@ -243,11 +247,43 @@ describe('a fix of an older major', () => {
     expect(third.get(name)).toBe('2.0.0');
     // The receiver depends on the package, so it gets a new version with the new range.
     const receiver = '@deedwire/webhook-receiver';
-    expect(linesOf(await release(), 'published')).toEqual([
+
+    // As the release workflow does it: one job packs, and another one, without dependencies, publishes and tags.
+    const packed = join(await workspace.scratchFolder(), 'release');
+    const sha256 = linesOf(await release('--pack', packed)).at(-1) ?? '';
+    const files = await readdir(packed);
+    expect(files.filter((file) => file.endsWith('.cdx.json'))).toHaveLength(apps.length);
+    expect(files.filter((file) => file.endsWith('.tgz'))).toHaveLength(2);
+
+    // Not below `node_modules`, where Node runs no TypeScript.
+    const bare = await mkdtemp(join(tmpdir(), 'deedwire-bare-'));
+    await workspace.git('clone', '--quiet', workspace.folder, bare);
+    const publish = (...options: string[]): Promise<string> =>
+      succeed('node', ['scripts/publish-release.ts', packed, '--registry', registry.url, ...options], {
+        cwd: bare,
+        env: workspace.env,
+      });
+    await expect(publish('--sha256', sha256.replace(/./, 'x'))).rejects.toThrow(`has the SHA-256 ${sha256}, not x`);
+    const tarball = join(packed, files.find((file) => file.includes('webhook-signing')) ?? '');
+    const original = await readFile(tarball);
+    await writeFile(tarball, Buffer.concat([original, Buffer.from('\n')]));
+    await expect(publish('--sha256', sha256)).rejects.toThrow('differs from release.json');
+    expect(await publish('--sha256', sha256, '--tag').catch(String)).toContain('differs from release.json');
+    expect(await registry.distTagsOf(name)).toEqual({ latest: first.get(name) });
+    await writeFile(tarball, original);
+
+    expect(linesOf(await publish('--sha256', sha256))).toEqual([
       `published ${receiver}@${third.get(receiver)}`,
       `published ${name}@2.0.0`,
     ]);
+    expect(await publish('--sha256', sha256)).toContain(`${name}@2.0.0 is already published\n`);
     expect(await registry.distTagsOf(name)).toEqual({ latest: '2.0.0' });
+    await succeed('git', ['config', 'user.name', 'Tester'], { cwd: bare });
+    await succeed('git', ['config', 'user.email', 'tester@example.com'], { cwd: bare });
+    expect(await publish('--sha256', sha256, '--tag')).toContain(`tagged ${name}@2.0.0\n`);
+    await succeed('git', ['push', '--quiet', 'origin', '--tags'], { cwd: bare });
+    await rm(bare, { recursive: true });
+    expect(await release()).toBe('Everything is released.\n');
   });
 
   test('`pnpm release` publishes the fix from the tag of the older major, and `latest` stays', async () => {
