@@ -207,7 +207,7 @@ describe('pipelined requests', () => {
     expect(started).toEqual(Array.from({ length: count }, (_, index) => `/${index}`));
   });
 
-  test('all run once one of them had a valid key', async () => {
+  test('run 64 at a time once one of them had a valid key', async () => {
     const gate = Promise.withResolvers<void>();
     const started: (string | undefined)[] = [];
     const { port } = await start(async (request, context) => {
@@ -218,7 +218,7 @@ describe('pipelined requests', () => {
     });
     const { socket, received } = await open(port);
     socket.write(many(100));
-    await expect.poll(() => started).toHaveLength(100);
+    await expect.poll(() => started).toHaveLength(64);
     gate.resolve();
     await expect.poll(() => served(received())).toBe(100);
     socket.write(get('next'));

@@ -22,6 +22,8 @@ export interface HttpLimits {
   connectionsPerClient: number;
   /** Requests of a connection that are handled at the same time as long as none of them had a valid API key. */
   requestsBeforeKey: number;
+  /** Requests of a connection that are handled at the same time once one of them had a valid API key. */
+  requestsWithKey: number;
 }
 
 export const httpLimits: HttpLimits = {
@@ -37,4 +39,6 @@ export const httpLimits: HttpLimits = {
   connectionsPerAddress: 100,
   connectionsPerClient: 200,
   requestsBeforeKey: 8,
+  // Enough for a client that sends requests without waiting for responses, and a bound on what they keep in memory.
+  requestsWithKey: 64,
 };

@@ -92,7 +92,7 @@ interface Requests {
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { handle, renderRefusal, limits, trustedProxies, logger } = options;
-  const { socketTimeout, requestsPerConnection, requestsBeforeKey, ...others } = limits;
+  const { socketTimeout, requestsPerConnection, requestsBeforeKey, requestsWithKey, ...others } = limits;
   const { connections: _, connectionsPerAddress, connectionsPerClient, ...nodeOptions } = others;
   // The check of the Host header is ours, because Node's own response to it has no body.
   const server = createServer({ ...nodeOptions, requireHostHeader: false }).setTimeout(socketTimeout);
@@ -143,7 +143,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       latest: undefined,
       running: 0,
       isClosing: false,
-      queue: createRequestQueue(socket, () => connection.isAuthenticated || opened.running < requestsBeforeKey),
+      queue: createRequestQueue(
+        socket,
+        () => opened.running < (connection.isAuthenticated ? requestsWithKey : requestsBeforeKey),
+      ),
     };
     requestsOf.set(socket, opened);
     return opened;
