@@ -1,4 +1,4 @@
-import { connect, untilBlocked } from '@deedwire/testing';
+import { connect, patientTimeouts, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
 import { insertLateSuccesses } from '../../src/dispatch/sql/insert-late-successes.ts';
@@ -154,10 +154,10 @@ test('renewals do not wait for four settlers whose commits take 15 ms', async ()
   await world.admin.run('alter table webhook_worker set (autovacuum_enabled = false)');
   const workerId = await world.addWorker();
   const storage = world.storageOf(() => workerId);
-  const url = new URL(await world.database.urlFor('webhook_worker'));
   // A renewal that waits for a lock fails.
-  url.searchParams.set('options', '-c lock_timeout=1');
-  const renewalStore = createWorkerStore(url.toString());
+  const renewalStore = createWorkerStore(await world.database.urlFor('webhook_worker'), {
+    timeouts: { ...patientTimeouts, lockMs: 1 },
+  });
   let isEnding = false;
   let settles = 0;
   const settleForever = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { createStore, type Store } from '@deedwire/store';
+import { patientTimeouts } from '@deedwire/testing';
 import { onTestFinished } from 'vitest';
 import type { LaneId } from '../../src/dispatch/lane-registry.ts';
 import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
@@ -51,9 +52,12 @@ export class FanOutWorld {
     const { databaseUrl } = database;
     const store = createStore({ databaseUrl, applicationName: 'fan-out-test' });
     closeAfterTest(() => store.close());
-    const url = new URL(databaseUrl);
-    url.searchParams.set('options', '-c lock_timeout=200 -c enable_seqscan=off');
-    const workerStore = createStore({ databaseUrl: url.toString(), applicationName: 'fan-out-test-worker' });
+    const workerStore = createStore({
+      databaseUrl,
+      applicationName: 'fan-out-test-worker',
+      prefersIndexes: true,
+      timeouts: { ...patientTimeouts, lockMs: 200 },
+    });
     closeAfterTest(() => workerStore.close());
     return new FanOutWorld(databaseUrl, store, workerStore, await seedWorker(store));
   }
