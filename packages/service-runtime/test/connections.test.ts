@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { HttpHandler } from '../src/http/http-server.ts';
 import { complete, ok, summary, useRawServers } from './support/raw-servers.ts';
@@ -73,23 +74,32 @@ describe('connections', () => {
       }
       return response;
     };
-    const { port, limited, closed } = await start(handle, { limits: { connectionsPerClient: 2 } });
+    const { port, limited, closed } = await start(handle, {
+      limits: { connectionsPerClient: 2, connectionsPerAddress: 2, clientRefusalDelay: 1000 },
+    });
     const openAs = opener(port);
     const [first] = [await open(port), await open(port)].map((connection) => {
       connection.socket.write(getAs('holder'));
       return connection;
     });
     await expect.poll(() => waiting).toBe(2);
-    const response = await exchange(port, getAs('holder'));
-    expect(response).toMatch(/^HTTP\/1\.1 429 [^]*\r\nConnection: close\r\n/);
-    expect({ limited, closed }).toEqual({ limited: ['client'], closed: [] });
+    // Two wait for their refusal. Meanwhile they count for their address, so that the third one is refused at once.
+    const refusals = [0, 50, 100].map(async (afterMs) => {
+      await sleep(afterMs);
+      expect(await exchange(port, getAs('holder'))).toMatch(/^HTTP\/1\.1 429 [^]*\r\nConnection: close\r\n/);
+      return afterMs;
+    });
+    expect(await Promise.race(refusals)).toBe(100);
+    await Promise.all(refusals);
+    const refused = ['client', 'client', 'address'];
+    expect({ limited, closed }).toEqual({ limited: refused, closed: [] });
     await openAs('other');
     // A connection counts for the client of its latest request.
     gate.resolve();
     first?.socket.write(getAs('third'));
     await expect.poll(first?.received ?? String).toMatch(/ 200 [^]* 200 /);
     await openAs('holder');
-    expect({ limited, closed }).toEqual({ limited: ['client'], closed: [] });
+    expect({ limited, closed }).toEqual({ limited: refused, closed: [] });
   });
 
   test('of a trusted proxy have no limit per client, and are closed after all others', async () => {

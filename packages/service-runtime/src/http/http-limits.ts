@@ -20,6 +20,11 @@ export interface HttpLimits {
   connectionsPerAddress: number;
   /** Open connections of one client. Connections of trusted proxies do not count. */
   connectionsPerClient: number;
+  /**
+   * How long a request on a connection beyond `connectionsPerClient` waits for its refusal. Until then the connection counts for
+   * its address, so that a client that opens one after the other is limited to `connectionsPerAddress` in this time.
+   */
+  clientRefusalDelay: number;
   /** Requests of a connection that are handled at the same time as long as none of them had a valid API key. */
   requestsBeforeKey: number;
   /** Requests of a connection that are handled at the same time once one of them had a valid API key. */
@@ -38,6 +43,7 @@ export const httpLimits: HttpLimits = {
   connections: 10_000,
   connectionsPerAddress: 100,
   connectionsPerClient: 200,
+  clientRefusalDelay: 1000,
   requestsBeforeKey: 8,
   // Enough for a client that sends requests without waiting for responses, and a bound on what they keep in memory.
   requestsWithKey: 64,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { addressBlock, clientAddress, peerAddress } from '../client-address.ts';
 import { createLineThrottle } from '../line-throttle.ts';
 import type { Logger } from '../logger.ts';
@@ -72,8 +72,10 @@ interface Exchange {
   number: number;
   /** False once the response is sent, or the connection is closed. */
   isOpen: boolean;
-  /** The request has a valid API key. */
+  /** The request has a valid API key, and its connection counts for the client. */
   isAuthenticated: boolean;
+  /** The request has a valid API key, and its client has too many connections. */
+  isBeyondClient: boolean;
 }
 
 /** What is known of the requests of a connection. */
@@ -92,7 +94,8 @@ interface Requests {
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { handle, renderRefusal, limits, trustedProxies, logger } = options;
-  const { socketTimeout, requestsPerConnection, requestsBeforeKey, requestsWithKey, ...others } = limits;
+  const { socketTimeout, requestsPerConnection, requestsBeforeKey, requestsWithKey, clientRefusalDelay, ...others } =
+    limits;
   const { connections: _, connectionsPerAddress, connectionsPerClient, ...nodeOptions } = others;
   // The check of the Host header is ours, because Node's own response to it has no body.
   const server = createServer({ ...nodeOptions, requireHostHeader: false }).setTimeout(socketTimeout);
@@ -170,7 +173,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         },
         authenticated(clientId) {
           exchange.isAuthenticated = connections.authenticated(connection, clientId);
-          if (!exchange.isAuthenticated) return tooManyConnectionsOfClient(connectionsPerClient);
+          exchange.isBeyondClient = !exchange.isAuthenticated;
+          if (exchange.isBeyondClient) return tooManyConnectionsOfClient(connectionsPerClient);
           requestsOf.get(request.socket)?.queue.advance();
           return null;
         },
@@ -195,6 +199,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       number: (requests.latest?.number ?? 0) + 1,
       isOpen: true,
       isAuthenticated: false,
+      isBeyondClient: false,
     };
     requests.latest = exchange;
     connections.requestStarted(connection);
@@ -229,6 +234,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (isStopping || exchange.number >= requestsPerConnection || refusal !== null) closeAfterwards();
     try {
       const sent = await respond(request, exchange, connection, refusal);
+      if (exchange.isBeyondClient) await sleep(clientRefusalDelay);
       // A client without a key has to pay for each of these with a new connection. A proxy sends requests of other clients too.
       if (sent.status === 429 && !exchange.isAuthenticated && !connection.isOfProxy) closeAfterwards();
       // A short body often arrives together with the headers. Parsed, it lets the connection stay open.
