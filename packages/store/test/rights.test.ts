@@ -1,7 +1,7 @@
 import { createTestDatabase, type DatabaseRole, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../src/index.ts';
+import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
 const roles: readonly DatabaseRole[] = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
@@ -207,6 +207,54 @@ describe('locks of migrations and maintenance', () => {
       await own.drop();
     }
   });
+});
+
+test('what a login of the worker left behind while it owned tables is reset, or stops the migration', async () => {
+  const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  try {
+    await applyMigrations(own.databaseUrl, (await readMigrations()).slice(0, 4), {});
+    const worker = await connect(await own.urlFor('webhook_worker'));
+    const name = `"${new URL(await own.urlFor('webhook_worker')).username}"`;
+    await worker.run(`
+      set role webhook_worker;
+      grant all on webhook_event, webhook_payload to public, ${name};
+      grant update (snapshot) on webhook_event to lender_api;
+      alter table webhook_delivery disable row level security;
+      create policy all_rows on webhook_event to lender_api using (true);
+      create rule spy as on insert to webhook_event do also update webhook_shard set recovering = true;
+      reset role;
+      create function steal() returns trigger language plpgsql as $$begin return new; end$$;
+      create table loot ();
+      set role webhook_worker;
+      create trigger steal before insert on webhook_event for each row execute function steal();
+      reset role`);
+    const migrating = await migrate(own.databaseUrl).catch((error: Error) => error);
+    expect(String(migrating)).toContain('A login of an app has created: ');
+    for (const left of [
+      'function steal()',
+      'table loot',
+      'rule spy on table webhook_event',
+      'trigger steal on table webhook_event',
+    ])
+      expect(String(migrating)).toContain(left);
+    await worker.run(
+      'drop function steal() cascade; drop table loot; set role webhook_worker; drop rule spy on webhook_event',
+    );
+    await worker.close();
+
+    await migrate(own.databaseUrl);
+    await withClient(own.databaseUrl, async (owner) => {
+      const rights = `select relname, relrowsecurity, relacl::text from pg_class
+        where relname ~ '^webhook_(event|payload|delivery|attempt)$' order by 1`;
+      const policies = `select tablename, policyname, roles, cmd, qual, with_check from pg_policies
+        where tablename ~ '^webhook_(event|payload|delivery|attempt)$' order by 1, 2`;
+      const [found, foundPolicies] = [(await owner.query(rights)).rows, (await owner.query(policies)).rows];
+      expect(found).toEqual(await superuser.run(rights));
+      expect(foundPolicies).toEqual(await superuser.run(policies));
+    });
+  } finally {
+    await own.drop();
+  }
 });
 
 test('an owner that is no superuser migrates, and then owns all', async () => {
