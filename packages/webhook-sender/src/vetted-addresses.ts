@@ -13,8 +13,9 @@ const maxAddresses = 4;
 const failureMs = 1000;
 
 /**
- * Returns the addresses to connect to. One forbidden address rejects all: a name with both kinds is misconfigured or is used
- * for DNS rebinding.
+ * Returns the addresses to connect to: those that are allowed. Others are left out, so that the result does not depend on them. A
+ * client that could tell whether a name has a forbidden address could ask for the names in our internal DNS: its own name can
+ * be an alias of one for IPv4 only.
  *
  * Under the `public` policy, all names that cannot be called fail with the same error, whether they do not exist or have a
  * forbidden address. Only `hostProblem` says what was found.
@@ -39,8 +40,9 @@ export async function vettedAddresses(
   const startMs = performance.now();
   const { addresses, error } = await lookUp(hostname, resolve, signal);
   const problems = addresses.map((address) => ({ address, problem: addressProblem(address, rules) }));
+  const allowed = problems.filter(({ problem }) => problem === null).map(({ address }) => address);
+  if (allowed.length > 0) return allowed.slice(0, maxAddresses);
   const forbidden = problems.find(({ problem }) => problem !== null);
-  if (addresses.length > 0 && forbidden === undefined) return addresses.slice(0, maxAddresses);
 
   const code = signal.aborted ? 'ETIMEOUT' : error === null ? 'ENODATA' : errorCode(error);
   const found = forbidden === undefined ? code || 'no error code' : `${forbidden.address} is ${forbidden.problem}`;
@@ -49,7 +51,7 @@ export async function vettedAddresses(
   else if (forbidden === undefined) throw preciseError(hostname, code, signal.aborted, details);
   throw new AttemptError(
     'DNS_FAILED',
-    `Could not resolve ${hostname} to public addresses. Check its spelling and its A and AAAA records: the name must exist in public DNS, and all its addresses must be public.`,
+    `Could not resolve ${hostname} to public addresses. Check its spelling and its A and AAAA records: the name must exist in public DNS, and at least one of its addresses must be public.`,
     details,
   );
 }
@@ -69,7 +71,7 @@ async function lookUp(
 
 /** Waits until this time in `performance.now()`, at most until the signal is aborted. */
 async function waitUntil(timeMs: number, signal: AbortSignal): Promise<void> {
-  await delay(timeMs - performance.now(), undefined, { signal }).catch(() => {});
+  await delay(Math.max(0, timeMs - performance.now()), undefined, { signal }).catch(() => {});
 }
 
 function preciseError(
