@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthenticatedClient, Authenticator } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { deprecationHeaders, operationCostPoints } from '@deedwire/domain';
@@ -63,7 +62,7 @@ export const requestLimits: RequestLimits = {
 const restAfterReading = 4;
 
 /** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
-const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000 };
+const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
@@ -132,6 +131,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.clientId = client.clientId;
     exchange.account = account;
     exchange.keyId = keyId;
+    if (pace.isFull(client.clientId, performance.now())) {
+      // A client that waits for responses never gets here. The response is sent to a trusted proxy only.
+      context.drop();
+      exchange.isDropped = true;
+      throw new RequestError('RATE_LIMITED');
+    }
     const tooManyConnections = context.authenticated(client.clientId);
     if (tooManyConnections) throw new RequestError(tooManyConnections.code, tooManyConnections);
     const named = headerValues(request.rawHeaders, 'x-service-schema-version');
@@ -173,14 +178,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
     const { code, status } = response;
     if (clientId !== undefined && account?.isRefused) {
-      const delayMs = pace(clientId, performance.now());
-      if (delayMs > 0) await sleep(delayMs);
+      const delayMs = pace.next(clientId, performance.now());
+      if (delayMs > 0) await context.waitWhileOpen(delayMs);
     }
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
     observe({ schemaVersion, code, durationMs });
     const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
     for (const err of response.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
-    if (isLogged) return serialized;
+    if (isLogged || exchange.isDropped) return serialized;
     const clientRequestId = readClientRequestId(request);
     const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
     requestLogger.info(line, 'request');
@@ -201,6 +206,8 @@ interface Exchange extends ResponseContext {
   address: string;
   clientId: string | undefined;
   keyId: string | undefined;
+  /** The client has so many refusals that this request was not looked at. */
+  isDropped: boolean;
   account: RequestAccount | undefined;
   /** 0 if the body was not read. */
   bodyBytes: number;
@@ -223,6 +230,7 @@ function openExchange(
     address,
     clientId: undefined,
     keyId: undefined,
+    isDropped: false,
     account: undefined,
     bodyBytes: 0,
     schemaVersion: undefined,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
 import type { CostBuckets } from '../src/cost/bucket.ts';
@@ -151,4 +152,26 @@ test('a client that does not wait gets the first 20 refusals at once, and 20 per
   expect(new Set(codes)).toEqual(new Set(['RATE_LIMITED']));
   // Timers can be late, but not early.
   expect(performance.now() - startMs).toBeGreaterThan(5 * 50 - 10);
+});
+
+test('a client that does not wait for its refusals is disconnected after 400 of them', async () => {
+  let refusals = 0;
+  const knownRejection: CostBuckets['knownRejection'] = (...values) => {
+    refusals += 1;
+    return empty.knownRejection(...values);
+  };
+  server = await startSampleServer({ buckets: { ...empty, knownRejection } });
+  const { port, pathname } = new URL(server.url);
+  const lines = Object.entries({ ...headers, Host: 'a', 'Content-Length': 2 }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  const requests = `POST ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{}`.repeat(60);
+  const sockets = Array.from({ length: 12 }, () => connect(Number(port), '127.0.0.1'));
+  for (const socket of sockets) {
+    socket.on('error', () => {});
+    socket.write(requests);
+  }
+  await Promise.any(sockets.map((socket) => once(socket, 'close')));
+  expect(refusals).toBeGreaterThanOrEqual(400);
+  for (const socket of sockets) socket.destroy();
 });

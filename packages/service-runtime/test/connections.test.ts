@@ -247,6 +247,11 @@ describe('pipelined requests', () => {
     expect(handled).toBeLessThanOrEqual(12);
   });
 
+  test.each([400, 404, 405, 415])('do not run after a response %i to one without a valid key', async (status) => {
+    const { port } = await start(async (request, context) => ({ ...(await ok(request, context)), status }));
+    expect((await exchange(port, many(100))).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
+  });
+
   test('of a trusted proxy run on after a response 429', async () => {
     const { port } = await start(tooMany, { trusted: '127.0.0.1' });
     const { socket, received } = await open(port);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { HttpHandler } from '../src/http/http-server.ts';
 import { complete, ok, summary, useRawServers } from './support/raw-servers.ts';
@@ -149,4 +150,30 @@ test('sends 100 Continue only when the handler accepts the body', async () => {
   await expect.poll(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
   socket.write('body');
   expect(await closed).toMatch(/HTTP\/1\.1 200 /);
+});
+
+test('garbage during a response is refused once, after the response', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', onWarning);
+  const gate = Promise.withResolvers<void>();
+  const { port, refused } = await start(async (request, context) => {
+    await gate.promise;
+    return ok(request, context);
+  });
+  try {
+    const { socket, received, closed } = await open(port);
+    socket.setNoDelay(true);
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    for (let count = 0; count < 200; count += 1) {
+      socket.write('garbage');
+      await nextTurn();
+    }
+    gate.resolve();
+    await closed;
+    expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect([refused, warnings]).toEqual([['BAD_REQUEST'], []]);
+  } finally {
+    process.off('warning', onWarning);
+  }
 });

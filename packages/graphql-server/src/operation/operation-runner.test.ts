@@ -131,6 +131,13 @@ test('keeps what was paid for reading if the document is valid and the request i
   expect(calls).toEqual(['read 1']);
 });
 
+test('variables that are rejected cost what a rejected document of the size of the body costs', async () => {
+  const query = 'mutation($i:CreateReferralInput!){createReferral(input:$i){referral{id}}}';
+  expect(await run(query)).toMatchObject({ requestedQueryCost: 40, actualQueryCost: 40 });
+  expect(await run(query, query.length, 5_000)).toMatchObject({ actualQueryCost: 500 });
+  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 32', 'refund 0', 'run 10 0', 'deduct 490', 'refund 0']);
+});
+
 test('does not parse a document whose reading is refused', async () => {
   refused = 'read';
   expect([await run(valid), await run('{nope}')]).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);

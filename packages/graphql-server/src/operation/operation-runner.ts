@@ -133,6 +133,20 @@ export function createOperationRunner(
     }
   }
 
+  /** Variables that are rejected cost what a rejected document of the size of the body costs: the same errors are made. */
+  function refuseVariables(
+    execution: ExecutionResult,
+    charged: { requestedQueryCost: number; paid: number; bodyBytes: number },
+    account: CostAccount,
+  ): OperationResult {
+    const actualQueryCost = Math.max(rejectionCost(charged.bodyBytes, limits), charged.paid);
+    const owed = actualQueryCost - charged.requestedQueryCost;
+    if (owed > 0) account.deduct(owed);
+    const throttleStatus = account.refund(Math.max(0, -owed));
+    const requestedQueryCost = Math.max(charged.requestedQueryCost, actualQueryCost);
+    return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
+  }
+
   return {
     async run({ query, variables, operationName, bodyBytes }, context, account) {
       const cached = documents.find(query);
@@ -147,6 +161,8 @@ export function createOperationRunner(
         const enveloped = getEnveloped(context);
         return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });
       });
+      if (execution.data === undefined)
+        return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
       const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
       const throttleStatus = account.refund(requestedQueryCost - actualQueryCost);
       return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addressBlock, clientAddress, peerAddress } from '../client-address.ts';
 import { createLineThrottle } from '../line-throttle.ts';
 import type { Logger } from '../logger.ts';
@@ -33,6 +33,10 @@ export interface RequestContext {
   address: string;
   /** Sends 100 Continue to a client that waits for it before it sends the body. Call it before reading the body. */
   acceptBody(): void;
+  /** Waits before the response, at most until the connection is closed. One wait at a time. */
+  waitWhileOpen(ms: number): Promise<void>;
+  /** Closes the connection without a response, unless it belongs to a trusted proxy, which sends requests of others on it. */
+  drop(): void;
   /**
    * The request has valid credentials: its connection counts for this client from now on. Returns the refusal to respond with
    * if the client has too many connections.
@@ -72,6 +76,8 @@ interface Exchange {
   number: number;
   /** False once the response is sent, or the connection is closed. */
   isOpen: boolean;
+  /** Ends the wait before the response. Null while there is none. */
+  endWait: (() => void) | null;
   /** The request has a valid API key, and its connection counts for the client. */
   isAuthenticated: boolean;
   /** The request has a valid API key, and its client has too many connections. */
@@ -110,6 +116,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const refusalLines = createLineThrottle({ monotonicMs: () => performance.now() });
   const requestsOf = new WeakMap<Duplex, Requests>();
   const refused = new WeakSet<Duplex>();
+  /** Connections whose bytes are no longer understood. */
+  const broken = new WeakSet<Duplex>();
   let isStopping = false;
 
   function refuse(refusal: Refusal, requestId: string, address: string): HttpResponse {
@@ -171,6 +179,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         acceptBody: () => {
           if (expectsContinue(request)) response.writeContinue();
         },
+        waitWhileOpen: (ms) => waitWhileOpen(exchange, ms),
+        drop: () => {
+          if (!connection.isOfProxy) request.socket.destroy();
+        },
         authenticated(clientId) {
           exchange.isAuthenticated = connections.authenticated(connection, clientId);
           exchange.isBeyondClient = !exchange.isAuthenticated;
@@ -198,6 +210,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       response,
       number: (requests.latest?.number ?? 0) + 1,
       isOpen: true,
+      endWait: null,
       isAuthenticated: false,
       isBeyondClient: false,
     };
@@ -208,6 +221,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       requests.running += 1;
       response.once('close', () => {
         exchange.isOpen = false;
+        exchange.endWait?.();
         requests.running -= 1;
         connections.requestEnded(connection);
         requests.queue.advance();
@@ -234,9 +248,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (isStopping || exchange.number >= requestsPerConnection || refusal !== null) closeAfterwards();
     try {
       const sent = await respond(request, exchange, connection, refusal);
-      if (exchange.isBeyondClient) await sleep(clientRefusalDelay);
-      // A client without a key has to pay for each of these with a new connection. A proxy sends requests of other clients too.
-      if (sent.status === 429 && !exchange.isAuthenticated && !connection.isOfProxy) closeAfterwards();
+      if (exchange.isBeyondClient) await waitWhileOpen(exchange, clientRefusalDelay);
+      // A client without a key has to pay for each refusal with a new connection, except for those of its credentials, which are
+      // limited per address. A proxy sends requests of other clients too.
+      if (sent.status >= 400 && sent.status !== 401 && !exchange.isAuthenticated && !connection.isOfProxy)
+        closeAfterwards();
       // A short body often arrives together with the headers. Parsed, it lets the connection stay open.
       if (!request.complete) await nextTurn();
       if (!request.complete) closeAfterwards();
@@ -258,7 +274,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       socket.destroy();
       return;
     }
-    if (refused.has(socket)) return; // more of the same request
+    // More of the same request. Node reports each further read.
+    if (refused.has(socket) || broken.has(socket)) return;
+    broken.add(socket);
     const current = requestsOf.get(socket)?.latest;
     const isOpen = current?.isOpen ?? false;
     const bytesRead = socket instanceof Socket ? socket.bytesRead : 0;
@@ -280,6 +298,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     stopKeepingAlive: () => (isStopping = true),
     close: () => (server.listening ? closeServer(server, () => connections.requestsInFlight() > 0) : Promise.resolve()),
   };
+}
+
+/** Waits, at most until the connection is closed. */
+function waitWhileOpen(exchange: Exchange, ms: number): Promise<void> {
+  if (!exchange.isOpen) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    function end(): void {
+      clearTimeout(timer);
+      exchange.endWait = null;
+      resolve();
+    }
+    exchange.endWait = end;
+  });
 }
 
 function expectsContinue({ headers }: IncomingMessage): boolean {
