@@ -239,20 +239,9 @@ revoke execute on function webhook_due_partitions, webhook_drop_partition from p
 grant execute on procedure webhook_create_partitions to webhook_worker;
 grant execute on function webhook_due_partitions, webhook_drop_partition to webhook_worker;
 
--- Clusters that were upgraded from PostgreSQL 14 or earlier let everyone create objects in `public`.
 do $$
-declare
-  excess text;
 begin
-  execute format('revoke create on schema %I from public, webhook_worker', current_schema());
-  select string_agg(format('%s may create in schema %I', role_name, n.nspname), ', ')
-  into excess
-  from unnest(array['lender_api', 'partner_api', 'webhook_worker', 'operator']) as role_name, pg_namespace n
-  where n.nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(role_name, n.oid, 'create');
-  if excess is not null then
-    raise exception 'Apps must not create objects: %. As the owner of the schema, revoke the right (revoke create on schema <name> '
-      'from public), and run the migration again.', excess;
-  end if;
+  execute format('revoke create on schema %I from webhook_worker', current_schema());
 end
 $$;
 
@@ -260,8 +249,8 @@ $$;
 -- webhook_create_partitions locks them: it cannot attach a partition meanwhile, and one that is not attached yet fails,
 -- because the parent then belongs to another role. All these locks come last, so that they are held for a short time.
 --
--- As owner, a login of the worker could change what is now the owner's. Rights and policies are set again. Triggers, rules and
--- functions would run with the rights of others, and are for a person to look at.
+-- As owner, a login of the worker could change what is now the owner's. Rights and policies are set again. Triggers and rules
+-- would run with the rights of others, and are for a person to look at. `migrate` has refused functions.
 do $$
 declare
   apps constant text[] := array['lender_api', 'partner_api', 'webhook_worker', 'operator'];
@@ -303,13 +292,6 @@ begin
 
   select string_agg(object, ', ') into left_behind
   from (
-    select pg_describe_object(d.classid, d.objid, d.objsubid) || ' of ' || r.rolname
-    from pg_shdepend d
-    join pg_roles r on r.oid = d.refobjid
-    where d.deptype = 'o' and d.dbid = (select oid from pg_database where datname = current_database())
-      and r.oid <> owner and not r.rolsuper
-      and exists (select from unnest(apps) as app where pg_has_role(r.oid, app, 'member'))
-    union all
     select pg_describe_object(t.tableoid, t.oid, 0)
     from pg_trigger t
     join pg_class c on c.oid = t.tgrelid

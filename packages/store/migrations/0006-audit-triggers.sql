@@ -10,6 +10,14 @@ alter table audit_entry add column transaction_id xid8;
 -- Both are null if nobody has named himself: then only the login is known.
 alter table audit_entry alter column actor_type drop not null, alter column actor drop not null;
 
+-- An entry can be read and exported whatever a login has put into it. New entries only: the rows of earlier releases stay.
+alter table audit_entry add constraint audit_entry_is_readable check (
+  action ~ '^[a-z_]+\.[a-z_-]+$' and octet_length(action) <= 100 and octet_length(subject) <= 1000
+  and octet_length(coalesce(actor, '')) <= 1000 and octet_length(coalesce(address, '')) <= 1000
+  and octet_length(coalesce(request_id, '')) <= 1000
+  and jsonb_typeof(details) = 'object' and octet_length(details::text) <= 40000
+) not valid;
+
 -- The columns that change. Locking a row requires the right to change one of them.
 revoke update on account, api_client, api_key from operator;
 grant update (name) on account to operator;
@@ -25,7 +33,7 @@ begin
   foreach statement in array array[
     -- Writes the entry of a change. The transaction can set `deedwire.audit_claim` to a JSON object with `actor`, `address`,
     -- `requestId` and `command`, which are claims of the client. `details` contains the client id of a key, the command, and
-    -- the values of the changed columns, as text, by column name: `old` except for an insert, `new` except for a deletion.
+    -- the first 250 characters of the changed columns, as text, by column name: `old` except for an insert, `new` except for a deletion.
     $sql$
       create function {schema}.audit_change() returns trigger
       language plpgsql
@@ -46,8 +54,8 @@ begin
         account_id bigint;
         details jsonb := '{}';
       begin
-        select jsonb_object_agg(key, case when key = 'key_hash' then 'hidden' else o.value end),
-          jsonb_object_agg(key, case when key = 'key_hash' then 'hidden' else n.value end)
+        select jsonb_object_agg(key, case when key = 'key_hash' then 'hidden' else left(o.value, 250) end),
+          jsonb_object_agg(key, case when key = 'key_hash' then 'hidden' else left(n.value, 250) end)
         into old_values, new_values
         from jsonb_each_text(old_row) o
         full join jsonb_each_text(new_row) n using (key)
@@ -70,7 +78,7 @@ begin
           when 'api_key' then
             noun := 'credential';
             subject := this_row ->> 'key_id';
-            select c.account_id, jsonb_build_object('clientId', c.client_id)
+            select c.account_id, jsonb_build_object('clientId', left(c.client_id, 250))
             into account_id, details
             from {schema}.api_client c
             where c.id = (this_row ->> 'api_client_id')::bigint;
@@ -86,11 +94,11 @@ begin
           else 'update'
         end;
 
-        if claim ->> 'actor' is null then
+        if coalesce(claim ->> 'actor', '') = '' then
           claim := null;
         end if;
         if claim ->> 'command' is not null then
-          details := details || jsonb_build_object('command', claim ->> 'command');
+          details := details || jsonb_build_object('command', left(claim ->> 'command', 100));
         end if;
         if tg_op <> 'INSERT' then
           details := details || jsonb_build_object('old', old_values);
@@ -101,8 +109,8 @@ begin
         insert into {schema}.audit_entry
           (transaction_id, actor_type, actor, address, request_id, action, subject, account_id, interface, details)
         values
-          (pg_current_xact_id(), case when claim is not null then 'OPERATOR' end, claim ->> 'actor', claim ->> 'address',
-            claim ->> 'requestId', noun || '.' || verb, subject, account_id,
+          (pg_current_xact_id(), case when claim is not null then 'OPERATOR' end, left(claim ->> 'actor', 250),
+            left(claim ->> 'address', 250), left(claim ->> 'requestId', 250), noun || '.' || verb, left(subject, 250), account_id,
             case when account_id is not null then (this_row ->> 'interface')::{schema}.interface_name end, details);
         return null;
       end
@@ -120,8 +128,8 @@ begin
       as $function$
       begin
         update {schema}.audit_entry
-        set actor_type = 'OPERATOR', actor = new.actor, address = new.address, request_id = new.request_id,
-          details = details || jsonb_build_object('command', new.action)
+        set actor_type = 'OPERATOR', actor = left(new.actor, 250), address = left(new.address, 250),
+          request_id = left(new.request_id, 250), details = details || jsonb_build_object('command', left(new.action, 100))
         where at = now()::timestamptz(3) and transaction_id = pg_current_xact_id() and actor is null and new.actor is not null;
         return null;
       end

@@ -56,6 +56,19 @@ export class MigrationMissingError extends Error {
   }
 }
 
+/** The login of an app owns objects in the database, or may create some. */
+export class ObjectsOfAppsError extends Error {
+  readonly code = 'OBJECTS_OF_APPS';
+  override readonly name = 'ObjectsOfAppsError';
+
+  constructor(found: readonly string[]) {
+    super(
+      `No app may create or own objects, which could run with the rights of the owner of the database: ${found.join(', ')}. ` +
+        'No release of an app does that. Find out who did, drop the objects or revoke the right, and run the command again.',
+    );
+  }
+}
+
 /** A migration waited too long for locks of other sessions. */
 export class MigrationBlockedError extends Error {
   readonly code = 'MIGRATION_BLOCKED';

@@ -6,6 +6,7 @@ export {
   MigrationBlockedError,
   MigrationChangedError,
   MigrationMissingError,
+  ObjectsOfAppsError,
   StoreUnavailableError,
 } from './errors.ts';
 export { applyMigrations, migrate, type MigrateOptions, pendingMigrations, readMigrations } from './migrate.ts';

@@ -6,6 +6,7 @@ import { createClient } from './connect.ts';
 import { CellMismatchError, MigrationBlockedError, toStoreError } from './errors.ts';
 import { type LockHolder, type MigrationWait } from './migration-wait.ts';
 import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
+import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
 import type { Store } from './store.ts';
 
 export interface Migration extends AppliedMigration {
@@ -50,6 +51,7 @@ const migrationsFolder = new URL('../migrations/', import.meta.url);
  * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
+ * @throws {ObjectsOfAppsError} if the login of an app owns objects, or may create some
  * @throws {StoreUnavailableError} when the database is unavailable
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
@@ -70,6 +72,7 @@ export async function applyMigrations(
     await client.query(`select set_config('lock_timeout', $1, false)`, [String(lockTimeoutMs)]);
     // The first migration reads the setting.
     await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
+    await refuseObjectsOfApps(client);
     const applied: string[] = [];
     const deadlineMs = performance.now() + waitMs;
     for (let isComplete = false; !isComplete;) {

@@ -439,3 +439,25 @@ test('objects of a role that may create some do not run with the rights of the o
   await superuser.run('drop function public.initcap(text); drop function public.jsonb_each_text(jsonb)');
   expect(await summary()).toEqual(['null partner.update Partner/2', 'null credential.revoke k1']);
 });
+
+test.each([
+  ['a long actor', { actor: 'x'.repeat(1_001) }],
+  ['a long subject', { subject: 'x'.repeat(1_001) }],
+  ['details that are no object', { details: 'null' }],
+  ['large details', { details: JSON.stringify({ text: 'x'.repeat(40_000) }) }],
+  ['an action that looks like another one', { action: 'Credential.revoke' }],
+])('an API cannot add an entry with %s', async (_, changed) => {
+  const entry = { actor: 'client', subject: 'gid', details: '{}', action: 'webhook_subscription.create', ...changed };
+  await expect(
+    partnerApi.run(
+      `insert into audit_entry (actor_type, actor, action, subject, account_id, interface, details)
+       select 'CLIENT', $1, $2, $3, id, interface, $4 from account where id = 2`,
+      [entry.actor, entry.action, entry.subject, entry.details],
+    ),
+  ).rejects.toThrow('violates check constraint "audit_entry_is_readable"');
+});
+
+test('an entry contains the first 250 characters of a value', async () => {
+  await psql.run(`update account set name = repeat('x', 100000)`);
+  expect(await entries()).toMatchObject([{ details: { old: { name: 'Keystone' }, new: { name: 'x'.repeat(250) } } }]);
+});

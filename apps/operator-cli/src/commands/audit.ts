@@ -98,6 +98,7 @@ function describeVerified({ entries, firstLine, lastLine, previousHash, lastHash
 }
 
 /** The command that made a change, if the database wrote its entry. A rotation, for example, makes two changes. */
-function commandOf(details: object): string | null {
-  return 'command' in details && typeof details.command === 'string' ? details.command : null;
+function commandOf(details: unknown): string | null {
+  const isObject = typeof details === 'object' && details !== null;
+  return isObject && 'command' in details && typeof details.command === 'string' ? details.command : null;
 }
