@@ -3,26 +3,21 @@ import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
-
-const roles: readonly DatabaseRole[] = ['lender_api', 'partner_api', 'webhook_worker', 'operator'];
+import { databaseRoles as roles, type Logins, openLogins } from './support/logins.ts';
 
 let database: TestDatabase;
 let superuser: Connection;
-const logins = new Map<DatabaseRole, Connection>();
-const login = (role: DatabaseRole): Connection => {
-  const connection = logins.get(role);
-  if (connection === undefined) throw new Error(`No login for ${role}.`);
-  return connection;
-};
+let logins: Logins;
+const login = (role: DatabaseRole): Connection => logins.of(role);
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
   superuser = await connect(database.databaseUrl);
-  for (const role of roles) logins.set(role, await connect(await database.urlFor(role)));
+  logins = await openLogins(database);
 });
 
 afterAll(async () => {
-  for (const connection of logins.values()) await connection.close();
+  await logins.close();
   await superuser.close();
   await database.drop();
 });

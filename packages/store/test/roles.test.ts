@@ -1,28 +1,23 @@
 import type { DatabaseRole, TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
+import type { Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStore, type Store } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
+import { databaseRoles as roles, type Logins, openLogins } from './support/logins.ts';
 
 let database: TestDatabase;
 let superuser: Store;
-const logins = new Map<DatabaseRole, Connection>();
-const login = (role: DatabaseRole): Connection => {
-  const connection = logins.get(role);
-  if (connection === undefined) throw new Error(`No login for ${role}.`);
-  return connection;
-};
+let logins: Logins;
+const login = (role: DatabaseRole): Connection => logins.of(role);
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
   superuser = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  for (const role of ['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const) {
-    logins.set(role, await connect(await database.urlFor(role)));
-  }
+  logins = await openLogins(database);
 });
 
 afterAll(async () => {
-  for (const connection of logins.values()) await connection.close();
+  await logins.close();
   await superuser.close();
   await database.drop();
 });
@@ -64,9 +59,9 @@ test.each<[DatabaseRole, string]>([
   ['operator', `update webhook_subscription set callback_url = 'https://b.test/'`],
   ['operator', 'delete from api_key'],
   ['operator', 'delete from referral'],
-  ...(['lender_api', 'partner_api', 'webhook_worker', 'operator'] as const).flatMap(
-    (role): [DatabaseRole, string][] => [[role, `insert into schema_migration (name, checksum) values ('x', 'x')`]],
-  ),
+  ...roles.flatMap((role): [DatabaseRole, string][] => [
+    [role, `insert into schema_migration (name, checksum) values ('x', 'x')`],
+  ]),
   // The worker creates partitions.
   ...(['lender_api', 'partner_api', 'operator'] as const).map((role): [DatabaseRole, string] => [
     role,

@@ -9,6 +9,7 @@ import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
 import type { RetentionEvent } from '../../src/retention/events.ts';
 import { expire } from '../../src/retention/expire.ts';
 import type { WorkerId } from '../../src/workers/worker-id.ts';
+import { createPastPartitions } from '../support/history.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 
 const retentionDays = 30;
@@ -31,20 +32,7 @@ async function createOldDatabase(): Promise<TestDatabase> {
     prepare: async (url) => {
       await migrate(url);
       const owner = await connect(url);
-      await owner.run(`
-        do $$
-        declare
-          parent text;
-          day date;
-        begin
-          foreach parent in array array['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt'] loop
-            for day in select generate_series(now() - interval '${daysAgo + 1} days', now() - interval '2 days', '1 day') loop
-              execute format('create table %I partition of %I for values from (%s) to (%s)', parent || to_char(day, '_YYYYMMDD'),
-                parent, (day - date '2026-01-01')::bigint * 86400000 << 22, (day + 1 - date '2026-01-01')::bigint * 86400000 << 22);
-            end loop;
-          end loop;
-        end
-        $$`);
+      await createPastPartitions(owner, daysAgo + 1);
       await owner.close();
     },
   });
