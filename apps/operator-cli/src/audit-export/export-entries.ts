@@ -1,4 +1,5 @@
 import { type OperatorContext, readAuditEntries } from '@deedwire/actions';
+import { createProgress } from '../progress.ts';
 import { type Shell, writePart } from '../shell.ts';
 import {
   changedFields,
@@ -8,7 +9,6 @@ import {
   type StoredEntry,
 } from './compare-entries.ts';
 import { chainEntry, emptyChain, toEntryJson } from './export-line.ts';
-import { createProgress } from './progress.ts';
 import { readRuns } from './read-runs.ts';
 import { reportUpTo } from './report.ts';
 import { verifyChain, type VerifiedChain } from './verify-chain.ts';

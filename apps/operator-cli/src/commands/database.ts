@@ -14,12 +14,12 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     .option(
       '--cell <number>',
       `the number of this database in the ids of its records, 0 to ${cellMax}, for good (default: 0 for a new database)`,
-      parseCell,
+      parseUpTo(cellMax, ''),
     )
     .option(
       '--wait <minutes>',
-      'how long to wait for locks that other sessions hold, 0 to 1440',
-      parseWait,
+      `how long to wait for locks that other sessions hold, 0 to ${waitMinutesMax}`,
+      parseUpTo(waitMinutesMax, ' of minutes'),
       defaultWaitMinutes,
     )
     .action(async (options: OutputOptions & { cell?: number; wait: number }) => {
@@ -31,16 +31,11 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     });
 }
 
-function parseCell(value: string): number {
-  if (!/^\d{1,4}$/.test(value) || Number(value) > cellMax) {
-    throw new InvalidArgumentError(`It must be a whole number from 0 to ${cellMax}.`);
-  }
-  return Number(value);
-}
-
-function parseWait(value: string): number {
-  if (!/^\d{1,4}$/.test(value) || Number(value) > waitMinutesMax) {
-    throw new InvalidArgumentError(`It must be a whole number of minutes from 0 to ${waitMinutesMax}.`);
-  }
-  return Number(value);
+function parseUpTo(max: number, unit: string): (value: string) => number {
+  return (value) => {
+    if (!/^\d{1,4}$/.test(value) || Number(value) > max) {
+      throw new InvalidArgumentError(`It must be a whole number${unit} from 0 to ${max}.`);
+    }
+    return Number(value);
+  };
 }

@@ -1,5 +1,6 @@
 import { countSecrets, type RewrapReport, rewrapSecrets, type SecretCount } from '@deedwire/actions';
 import type { Command } from 'commander';
+import { createProgress } from '../progress.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { formatTable } from '../table.ts';
@@ -24,10 +25,11 @@ export function addSecretsCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'rewrap', 'encrypt all webhook secrets with the first key of WEBHOOK_SECRET_KEYS').action(
     async (options: OutputOptions) => {
       const secretKeys = readSecretKeys(shell);
-      const report = await withContext(shell, (context) =>
-        rewrapSecrets({ ...context, secretKeys }, progressOf(shell)),
+      const progress = createProgress(shell);
+      const onRead = (rows: number): void => progress.report(`Read ${rows.toLocaleString('en')} rows`);
+      const report = await withContext(shell, (context) => rewrapSecrets({ ...context, secretKeys }, onRead)).finally(
+        () => progress.end(),
       );
-      if (shell.stderr.isTTY === true) shell.stderr.write('\n');
       print(shell, options, report, (done) =>
         formatTable(changesOf(done), {
           table: ({ table }) => table,
@@ -40,12 +42,6 @@ export function addSecretsCommands(program: Command, shell: Shell): void {
       if (problem !== null) throw new Error(problem);
     },
   );
-}
-
-function progressOf({ stderr }: Shell): (rows: number) => void {
-  return (rows) => {
-    if (stderr.isTTY === true) stderr.write(`\r${rows.toLocaleString('en')} rows read`);
-  };
 }
 
 interface KeyChange extends Omit<SecretCount, 'secrets'> {

@@ -1,4 +1,4 @@
-import type { Shell } from '../shell.ts';
+import type { Shell } from './shell.ts';
 
 const quietMs = 2_000;
 const intervalMs = 500;
