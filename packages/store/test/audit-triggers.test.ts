@@ -56,6 +56,23 @@ const ofPsql = {
   interface: 'partner',
 };
 
+/** The entry of a revocation that the operator ada claims. */
+const revocationByAda = {
+  ...ofPsql,
+  actor_type: 'OPERATOR',
+  actor: 'ada',
+  address: 'desk',
+  request_id: 'run-1',
+  action: 'credential.revoke',
+  subject: 'k1',
+  details: {
+    clientId: 'portal',
+    command: 'credential.revoke',
+    old: { revoked_at: null },
+    new: { revoked_at: expect.any(String) },
+  },
+};
+
 const revoke = `update api_key set revoked_at = now() where key_id = 'k1'`;
 
 /** What the commands of the release before the triggers write after their change. */
@@ -265,45 +282,12 @@ test.each([
 test('the command that a transaction claims is in its entries, and not in those of the next transaction', async () => {
   await psql.run(`begin; ${claimOf('ada')}; ${revoke}; commit`);
   await psql.run(`update account set name = 'x' where id = 2`);
-  expect(await entries()).toEqual([
-    {
-      ...ofPsql,
-      actor_type: 'OPERATOR',
-      actor: 'ada',
-      address: 'desk',
-      request_id: 'run-1',
-      action: 'credential.revoke',
-      subject: 'k1',
-      details: {
-        clientId: 'portal',
-        command: 'credential.revoke',
-        old: { revoked_at: null },
-        new: { revoked_at: expect.any(String) },
-      },
-    },
-    expect.objectContaining({ ...ofPsql, action: 'partner.update' }),
-  ]);
+  expect(await entries()).toEqual([revocationByAda, expect.objectContaining({ ...ofPsql, action: 'partner.update' })]);
 });
 
 test('the commands of the release before the triggers write one entry per change, with the login and the actor', async () => {
   await psql.run(`begin; ${revoke}; ${entryOfLastRelease('credential.revoke', 'k1')}; commit`);
-  expect(await entries()).toEqual([
-    {
-      ...ofPsql,
-      actor_type: 'OPERATOR',
-      actor: 'ada',
-      address: 'desk',
-      request_id: 'run-1',
-      action: 'credential.revoke',
-      subject: 'k1',
-      details: {
-        clientId: 'portal',
-        command: 'credential.revoke',
-        old: { revoked_at: null },
-        new: { revoked_at: expect.any(String) },
-      },
-    },
-  ]);
+  expect(await entries()).toEqual([revocationByAda]);
 });
 
 test('a rotation by the release before the triggers is two changes of its actor', async () => {
