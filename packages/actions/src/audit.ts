@@ -39,7 +39,7 @@ export async function appendAuditEntry(
 
 /**
  * Names the operator and the command in the entries of the changes that follow in this transaction: those of accounts, API
- * clients and API keys. The database writes these entries, whoever makes the change.
+ * clients and API keys. The database writes these entries for every change.
  *
  * @param command `<noun>.<verb>`
  */

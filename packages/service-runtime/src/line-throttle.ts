@@ -1,4 +1,4 @@
-/** Lets one log line in a second pass for each key, so that whoever causes the lines cannot fill the log. */
+/** Lets one log line in a second pass for each key, so that one client or address cannot fill the log. */
 export interface LineThrottle {
   /** Returns how many lines of the key were suppressed since the last one that passed. Null if this one is suppressed. */
   pass(key: string): number | null;

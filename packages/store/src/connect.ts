@@ -29,7 +29,7 @@ function configOf<Config extends { options?: string }>(databaseUrl: string, sett
   return { ...keepAliveOptions, ...settings, ...connection, options };
 }
 
-/** Keeps the password from whoever can ask for it in clear text: any machine on the way, unless TLS verifies the server. */
+/** Refuses to send the password in clear text. Unless TLS verifies the server, any machine on the way can ask for it. */
 class GuardedClient extends Client {
   constructor(config: ClientConfig = {}) {
     super(config);

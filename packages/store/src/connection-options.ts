@@ -106,7 +106,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** A name is never local: whoever answers for it decides where it leads. */
+/** A name is never local: name servers decide where it leads. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/')) return true;
   const family = isIP(host);

@@ -66,8 +66,8 @@ The exit code is 1 if an entry was lost or altered, also if new entries were wri
       'after',
       `
 Finds lines that were edited, removed, swapped, repeated or cut off, and missing files.
-Whoever holds all files can edit a line and calculate all later hashes again. Note the last hash of each export where
-nobody who can change the exports can change it, and check that the exports still contain it.`,
+A person who can write all files can edit a line and calculate all later hashes again. Keep the last hash of each export
+in another place, which this person cannot change, and check that the exports still contain it.`,
     )
     .action(async (files: string[], options: OutputOptions) => {
       const { runs, ...chain } = await verifyFiles(shell, files);
