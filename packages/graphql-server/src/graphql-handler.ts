@@ -13,6 +13,7 @@ import {
 import type { Registry } from 'prom-client';
 import { CredentialsRefusedError, createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
+import { createClientSlots } from './cost/client-slots.ts';
 import { createClientTurns } from './cost/client-turns.ts';
 import { createPricing } from './cost/operation-price.ts';
 import { rateLimitHeaders } from './cost/rate-limit-headers.ts';
@@ -61,6 +62,9 @@ export const requestLimits: RequestLimits = {
 /** A client that sends new documents occupies at most a fifth of the process with reading them. */
 const restAfterReading = 4;
 
+/** Fewer than the connections to the database, so that no client occupies all of them. */
+const operationsPerClient = 8;
+
 /** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
 const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
@@ -89,7 +93,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
   const onParsed = countParsedDocuments(interfaceName, options.metrics);
   const pace = createRefusalPace(refusalPace);
-  const turns = createClientTurns(restAfterReading);
+  const shares = {
+    turns: createClientTurns(restAfterReading),
+    slots: createClientSlots({ perClient: operationsPerClient, maxWaitMs: limits.operationMs }),
+  };
   const versions = options.versions.map((version) => ({
     ...version,
     operations: createOperationRunner(
@@ -127,7 +134,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (!context.ready) throw new RequestError('SERVICE_UNAVAILABLE');
 
     const { client, keyId } = await authenticator.authenticate(request, exchange);
-    const account = openRequestAccount(buckets, client, limits, turns);
+    const account = openRequestAccount(buckets, client, limits, shares);
     exchange.clientId = client.clientId;
     exchange.account = account;
     exchange.keyId = keyId;
@@ -177,7 +184,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
     const { code, status } = response;
-    if (clientId !== undefined && account?.isRefused) {
+    if (exchange.isDropped) await context.waitWhileOpen(refusalPace.maxDelayMs);
+    else if (clientId !== undefined && account?.isRefused) {
       const delayMs = pace.next(clientId, performance.now());
       if (delayMs > 0) await context.waitWhileOpen(delayMs);
     }

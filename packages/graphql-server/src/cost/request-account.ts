@@ -1,6 +1,7 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { CostAccount } from '../operation/operation-runner.ts';
 import type { BucketStatus, CostBuckets } from './bucket.ts';
+import type { ClientSlots } from './client-slots.ts';
 import type { ClientTurns } from './client-turns.ts';
 import { rateLimitedError } from './rate-limited-error.ts';
 import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
@@ -16,11 +17,17 @@ export interface RequestAccount extends CostAccount {
   status(): BucketStatus;
 }
 
+/** What the clients of a process share besides points. */
+export interface ClientShares {
+  turns: ClientTurns;
+  slots: ClientSlots;
+}
+
 export function openRequestAccount(
   buckets: CostBuckets,
   { clientId, costLimit }: AuthenticatedClient,
   limits: ReadingCostLimits,
-  turns: ClientTurns,
+  { turns, slots }: ClientShares,
 ): RequestAccount {
   let isCharged = false;
   let isRefused = false;
@@ -42,6 +49,7 @@ export function openRequestAccount(
       if (rejection !== null) refuse('request', 1, rejection);
     },
     turn: () => turns(clientId),
+    slot: () => slots(clientId),
     chargeReading: (points) => charge('document', points, points),
     chargeOperation: (price, paid) => charge('operation', price - paid, price),
     deduct: (points) => buckets.deduct(clientId, costLimit, points),

@@ -20,6 +20,7 @@ let calls: string[];
 let occupied: number[];
 /** What the next turns wait for. */
 let turns: Promise<void>[];
+let slots: number[][];
 /** The name of the call that is refused. */
 let refused: string | null;
 
@@ -33,6 +34,12 @@ const account: CostAccount = {
     await turns.shift();
     return (occupiedMs) => occupied.push(occupiedMs);
   },
+  async slot() {
+    // The calls before it, and the calls before it is left.
+    const slot = [calls.length];
+    slots.push(slot);
+    return () => slot.push(calls.length);
+  },
   chargeReading: async (points) => call('read', points),
   chargeOperation: async (price, paid) => call('run', price, paid),
   deduct: (points) => call('deduct', points),
@@ -43,7 +50,7 @@ const account: CostAccount = {
 };
 
 beforeEach(() => {
-  [parsed, calls, refused, turns, occupied] = [[], [], null, [], []];
+  [parsed, calls, refused, turns, occupied, slots] = [[], [], null, [], [], []];
   // Every operation costs 8 points before it runs, and 3 in the end.
   const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => 3 }) };
   runner = createOperationRunner(buildSchema(sdl('2026-11-01')), pricing, requestLimits, (isValid) =>
@@ -67,6 +74,16 @@ const valid = '{partner{id}}';
 test('a document that is read pays the difference to the price of its operation', async () => {
   expect(await run(valid, 201)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
   expect(calls).toEqual(['read 3', 'run 8 3', 'refund 5']);
+});
+
+test('an operation has a slot after it is charged and until it has run, also if its variables are rejected', async () => {
+  await run(valid);
+  await run('query($first:Int!){referrals(first:$first){nodes{id}}}');
+  expect(calls).toEqual(['read 1', 'run 8 1', 'refund 5', 'read 1', 'run 8 1', 'deduct 32', 'refund 0']);
+  expect(slots).toEqual([
+    [2, 2],
+    [5, 5],
+  ]);
 });
 
 test('a document that costs more to read than to run costs that, never the sum', async () => {

@@ -33,6 +33,12 @@ export interface OperationRequest extends Parameters {
 export interface CostAccount {
   /** Resolves when the client may occupy the process with a new document. */
   turn(): Promise<EndTurn>;
+  /**
+   * Resolves when the client may run an operation, with a function that ends it.
+   *
+   * @throws {RequestError} if others of its operations run for too long.
+   */
+  slot(): Promise<() => void>;
   /** @throws {RequestError} if the bucket holds fewer points. */
   chargeReading(points: number): Promise<void>;
   /**
@@ -157,10 +163,11 @@ export function createOperationRunner(
       const price = Math.max(largest, least);
       if (price > paid) await account.chargeOperation(price, paid);
       const requestedQueryCost = Math.max(price, paid);
+      const leave = await account.slot();
       const execution = await execute({ document, operation, variables, contextValue: context }, async (args) => {
         const enveloped = getEnveloped(context);
         return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });
-      });
+      }).finally(leave);
       if (execution.data === undefined)
         return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
       const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
