@@ -350,7 +350,9 @@ describe('the command line', () => {
     for (const part of ['--previous <file...>', 'SHA-256', 'AUDIT_RETENTION_DAYS', 'exit code']) {
       expect(help.stdout).toContain(part);
     }
-    expect((await callOperator(env, 'audit', 'verify', '--help')).stdout).toContain('Keep the last hash of each export');
+    expect((await callOperator(env, 'audit', 'verify', '--help')).stdout).toContain(
+      'Keep the last hash of each export',
+    );
   });
 });
 
