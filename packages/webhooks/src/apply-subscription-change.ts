@@ -1,10 +1,10 @@
 import type { Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
-import type { LaneId } from './dispatch/lane-registry.ts';
 import { selectLane } from './dispatch/sql/select-lane.ts';
+import type { WorkerId } from './fence/worker-id.ts';
+import type { LaneId } from './kernel/lane-id.ts';
 import { deletePendingOfDeleted } from './subscriptions/delete-pending-of-deleted.ts';
 import { deleteReceiverStateOfDeleted } from './subscriptions/delete-receiver-state-of-deleted.ts';
-import type { WorkerId } from './workers/worker-id.ts';
 
 export interface SubscriptionChangeContext {
   store: Store;

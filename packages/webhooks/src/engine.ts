@@ -1,13 +1,13 @@
 import { describeDatabaseProblems, type Store } from '@deedwire/store';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
 import type { Send } from './dispatch/attempts.ts';
-import type { Clock } from './dispatch/clock.ts';
 import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
 import { storageOfWorker } from './dispatch/storage-of-worker.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import type { Renderer } from './fan-out/renderer.ts';
+import type { Clock } from './kernel/clock.ts';
 import { openShards } from './open-shards.ts';
 import { createRetention } from './retention/retention.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';

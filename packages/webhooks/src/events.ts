@@ -1,7 +1,7 @@
 import type { DispatchEvent } from './dispatch/events.ts';
 import type { DispatchStorageEvent } from './dispatch/store-dispatch.ts';
 import type { FanOutEvent } from './fan-out/events.ts';
-import type { SubscriptionId } from './ids.ts';
+import type { SubscriptionId } from './kernel/ids.ts';
 import type { RetentionEvent } from './retention/events.ts';
 import type { WorkersEvent } from './workers/events.ts';
 

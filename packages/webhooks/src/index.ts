@@ -1,12 +1,12 @@
 export { type Send } from './dispatch/attempts.ts';
-export { type Clock } from './dispatch/clock.ts';
+export { type Clock } from './kernel/clock.ts';
 export { type SendableTarget } from './dispatch/lane-target.ts';
-export { type PendingDelivery } from './dispatch/pending-delivery.ts';
+export { type PendingDelivery } from './kernel/pending-delivery.ts';
 export { createWebhookEngine, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';
 export { type EngineEvent } from './events.ts';
-export { armFailpoint } from './failpoint.ts';
+export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
-export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './ids.ts';
+export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './kernel/ids.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 export { type EventTypePin } from './subscriptions/subscription-row.ts';
-export { type WorkerId } from './workers/worker-id.ts';
+export { type WorkerId } from './fence/worker-id.ts';

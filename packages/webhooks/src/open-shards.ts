@@ -1,10 +1,10 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
-import { Backoff } from './dispatch/backoff.ts';
-import type { Clock } from './dispatch/clock.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { selectLanesOfShards } from './dispatch/sql/select-lanes-of-shards.ts';
 import type { FanOut } from './fan-out/fan-out.ts';
-import { type Shard, shardOf } from './shard.ts';
+import { Backoff } from './kernel/backoff.ts';
+import type { Clock } from './kernel/clock.ts';
+import { type Shard, shardOf } from './kernel/shard.ts';
 import type { AcquiredShard } from './workers/sql/acquire-shards.ts';
 
 export interface OpenShardsOptions {

@@ -1,4 +1,4 @@
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 import type { IdRange } from './id-range.ts';
 

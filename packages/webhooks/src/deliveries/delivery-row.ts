@@ -1,4 +1,4 @@
-import type { DeliveryId, EventId, SubscriptionId } from '../ids.ts';
+import type { DeliveryId, EventId, SubscriptionId } from '../kernel/ids.ts';
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'EXPIRED';
 

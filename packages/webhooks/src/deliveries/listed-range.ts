@@ -1,5 +1,5 @@
 import { idAt } from '@deedwire/domain';
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import type { DeliveryStatus } from './delivery-row.ts';
 import { idsPerDay, type IdRange } from './id-range.ts';
 

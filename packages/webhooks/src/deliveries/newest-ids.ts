@@ -1,4 +1,4 @@
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { IdRange } from './id-range.ts';
 import type { DeliveryIdRow, ListPosition } from './select-delivery-ids.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import { groupIds } from './id-range.ts';
 
 export interface AttemptRow {

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import type { DeliveryRow } from './delivery-row.ts';
 import { groupIds } from './id-range.ts';
 

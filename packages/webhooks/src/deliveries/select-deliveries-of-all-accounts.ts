@@ -1,5 +1,5 @@
 import type { Database, PageQuery } from '@deedwire/store';
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import { collectPage, type PageSource } from './collect-page.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 import { splitByDays, type IdRange } from './id-range.ts';

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Database, PageQuery } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import { collectPage } from './collect-page.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 import { splitByDays } from './id-range.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { DeliveryStatus } from './delivery-row.ts';
 import type { IdRange } from './id-range.ts';
 

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { firstRow, type Database } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import type { DeliveryRow } from './delivery-row.ts';
 import { selectDeliveriesById } from './select-deliveries-by-id.ts';
 

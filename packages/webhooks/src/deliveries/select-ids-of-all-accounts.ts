@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import type { IdRange } from './id-range.ts';
 
 /** The newest deliveries of a range, of all accounts. Served by webhook_delivery_pkey. */

@@ -1,5 +1,5 @@
 import { onlyRow, type Database } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import type { IdRange } from './id-range.ts';
 
 export interface ScannedAttempts {

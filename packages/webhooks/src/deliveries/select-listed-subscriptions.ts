@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import type { ListBounds } from './listed-range.ts';
 
 export interface ListedSubscriptions extends ListBounds {

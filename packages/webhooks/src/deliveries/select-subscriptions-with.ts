@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
  * Returns subscriptions of any account that have pending or failed deliveries, in the order of their ids. Takes one step in

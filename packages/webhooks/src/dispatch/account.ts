@@ -1,5 +1,5 @@
-import type { AccountId } from '../ids.ts';
-import { type Shard, shardOf } from '../shard.ts';
+import type { AccountId } from '../kernel/ids.ts';
+import { type Shard, shardOf } from '../kernel/shard.ts';
 import { SlotAccount } from './slots.ts';
 
 /** An account with lanes in the memory of this process. */

@@ -1,9 +1,9 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
-import { failpoint } from '../failpoint.ts';
+import { failpoint } from '../kernel/failpoint.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { concludeAttempt, type ConcludeContext } from './conclude-attempt.ts';
 import type { SendableTarget } from './lane-target.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
-import type { PendingDelivery } from './pending-delivery.ts';
 import type { Slots } from './slots.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 

@@ -1,8 +1,8 @@
 import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../test/dispatch/virtual-clock.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
 import { BatchedCalls } from './batched-calls.ts';
 
 interface Calls {

@@ -1,6 +1,6 @@
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../kernel/backoff.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { callFailure } from './call-failure.ts';
-import type { Clock } from './clock.ts';
 import { LockedItems } from './locked-items.ts';
 
 export interface BatchedCallsOptions<Item, Result> {

@@ -1,5 +1,5 @@
 import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
 
 /**
  * What the error of a call to storage means:

@@ -1,5 +1,5 @@
+import type { Clock } from '../kernel/clock.ts';
 import { BatchedCalls } from './batched-calls.ts';
-import type { Clock } from './clock.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
 import type { DispatchStorage } from './storage.ts';
 

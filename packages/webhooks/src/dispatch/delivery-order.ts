@@ -1,4 +1,4 @@
-import { compareIds } from './id-order.ts';
+import { compareIds } from '../kernel/id-order.ts';
 import type { DeliveryKey } from './storage.ts';
 
 /** The order in which every statement locks pending deliveries: their primary key. */

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
-import { shardOf } from '../shard.ts';
-import type { LaneId } from './lane-registry.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
+import { shardOf } from '../kernel/shard.ts';
 
 const lanes = 4;
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { NextStep } from './classify-attempt.ts';
-import type { PendingDelivery } from './pending-delivery.ts';
 import type { PauseReason } from './storage.ts';
 
 /** Events of the dispatcher for logs and metrics. Alarms need an operator. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
-import type { LaneId } from './lane-registry.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
 
 // Neighbors have no history at first, so that each is quick until its first request has taken 500 ms.
 const warmUpMs = 20_000;

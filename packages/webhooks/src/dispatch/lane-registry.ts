@@ -1,13 +1,8 @@
-import type { AccountId, SubscriptionId } from '../ids.ts';
-import type { Shard } from '../shard.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
+import type { Shard } from '../kernel/shard.ts';
 import { Account } from './account.ts';
 import { Lane } from './lane.ts';
-
-/** Identifies a lane and its account. */
-export interface LaneId {
-  readonly subscriptionId: SubscriptionId;
-  readonly accountId: AccountId;
-}
 
 /** The lanes in memory. Idle lanes stay for their history, and are evicted when there are too many lanes. */
 export class LaneRegistry {

@@ -1,4 +1,4 @@
-import type { AccountId, SubscriptionId } from '../ids.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneState } from './lane-state.ts';
 
 /** Where and how the deliveries of a lane are sent. */

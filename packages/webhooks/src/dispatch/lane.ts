@@ -1,11 +1,11 @@
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import type { HeapNode } from '../kernel/heap.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Account } from './account.ts';
 import { isBreakerOpen } from './breaker.ts';
-import type { HeapNode } from './heap.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { allowedFromMs, cleanLaneState, type LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
-import type { PendingDelivery } from './pending-delivery.ts';
 import { SlotLane } from './slots.ts';
 
 /** The maximum number of concurrent requests to one receiver. */

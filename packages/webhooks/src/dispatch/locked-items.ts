@@ -1,5 +1,5 @@
-import { Backoff } from './backoff.ts';
-import type { Clock } from './clock.ts';
+import { Backoff } from '../kernel/backoff.ts';
+import type { Clock } from '../kernel/clock.ts';
 
 /**
  * Items whose rows another transaction has locked. Repeats the call for each of them separately, one at a time, while

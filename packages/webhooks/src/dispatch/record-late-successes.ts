@@ -1,6 +1,6 @@
 import type { Store } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import { insertLateSuccesses, type LateSuccess } from './sql/insert-late-successes.ts';
 import { lockLateDeliveries } from './sql/lock-late-deliveries.ts';
 import { lockPendingDeliveries } from './sql/lock-pending-deliveries.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
-import type { PendingDelivery } from './pending-delivery.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { selectPayloads } from './sql/select-payloads.ts';
 import { type LanePosition, selectPendingDeliveries, type StoredDelivery } from './sql/select-pending-deliveries.ts';
 import type { Refill, RefillOptions } from './storage.ts';

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../kernel/backoff.ts';
 import type { Lane } from './lane.ts';
 import type { Memory, Room } from './memory.ts';
 import type { SteadyClock } from './steady-clock.ts';

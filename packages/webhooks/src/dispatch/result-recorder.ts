@@ -1,4 +1,4 @@
-import type { DeliveryId } from '../ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import { failed } from './classify-attempt.ts';
 import type { OnDispatchEvent } from './events.ts';
 import type { LaneRegistry } from './lane-registry.ts';

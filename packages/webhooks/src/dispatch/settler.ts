@@ -1,6 +1,6 @@
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import { BatchedCalls } from './batched-calls.ts';
-import type { Clock } from './clock.ts';
 import type { Lane } from './lane.ts';
 import { StallWatch } from './stall-watch.ts';
 import type { DispatchStorage, SettleResult } from './storage.ts';

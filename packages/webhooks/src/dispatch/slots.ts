@@ -1,4 +1,4 @@
-import { Heap, type HeapNode } from './heap.ts';
+import { Heap, type HeapNode } from '../kernel/heap.ts';
 
 /** The part of an account that `Slots` uses. */
 export class SlotAccount {

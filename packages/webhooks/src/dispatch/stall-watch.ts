@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 
 /**
  * Detects that work is waiting and none of it was completed for a given time. Uses timers only, so that clock

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 
 /**
  * The database clock, but it never steps back. The dispatcher waits by this time, so that a database clock that is set

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { DispatchStorage } from './storage.ts';
 
 /**

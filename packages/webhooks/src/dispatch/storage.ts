@@ -1,9 +1,9 @@
 import type { AttemptErrorClass } from '@deedwire/webhook-sender';
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { NextStep } from './classify-attempt.ts';
 import type { LaneState } from './lane-state.ts';
 import type { LaneTarget } from './lane-target.ts';
-import type { PendingDelivery } from './pending-delivery.ts';
 
 /**
  * The storage of dispatch. Each call is one statement or one transaction.

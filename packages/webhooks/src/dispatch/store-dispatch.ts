@@ -1,7 +1,7 @@
 import type { Store } from '@deedwire/store';
-import { failpoint } from '../failpoint.ts';
-import type { DeliveryId, SubscriptionId } from '../ids.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { failpoint } from '../kernel/failpoint.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import { compareDeliveries } from './delivery-order.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { recordLateSuccesses } from './record-late-successes.ts';

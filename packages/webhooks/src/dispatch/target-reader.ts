@@ -1,6 +1,6 @@
-import type { SubscriptionId } from '../ids.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import { BatchedCalls } from './batched-calls.ts';
-import type { Clock } from './clock.ts';
 import type { LaneTarget } from './lane-target.ts';
 import type { Lane } from './lane.ts';
 import type { DispatchStorage } from './storage.ts';

@@ -1,4 +1,4 @@
-import { Heap } from './heap.ts';
+import { Heap } from '../kernel/heap.ts';
 import type { Lane, WakeNode } from './lane.ts';
 import type { SteadyClock } from './steady-clock.ts';
 

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import type { LaneId } from '../dispatch/lane-registry.ts';
-import type { SubscriptionId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';
 import { isOpenChange, type QueueEntry } from './queue-entry.ts';

@@ -1,8 +1,8 @@
 import type { Database } from '@deedwire/store';
-import { pgArray } from '../pg-array.ts';
-import type { Shard } from '../shard.ts';
-import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { pgArray } from '../kernel/pg-array.ts';
+import type { Shard } from '../kernel/shard.ts';
 import type { QueueEntry } from './queue-entry.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Database } from '@deedwire/store';
-import { Backoff } from '../dispatch/backoff.ts';
-import type { Clock } from '../dispatch/clock.ts';
-import { type Shard, shardCount } from '../shard.ts';
+import { Backoff } from '../kernel/backoff.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { type Shard, shardCount } from '../kernel/shard.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { KnownEntries, QueueRow, UnreadAccount } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';

@@ -1,4 +1,4 @@
-import type { AccountId, EventId, SubscriptionId } from '../ids.ts';
+import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 
 /** Events of fan-out for logs and metrics. Alarms need an operator. */
 export type FanOutEvent =

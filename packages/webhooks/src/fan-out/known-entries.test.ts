@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import type { AccountId } from '../ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import { KnownEntries } from './known-entries.ts';
 import type { QueuedAccount } from './queued-account.ts';
 

@@ -1,5 +1,5 @@
-import type { AccountId, EventId, SubscriptionId } from '../ids.ts';
-import type { Shard } from '../shard.ts';
+import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
+import type { Shard } from '../kernel/shard.ts';
 import type { BlockReason } from './blocked-entries.ts';
 import { queueEntry, type QueueEntry, type QueuePosition } from './queue-entry.ts';
 import { QueuedAccount } from './queued-account.ts';

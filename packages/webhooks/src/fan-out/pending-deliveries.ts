@@ -1,5 +1,5 @@
-import type { LaneId } from '../dispatch/lane-registry.ts';
-import type { PendingDelivery } from '../dispatch/pending-delivery.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { RoundPlan } from './round-plan.ts';
 import type { WrittenRound } from './write-round.ts';
 

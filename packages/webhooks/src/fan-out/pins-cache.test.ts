@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import type { AccountId } from '../ids.ts';
-import { shardOf } from '../shard.ts';
+import type { AccountId } from '../kernel/ids.ts';
+import { shardOf } from '../kernel/shard.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
 import { PinsCache } from './pins-cache.ts';
 

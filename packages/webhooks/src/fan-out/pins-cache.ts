@@ -1,5 +1,5 @@
-import type { AccountId } from '../ids.ts';
-import { type Shard, shardOf } from '../shard.ts';
+import type { AccountId } from '../kernel/ids.ts';
+import { type Shard, shardOf } from '../kernel/shard.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
 
 export interface PinsCacheOptions {

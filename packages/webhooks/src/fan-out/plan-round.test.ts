@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
-import type { AccountId } from '../ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
 import type { FanOutEvent } from './events.ts';
 import { planRound } from './plan-round.ts';

@@ -1,4 +1,4 @@
-import type { AccountId, EventId } from '../ids.ts';
+import type { AccountId, EventId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';

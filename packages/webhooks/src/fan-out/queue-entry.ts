@@ -1,4 +1,4 @@
-import type { EventId, SubscriptionId } from '../ids.ts';
+import type { EventId, SubscriptionId } from '../kernel/ids.ts';
 
 /** The position of an entry in the queue. Drawn from one sequence for all shards; well below 2^53. */
 export type QueuePosition = number;

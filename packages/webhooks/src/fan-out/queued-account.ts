@@ -1,6 +1,6 @@
-import type { LaneId } from '../dispatch/lane-registry.ts';
-import type { AccountId, SubscriptionId } from '../ids.ts';
-import { type Shard, shardOf } from '../shard.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
+import { type Shard, shardOf } from '../kernel/shard.ts';
 import { BlockedEntries } from './blocked-entries.ts';
 import { EntryList } from './entry-list.ts';
 import { isOpenChange, mustRunIsolated, type QueuePosition } from './queue-entry.ts';

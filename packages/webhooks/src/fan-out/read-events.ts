@@ -1,7 +1,7 @@
 import { toRecordId, type InterfaceName } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
-import type { EventId } from '../ids.ts';
-import { pgArray } from '../pg-array.ts';
+import type { EventId } from '../kernel/ids.ts';
+import { pgArray } from '../kernel/pg-array.ts';
 import type { StoredEvent } from './renderer.ts';
 
 export interface ReadEvents {

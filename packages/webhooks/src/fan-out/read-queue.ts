@@ -1,8 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
-import type { AccountId } from '../ids.ts';
-import { pgArray } from '../pg-array.ts';
-import type { Shard } from '../shard.ts';
+import type { AccountId } from '../kernel/ids.ts';
+import { pgArray } from '../kernel/pg-array.ts';
+import type { Shard } from '../kernel/shard.ts';
 import type { QueueRow } from './known-entries.ts';
 import type { QueuePosition } from './queue-entry.ts';
 import type { ReadSnapshot } from './shard-watermark.ts';

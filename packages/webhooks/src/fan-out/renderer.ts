@@ -1,5 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { AccountId, EventId } from '../ids.ts';
+import type { AccountId, EventId } from '../kernel/ids.ts';
 
 /** An event as the transaction of its change stored it. */
 export interface StoredEvent {

@@ -1,4 +1,4 @@
-import { pgArray, pgTextArray, TextDictionary } from '../pg-array.ts';
+import { pgArray, pgTextArray, TextDictionary } from '../kernel/pg-array.ts';
 import type { RoundPlan } from './round-plan.ts';
 
 /** The parameters of the write, from $2 on. Array subscripts start at 1. */

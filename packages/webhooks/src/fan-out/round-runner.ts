@@ -1,10 +1,10 @@
 import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/store';
-import type { LaneId } from '../dispatch/lane-registry.ts';
-import type { PendingDelivery } from '../dispatch/pending-delivery.ts';
-import { failpoint } from '../failpoint.ts';
-import type { SubscriptionId } from '../ids.ts';
-import { FencedOutError } from '../workers/fenced-out-error.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { failpoint } from '../kernel/failpoint.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
+import type { LaneId } from '../kernel/lane-id.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { countEntryClaims } from './count-entry-claims.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';

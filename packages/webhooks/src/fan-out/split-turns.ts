@@ -1,4 +1,4 @@
-import type { AccountId } from '../ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
 import type { QueueEntry } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';

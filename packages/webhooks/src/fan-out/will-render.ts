@@ -1,4 +1,4 @@
-import type { AccountId } from '../ids.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
 import { mayGoOn } from './may-go-on.ts';
 import type { ReadEvents } from './read-events.ts';

@@ -1,8 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import type { DeliveryId } from '../ids.ts';
-import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import { roundParameters } from './round-parameters.ts';
 import type { RoundPlan } from './round-plan.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../ids.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from './ids.ts';
 
 /** An unfinished delivery, with everything that sending needs except the target of its lane. */
 export interface PendingDelivery {

@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
-import { shardOf } from '../shard.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
+import { shardOf } from '../kernel/shard.ts';
 
 /**
  * Queues a change of a subscription for the owner of the account's shard, which then reads the subscription again. Every

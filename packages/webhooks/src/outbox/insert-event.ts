@@ -1,6 +1,6 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import { shardOf } from '../shard.ts';
+import { shardOf } from '../kernel/shard.ts';
 
 /**
  * Inserts an event into the outbox and into the queue of its account, in the transaction of the change that it reports.

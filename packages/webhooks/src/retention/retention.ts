@@ -1,6 +1,6 @@
 import { type Store, StoreUnavailableError, withTableLock } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
-import type { Clock } from '../dispatch/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { expire } from './expire.ts';
 import { keepPartitions, readDaysAhead } from './keep-partitions.ts';

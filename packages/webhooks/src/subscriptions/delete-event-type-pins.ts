@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /** Served by webhook_subscription_event_type_pkey. */
 export async function deleteEventTypePins(transaction: Transaction, id: SubscriptionId): Promise<void> {

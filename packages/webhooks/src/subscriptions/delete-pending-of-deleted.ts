@@ -1,7 +1,7 @@
 import type { Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
-import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
  * Deletes the first pending deliveries of a deleted subscription. The worker that owns its shard calls it until none is

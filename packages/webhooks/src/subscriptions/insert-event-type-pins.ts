@@ -1,6 +1,6 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import type { EventTypePin } from './subscription-row.ts';
 
 export async function insertEventTypePins(

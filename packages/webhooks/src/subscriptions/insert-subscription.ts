@@ -1,6 +1,6 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import { appendSubscriptionChange } from '../outbox/append-subscription-change.ts';
 
 /** Inserts a subscription without event types. It receives the events that are appended from now on. */

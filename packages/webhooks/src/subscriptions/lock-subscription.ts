@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { firstRow, type Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import type { PausedReason } from './subscription-row.ts';
 
 export interface LockedSubscription {

@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
  * Hides a subscription from every interface and erases its URL and its secret. Its worker deletes the pending deliveries

@@ -1,8 +1,8 @@
 import type { Transaction } from '@deedwire/store';
-import type { AccountId, SubscriptionId } from '../ids.ts';
-import { shardOf } from '../shard.ts';
-import { rowOfLiveWorker } from '../workers/row-of-live-worker.ts';
-import type { WorkerId } from '../workers/worker-id.ts';
+import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import { shardOf } from '../kernel/shard.ts';
 import type { EventTypePin } from './subscription-row.ts';
 
 export interface PausedSubscription {

@@ -1,6 +1,6 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
-import type { AccountId, SubscriptionId } from '../ids.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { PausedReason } from './subscription-row.ts';
 
 /** The part of an account's subscriptions that fan-out needs. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
  * Replaces ciphertexts that are still the ones that were read. Passes over rows that others have locked, so it never waits

@@ -1,5 +1,5 @@
 import { onlyRow, type Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
  * Returns the id of the next subscription. The insert needs it, because the secret is encrypted with the id as associated

@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 export interface SubscriptionSecretRow {
   id: SubscriptionId;

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { firstRow, type Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import { subscriptionColumns, type SubscriptionRow } from './subscription-row.ts';
 
 /** Returns null if the account has no such subscription, or has deleted it. Served by webhook_subscription_pkey. */

@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /** Looks in all accounts, for operators. False for a deleted subscription. Served by webhook_subscription_pkey. */
 export async function subscriptionExists(database: Database, id: SubscriptionId): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import type { SubscriptionId } from '../ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 
 /**
  * Sets the callback URL. A new URL gets a new number, so that the state of the previous receiver no longer applies. Served

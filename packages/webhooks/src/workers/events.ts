@@ -1,6 +1,6 @@
-import type { Shard } from '../shard.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { Shard } from '../kernel/shard.ts';
 import type { AcquiredShard } from './sql/acquire-shards.ts';
-import type { WorkerId } from './worker-id.ts';
 
 /** Events of the membership for logs and metrics. */
 export type WorkersEvent =

@@ -1,7 +1,7 @@
 import type { Store } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
+import type { WorkerId } from '../fence/worker-id.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
-import type { WorkerId } from './worker-id.ts';
 
 interface Renewal {
   respond: (rows: object[]) => void;

@@ -1,7 +1,7 @@
 import type { Store } from '@deedwire/store';
-import type { Clock } from '../dispatch/clock.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { renewLease } from './sql/renew-lease.ts';
-import type { WorkerId } from './worker-id.ts';
 
 export interface LeaseKeeperOptions {
   store: Store;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shardCount } from '../shard.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { shardCount } from '../kernel/shard.ts';
 import { planShards, type ShardPlan } from './plan-shards.ts';
-import type { WorkerId } from './worker-id.ts';
 
 const workerId = (number: number): WorkerId => String(number) as WorkerId;
 

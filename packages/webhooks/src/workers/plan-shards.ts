@@ -1,5 +1,5 @@
-import { shardCount } from '../shard.ts';
-import type { WorkerId } from './worker-id.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { shardCount } from '../kernel/shard.ts';
 
 export interface ShardCounts {
   own: WorkerId;

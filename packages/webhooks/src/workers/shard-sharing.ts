@@ -1,7 +1,8 @@
 import type { Store } from '@deedwire/store';
-import type { Shard } from '../shard.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import type { Shard } from '../kernel/shard.ts';
 import type { OnWorkersEvent } from './events.ts';
-import { FencedOutError } from './fenced-out-error.ts';
 import { planShards } from './plan-shards.ts';
 import { type AcquiredShard, acquireShards } from './sql/acquire-shards.ts';
 import { declareDead } from './sql/declare-dead.ts';
@@ -9,7 +10,6 @@ import { freeShardsOfDead } from './sql/free-shards-of-dead.ts';
 import { markLeaving } from './sql/mark-leaving.ts';
 import { type InFlightDelivery, releaseShards } from './sql/release-shards.ts';
 import { type Membership, selectMembership } from './sql/select-membership.ts';
-import type { WorkerId } from './worker-id.ts';
 
 export interface ShardSharingOptions {
   store: Store;

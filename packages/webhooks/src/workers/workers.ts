@@ -1,14 +1,14 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
-import { Backoff } from '../dispatch/backoff.ts';
-import type { Clock } from '../dispatch/clock.ts';
-import type { Shard } from '../shard.ts';
-import { FencedOutError } from './fenced-out-error.ts';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
+import type { WorkerId } from '../fence/worker-id.ts';
+import { Backoff } from '../kernel/backoff.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Shard } from '../kernel/shard.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { ShardSharing, type ShardSharingOptions } from './shard-sharing.ts';
 import { deleteDeadWorkers } from './sql/delete-dead-workers.ts';
 import { deleteWorker } from './sql/delete-worker.ts';
 import { insertWorker } from './sql/insert-worker.ts';
-import type { WorkerId } from './worker-id.ts';
 
 export interface WorkersOptions extends ShardSharingOptions {
   /**

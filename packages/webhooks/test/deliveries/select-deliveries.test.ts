@@ -8,7 +8,7 @@ import { selectAttempts } from '../../src/deliveries/select-attempts.ts';
 import { selectDeliveriesOfAllAccounts } from '../../src/deliveries/select-deliveries-of-all-accounts.ts';
 import { selectDeliveries } from '../../src/deliveries/select-deliveries.ts';
 import { selectDelivery } from '../../src/deliveries/select-delivery.ts';
-import type { DeliveryId, SubscriptionId } from '../../src/ids.ts';
+import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { createMigratedDatabase, seedAccount } from '../support/seed.ts';
 

@@ -1,7 +1,7 @@
 import { connect, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { settleConcurrently } from './settle-concurrently.ts';
 import { failure, StorageWorld, success } from './support.ts';
 

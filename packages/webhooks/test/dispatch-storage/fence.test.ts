@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
 import { insertLateSuccesses } from '../../src/dispatch/sql/insert-late-successes.ts';
 import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
-import { shardOf } from '../../src/shard.ts';
-import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { acquireShards } from '../../src/workers/sql/acquire-shards.ts';
 import { releaseShards } from '../../src/workers/sql/release-shards.ts';
 import { renewLease } from '../../src/workers/sql/renew-lease.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;

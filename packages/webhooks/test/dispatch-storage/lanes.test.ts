@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LaneId } from '../../src/dispatch/lane-registry.ts';
 import { selectLane } from '../../src/dispatch/sql/select-lane.ts';
 import { selectLanesOfShards } from '../../src/dispatch/sql/select-lanes-of-shards.ts';
-import type { SubscriptionId } from '../../src/ids.ts';
-import { shardOf } from '../../src/shard.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { LaneId } from '../../src/kernel/lane-id.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { subscriptionId } from '../dispatch/ids.ts';
 import { StorageWorld } from './support.ts';
 

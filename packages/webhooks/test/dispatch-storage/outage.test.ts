@@ -3,7 +3,7 @@ import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/test
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
 import type { DispatchStorage, Settlement, SettleResult } from '../../src/dispatch/storage.ts';
-import type { DeliveryId } from '../../src/ids.ts';
+import type { DeliveryId } from '../../src/kernel/ids.ts';
 import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;

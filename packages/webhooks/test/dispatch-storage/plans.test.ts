@@ -1,7 +1,6 @@
 import type { Database } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import { countClaims } from '../../src/dispatch/sql/count-claims.ts';
 import { insertLateSuccesses, type LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
 import { lockLateDeliveries } from '../../src/dispatch/sql/lock-late-deliveries.ts';
@@ -13,8 +12,9 @@ import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/selec
 import { selectTargets } from '../../src/dispatch/sql/select-targets.ts';
 import { settle } from '../../src/dispatch/sql/settle-deliveries.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
-import type { DeliveryId, EventId, SubscriptionId } from '../../src/ids.ts';
-import { shardOf } from '../../src/shard.ts';
+import type { DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { explain } from './explain.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { seededRandom } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { failure, type StorageWorld } from './support.ts';
 
 /** Four settlers call `settle` with the same deliveries in different orders, `statements` times in all. A deadlock rejects. */

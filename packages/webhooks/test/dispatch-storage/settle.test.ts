@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;

@@ -3,14 +3,14 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Statement, type Store, type StoreOptions } from '@deedwire/store';
 import { connect, type Connection, patientTimeouts } from '@deedwire/testing';
 import { failed, delivered } from '../../src/dispatch/classify-attempt.ts';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { AttemptRecord, DispatchStorage, Settlement } from '../../src/dispatch/storage.ts';
 import { createDispatchStorage, type DispatchStorageEvent } from '../../src/dispatch/store-dispatch.ts';
-import type { SubscriptionId } from '../../src/ids.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { markSubscriptionDeleted } from '../../src/subscriptions/mark-subscription-deleted.ts';
 import { resumeSubscription } from '../../src/subscriptions/resume-subscription.ts';
 import { updateSubscriptionUrl } from '../../src/subscriptions/update-subscription-url.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 import {
   createMigratedDatabase,
   seedAccount,

@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
-import type { LaneId } from '../../src/dispatch/lane-registry.ts';
-import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../src/ids.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
+import type { LaneId } from '../../src/kernel/lane-id.ts';
 
 export const accountId = (number: number): AccountId => toRecordId<'Lender'>(String(number));
 export const subscriptionId = (number: number): SubscriptionId => toRecordId<'WebhookSubscription'>(String(number));

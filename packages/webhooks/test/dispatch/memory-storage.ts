@@ -1,6 +1,5 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type {
   DeliveryKey,
   DispatchStorage,
@@ -9,7 +8,8 @@ import type {
   Settlement,
   SettleResult,
 } from '../../src/dispatch/storage.ts';
-import type { DeliveryId, SubscriptionId } from '../../src/ids.ts';
+import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 interface StoredLane {

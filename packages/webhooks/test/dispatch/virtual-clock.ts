@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/dispatch/clock.ts';
-import { Heap, type HeapNode } from '../../src/dispatch/heap.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { Heap, type HeapNode } from '../../src/kernel/heap.ts';
 
 interface Timer extends HeapNode {
   callback: () => void;

@@ -2,13 +2,13 @@ import type { AccountId } from '@deedwire/domain';
 import { createStore, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { onTestFinished } from 'vitest';
-import type { LaneId } from '../../src/dispatch/lane-registry.ts';
-import type { PendingDelivery } from '../../src/dispatch/pending-delivery.ts';
 import type { FanOutEvent } from '../../src/fan-out/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
-import { shardCount } from '../../src/shard.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { LaneId } from '../../src/kernel/lane-id.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { shardCount } from '../../src/kernel/shard.ts';
 import { createMigratedDatabase, seedWorker } from '../support/seed.ts';
 
 /** Registers a cleanup for the end of the test. The last one runs first. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { shardCount } from '../../src/shard.ts';
+import { shardCount } from '../../src/kernel/shard.ts';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';

@@ -4,9 +4,9 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store, type Transaction } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { insertEvent } from '../../src/outbox/insert-event.ts';
-import { shardOf } from '../../src/shard.ts';
 import { createMigratedDatabase, seedAccount, seedSubscription, type SeededAccount } from '../support/seed.ts';
 
 let database: TestDatabase;

@@ -5,10 +5,10 @@ import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
 import type { LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
 import type { RetentionEvent } from '../../src/retention/events.ts';
 import { expire } from '../../src/retention/expire.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 

@@ -3,9 +3,9 @@ import { backgroundTimeouts, createStore, type Store } from '@deedwire/store';
 import { connect, eventually, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
-import type { SubscriptionId } from '../../src/ids.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { markSubscriptionDeleted } from '../../src/subscriptions/mark-subscription-deleted.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 import {
   createMigratedDatabase,
   seedAccount,

@@ -3,14 +3,14 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { SubscriptionId } from '../../src/ids.ts';
-import { shardOf } from '../../src/shard.ts';
+import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
 import { deletePendingOfDeleted } from '../../src/subscriptions/delete-pending-of-deleted.ts';
 import { deleteReceiverStateOfDeleted } from '../../src/subscriptions/delete-receiver-state-of-deleted.ts';
 import { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
 import { readPins } from '../../src/subscriptions/read-pins.ts';
-import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { createMigratedDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
 import type { Connection } from '@deedwire/testing';
-import type { SubscriptionId } from '../../src/ids.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
 
 const dayMs = 86_400_000;
 

@@ -2,13 +2,13 @@ import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
-import type { SubscriptionId } from '../../src/ids.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { insertEvent } from '../../src/outbox/insert-event.ts';
 import { insertEventTypePins } from '../../src/subscriptions/insert-event-type-pins.ts';
 import { insertSubscription } from '../../src/subscriptions/insert-subscription.ts';
 import { reserveSubscriptionId } from '../../src/subscriptions/reserve-subscription-id.ts';
 import type { EventTypePin } from '../../src/subscriptions/subscription-row.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {

@@ -2,7 +2,8 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, type Store } from '@deedwire/store';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FencedOutError } from '../../src/workers/fenced-out-error.ts';
+import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
+import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { acquireShards } from '../../src/workers/sql/acquire-shards.ts';
 import { declareDead } from '../../src/workers/sql/declare-dead.ts';
 import { deleteDeadWorkers } from '../../src/workers/sql/delete-dead-workers.ts';
@@ -13,7 +14,6 @@ import { markLeaving } from '../../src/workers/sql/mark-leaving.ts';
 import { releaseShards } from '../../src/workers/sql/release-shards.ts';
 import { renewLease } from '../../src/workers/sql/renew-lease.ts';
 import { selectMembership } from '../../src/workers/sql/select-membership.ts';
-import type { WorkerId } from '../../src/workers/worker-id.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 

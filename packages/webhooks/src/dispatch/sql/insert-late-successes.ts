@@ -1,8 +1,8 @@
 import type { Database, Statement } from '@deedwire/store';
-import type { DeliveryId } from '../../ids.ts';
-import { pgArray } from '../../pg-array.ts';
-import type { WorkerId } from '../../workers/worker-id.ts';
-import { idRange } from '../id-order.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import { idRange } from '../../kernel/id-order.ts';
+import type { DeliveryId } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
 import type { AttemptRecord, DeliveryKey } from '../storage.ts';
 
 // The attempt keeps its number unless another worker has recorded one with that number. An attempt that is already recorded

@@ -1,9 +1,9 @@
 import type { Database, Statement } from '@deedwire/store';
-import type { DeliveryId } from '../../ids.ts';
-import { pgArray } from '../../pg-array.ts';
-import { rowOfLiveWorker } from '../../workers/row-of-live-worker.ts';
-import type { WorkerId } from '../../workers/worker-id.ts';
-import { idRange } from '../id-order.ts';
+import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import { idRange } from '../../kernel/id-order.ts';
+import type { DeliveryId } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
 
 // webhook_delivery by primary key, in the partitions between the first and the last id.
 const lockLateDeliveriesStatement: Statement = {

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '@deedwire/store';
-import { pgArray } from '../../pg-array.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
 import type { DeliveryKey } from '../storage.ts';
 
 // webhook_pending_delivery by primary key.

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import { pgArray } from '../../pg-array.ts';
-import type { WorkerId } from '../../workers/worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
 import type { Settlement } from '../storage.ts';
 
 // Deletes the state of the receiver: a resumed subscription starts without the failures that paused it.

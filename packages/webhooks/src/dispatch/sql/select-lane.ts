@@ -1,6 +1,6 @@
 import { type Database, firstRow, type Statement } from '@deedwire/store';
-import type { AccountId, SubscriptionId } from '../../ids.ts';
-import type { LaneId } from '../lane-registry.ts';
+import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
+import type { LaneId } from '../../kernel/lane-id.ts';
 
 // webhook_subscription and webhook_pending_delivery by primary key.
 const selectLaneStatement: Statement = {

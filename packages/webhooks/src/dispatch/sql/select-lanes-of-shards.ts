@@ -1,9 +1,9 @@
 import type { Database, Statement } from '@deedwire/store';
 import { onlyRow } from '@deedwire/store';
-import type { AccountId, SubscriptionId } from '../../ids.ts';
-import { pgArray } from '../../pg-array.ts';
-import type { Shard } from '../../shard.ts';
-import type { LaneId } from '../lane-registry.ts';
+import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
+import type { LaneId } from '../../kernel/lane-id.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
+import type { Shard } from '../../kernel/shard.ts';
 
 // The limit makes this one lookup per subscription, however many deliveries it has.
 // webhook_subscription_by_shard, webhook_pending_delivery by primary key.

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
-import type { EventId } from '../../ids.ts';
-import { pgArray, pgTextArray } from '../../pg-array.ts';
-import { idRange } from '../id-order.ts';
+import { idRange } from '../../kernel/id-order.ts';
+import type { EventId } from '../../kernel/ids.ts';
+import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 
 // The limit keeps this a lookup per payload. A hash join would read all payloads between the first and the last id.
 // webhook_payload by primary key, in the partitions between the first and the last id.

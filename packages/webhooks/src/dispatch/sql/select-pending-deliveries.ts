@@ -1,8 +1,8 @@
 import type { Database, Statement } from '@deedwire/store';
 import { onlyRow } from '@deedwire/store';
-import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../ids.ts';
-import { pgArray } from '../../pg-array.ts';
-import type { PendingDelivery } from '../pending-delivery.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
+import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
 
 // One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse
 // rounds large numbers. Expired deliveries no longer have a payload; retention deletes them.

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '@deedwire/store';
-import type { AccountId, SubscriptionId } from '../../ids.ts';
-import { pgArray } from '../../pg-array.ts';
+import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
 import { cleanLaneState, type LaneState } from '../lane-state.ts';
 
 // webhook_subscription and webhook_receiver_state by primary key.

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
-import { pgArray, TextDictionary } from '../../pg-array.ts';
-import { rowOfLiveWorker } from '../../workers/row-of-live-worker.ts';
-import type { WorkerId } from '../../workers/worker-id.ts';
+import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { DeliveryId } from '../../ids.ts';
+import type { DeliveryId } from '../../kernel/ids.ts';
 
 /** Gives undelivered deliveries with smaller ids the status EXPIRED. The bound never moves back. */
 export async function advanceExpiredBefore(database: Database, expiredBefore: DeliveryId): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Database, onlyRow } from '@deedwire/store';
-import type { EventId } from '../../ids.ts';
-import type { Shard } from '../../shard.ts';
+import type { EventId } from '../../kernel/ids.ts';
+import type { Shard } from '../../kernel/shard.ts';
 import { type Batch, batchRows, type BatchRow, toBatch } from './batch.ts';
 
 export interface QueueKey {

@@ -1,5 +1,5 @@
 import { type Database, onlyRow } from '@deedwire/store';
-import type { DeliveryId } from '../../ids.ts';
+import type { DeliveryId } from '../../kernel/ids.ts';
 import { type Batch, batchRows, type BatchRow, toBatch } from './batch.ts';
 import type { PendingKey } from './expire-pending-deliveries.ts';
 

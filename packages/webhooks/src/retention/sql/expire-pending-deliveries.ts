@@ -1,5 +1,5 @@
 import { type Database, onlyRow } from '@deedwire/store';
-import type { DeliveryId, EventId, SubscriptionId } from '../../ids.ts';
+import type { DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
 import { type Batch, batchRows, type BatchRow, toBatch } from './batch.ts';
 
 export interface PendingKey {

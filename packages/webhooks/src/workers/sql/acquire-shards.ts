@@ -1,7 +1,7 @@
 import type { Database } from '@deedwire/store';
-import type { Shard } from '../../shard.ts';
-import { rowOfLiveWorker } from '../row-of-live-worker.ts';
-import type { WorkerId } from '../worker-id.ts';
+import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import type { Shard } from '../../kernel/shard.ts';
 
 export interface AcquiredShard {
   readonly shard: Shard;

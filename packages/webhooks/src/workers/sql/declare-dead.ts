@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { WorkerId } from '../worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
 
 /**
  * Declares workers dead whose leases have expired. Once this is committed, their fenced statements write nothing.

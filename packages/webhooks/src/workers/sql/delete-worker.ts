@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { WorkerId } from '../worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
 
 /** Removes the row of a worker that has shut down. Does nothing while it owns shards. */
 export async function deleteWorker(database: Database, workerId: WorkerId): Promise<void> {

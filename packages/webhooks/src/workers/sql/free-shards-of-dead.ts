@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import type { Shard } from '../../shard.ts';
+import type { Shard } from '../../kernel/shard.ts';
 import { workersChanged } from '../workers-changed.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { onlyRow, type Transaction } from '@deedwire/store';
-import type { WorkerId } from '../worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
 import { workersChanged } from '../workers-changed.ts';
 
 /** Registers a worker. Its lease starts now, by the database clock. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '@deedwire/store';
-import type { WorkerId } from '../worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
 import { workersChanged } from '../workers-changed.ts';
 
 /** Excludes the worker from the next shares. */

@@ -1,9 +1,9 @@
 import type { Transaction } from '@deedwire/store';
-import type { DeliveryId, SubscriptionId } from '../../ids.ts';
-import { pgArray } from '../../pg-array.ts';
-import type { Shard } from '../../shard.ts';
-import { rowOfLiveWorker } from '../row-of-live-worker.ts';
-import type { WorkerId } from '../worker-id.ts';
+import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
+import { pgArray } from '../../kernel/pg-array.ts';
+import type { Shard } from '../../kernel/shard.ts';
 import { workersChanged } from '../workers-changed.ts';
 
 export interface InFlightDelivery {

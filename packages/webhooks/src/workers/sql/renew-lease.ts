@@ -1,5 +1,5 @@
 import type { Database } from '@deedwire/store';
-import type { WorkerId } from '../worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
 
 /**
  * Renews a lease. Writes no key column, so that it does not wait for statements that hold the fence (`for key share`).

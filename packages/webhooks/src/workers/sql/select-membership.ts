@@ -1,6 +1,6 @@
 import { type Database, onlyRow } from '@deedwire/store';
-import type { Shard } from '../../shard.ts';
-import type { WorkerId } from '../worker-id.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import type { Shard } from '../../kernel/shard.ts';
 
 export interface WorkerLease {
   readonly id: WorkerId;

@@ -1,7 +1,7 @@
 import { endsWithin } from './ends-within.ts';
 import type { FaultSystem } from './fault-system.ts';
 
-/** The places of `packages/webhooks/src/failpoint.ts`. */
+/** The places of `packages/webhooks/src/kernel/failpoint.ts`. */
 export const failpoints = [
   'fan-out-before-write',
   'fan-out-after-write',
