@@ -21,8 +21,9 @@ type EventTuple = [
 ];
 
 /**
- * Reads events by their ids, in one row, until their snapshots have `bytesMax` together. Includes the first event whatever
- * its size. The bounds of the ids keep the statement from locking all partitions.
+ * Reads events in the order of `ids`, in one row, until their snapshots have `bytesMax` together. Includes the first event
+ * whatever its size. The bounds of the ids keep the statement from locking all partitions, and `any` from reading all
+ * events between the bounds.
  *
  * Served by the primary keys of the partitions.
  */
@@ -39,10 +40,11 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         ) filter (where bytes_before < $4) || ']' as events,
         coalesce(string_agg(id::text, ',') filter (where bytes_before >= $4), '') as "leftOut"
       from (
-        select id, account_id, interface, event_type, occurred_at, request_id, snapshot::text as snapshot,
-          sum(octet_length(snapshot::text)) over (order by id) - octet_length(snapshot::text) as bytes_before
-        from webhook_event
-        where id = any($1::bigint[]) and id between $2 and $3
+        select e.id, e.account_id, e.interface, e.event_type, e.occurred_at, e.request_id, e.snapshot::text as snapshot,
+          sum(octet_length(e.snapshot::text)) over (order by r.number) - octet_length(e.snapshot::text) as bytes_before
+        from unnest($1::bigint[]) with ordinality as r (id, number)
+        join webhook_event e on e.id = r.id
+        where e.id = any($1::bigint[]) and e.id between $2 and $3
       ) event`,
   };
   const [min, max] = boundsOf(ids);
