@@ -45,5 +45,7 @@ export function roundParameters(plan: RoundPlan): unknown[] {
     pgArray(deferred.map(({ interfaceName }) => interfaceName)),
     pgArray(deferred.map(({ eventId }) => eventId)),
     pgArray(deferred.map(({ subscriptionId }) => subscriptionId)),
+    pgArray(done.map(({ entry }) => entry.eventId)),
+    pgArray(done.map(({ entry }) => entry.subscriptionId)),
   ];
 }

@@ -30,6 +30,9 @@ interface Row {
  * takes the root of -1 unless every subscription has a sequence. Each writing part joins `worker`: PostgreSQL neither
  * executes nor locks a CTE that nothing refers to.
  *
+ * An entry is deleted only if it is for the same event and subscription: after a failover to an asynchronous standby, the
+ * position of a lost entry is drawn again.
+ *
  * Deliveries do not join the sequences: a subscript of an array of fixed-length elements takes constant time, while the
  * planner expects ten rows from `unnest` and would choose nested loops.
  *
@@ -44,8 +47,11 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       done as (
         delete from webhook_event_queue q
-        using worker, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
+        using worker, unnest($2::smallint[], $3::bigint[], $28::bigint[], $29::bigint[])
+          as entry (shard, position, event_id, subscription_id)
         where q.shard = entry.shard and q.position = entry.position
+          and q.event_id is not distinct from entry.event_id
+          and q.subscription_id is not distinct from entry.subscription_id
         returning q.position
       ),
       numbered as (

@@ -140,6 +140,20 @@ test('a round with an entry that is not in the queue writes nothing', async () =
   expect(await contents(world)).toEqual(before);
 });
 
+// After a failover to an asynchronous standby, a position whose transaction was lost is drawn again.
+test.each([
+  ['event', 'event_id = event_id + 1'],
+  ['subscription', 'subscription_id = 1'],
+])('a round whose position belongs to another %s now writes nothing', async (_, change) => {
+  const world = await FanOutWorld.create();
+  const plan = await seedRound(world);
+  await world.rows(`update webhook_event_queue set ${change} where event_id is not null`);
+  const before = await contents(world);
+  const error: unknown = await writeRound(world.workerStore, world.workerId, plan).catch((caught: unknown) => caught);
+  expect(isStaleRound(error)).toBe(true);
+  expect(await contents(world)).toEqual(before);
+});
+
 test('a round with a subscription that has no sequence writes nothing, and is refused', async () => {
   const world = await FanOutWorld.create();
   const plan = await seedRound(world);

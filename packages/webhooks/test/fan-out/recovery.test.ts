@@ -118,3 +118,33 @@ test('an entry runs isolated after three claims, and fails after five', async ()
   );
   expect(failed).toEqual([{ id: given.id, sequence: 1 }]);
 });
+
+test('after a failover that lost an event, the event that was queued at its position is delivered', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await subscribe(world, account, '2026-11-01');
+  await addEvents(world, account, 1);
+  let isLost = false;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-events'(run) {
+      if (isLost) return run();
+      isLost = true;
+      await addEvents(world, account, 1);
+      await world.rows(`
+        with lost as (
+          delete from webhook_event_queue
+          where position = (select min(position) from webhook_event_queue where event_id is not null)
+          returning position, event_id
+        ), event as (delete from webhook_event using lost where id = lost.event_id)
+        update webhook_event_queue q set position = lost.position from lost
+        where q.event_id is not null and q.event_id <> lost.event_id`);
+      return run();
+    },
+  });
+  world.start({ store });
+  await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
+  expect(await world.rows('select event_id from webhook_delivery')).toEqual(
+    await world.rows('select id as event_id from webhook_event'),
+  );
+  expect(world.ofKind('fan-out-stale')).not.toEqual([]);
+});
