@@ -25,7 +25,10 @@ export async function countEntryClaims(
         update webhook_event_queue q
         set takes = q.takes + 1
         from worker, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
-        where q.shard = entry.shard and q.position = entry.position
+        cross join lateral (
+          select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
+        ) found
+        where q.ctid = found.ctid
         returning q.position
       )
       select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`,

@@ -36,6 +36,9 @@ interface Row {
  * Deliveries do not join the sequences: a subscript of an array of fixed-length elements takes constant time, while the
  * planner expects ten rows from `unnest` and would choose nested loops.
  *
+ * Entries are looked up one by one: statistics of an empty queue would make the planner compare each entry of a backlog with
+ * each entry of the round.
+ *
  * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
  *
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
@@ -49,7 +52,10 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         delete from webhook_event_queue q
         using worker, unnest($2::smallint[], $3::bigint[], $28::bigint[], $29::bigint[])
           as entry (shard, position, event_id, subscription_id)
-        where q.shard = entry.shard and q.position = entry.position
+        cross join lateral (
+          select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
+        ) found
+        where q.ctid = found.ctid
           and q.event_id is not distinct from entry.event_id
           and q.subscription_id is not distinct from entry.subscription_id
         returning q.position

@@ -62,7 +62,9 @@ export async function explain(
 }
 
 function toLiteral(value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number') throw new TypeError('Expected a text or a number.');
+  if (value instanceof Buffer) return `'\\x${value.toString('hex')}'`;
+  if (typeof value !== 'string' && typeof value !== 'number')
+    throw new TypeError('Expected a text, a number or bytes.');
   return `'${String(value).replaceAll("'", "''")}'`;
 }
 

@@ -4,6 +4,7 @@ import type { WorkerId } from '../../fence/worker-id.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { DeliveryKey } from '../storage.ts';
 
+// The rows are looked up as in settle-deliveries.ts.
 // webhook_pending_delivery by primary key.
 const countClaimsStatement: Statement = {
   name: 'count-delivery-takes',
@@ -14,7 +15,14 @@ const countClaimsStatement: Statement = {
       update webhook_pending_delivery p
       set takes = p.takes + 1
       from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
-      where p.subscription_id = r.subscription_id and p.delivery_id = r.delivery_id
+      cross join lateral (
+        select ctid
+        from webhook_pending_delivery
+        where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
+        order by delivery_id
+        limit 1
+      ) found
+      where p.ctid = found.ctid and p.delivery_id = r.delivery_id
     )
     select exists (select from worker) as "isAlive"`,
 };

@@ -23,23 +23,23 @@ export async function deleteExpiredQueueEntries(
     // Index: the primary key of webhook_event_queue.
     text: `
       with scanned as materialized (
-        select shard, position, coalesce(event_id < $3, false) as is_expired
+        select ctid, shard, position, coalesce(event_id < $3, false) as is_expired
         from webhook_event_queue
         where (shard, position) > ($1::smallint, $2::bigint)
         order by shard, position
         limit $4
       ),
       locked as (
-        select q.shard, q.position
+        select q.ctid
         from scanned s
-        join webhook_event_queue q using (shard, position)
+        join webhook_event_queue q on q.ctid = s.ctid
         where s.is_expired
         for update of q skip locked
       ),
       deleted as (
         delete from webhook_event_queue q
         using locked
-        where q.shard = locked.shard and q.position = locked.position
+        where q.ctid = locked.ctid
         returning q.position
       )
       select count(*)::int as scanned,

@@ -17,23 +17,23 @@ export async function deleteOldFailures(
     // Index: the primary key of webhook_failed_delivery.
     text: `
       with scanned as materialized (
-        select subscription_id, delivery_id
+        select ctid, subscription_id, delivery_id
         from webhook_failed_delivery
         where (subscription_id, delivery_id) > ($1::bigint, $2::bigint)
         order by subscription_id, delivery_id
         limit $4
       ),
       locked as (
-        select f.subscription_id, f.delivery_id
+        select f.ctid
         from scanned s
-        join webhook_failed_delivery f using (subscription_id, delivery_id)
+        join webhook_failed_delivery f on f.ctid = s.ctid
         where s.delivery_id < $3
         for update of f skip locked
       ),
       deleted as (
         delete from webhook_failed_delivery f
         using locked
-        where f.subscription_id = locked.subscription_id and f.delivery_id = locked.delivery_id
+        where f.ctid = locked.ctid
         returning f.delivery_id
       )
       select count(*)::int as scanned,

@@ -24,23 +24,23 @@ export async function expirePendingDeliveries(
     // Index: the primary key of webhook_pending_delivery.
     text: `
       with scanned as materialized (
-        select subscription_id, delivery_id, delivery_id < $3 or event_id < $4 as is_expired
+        select ctid, subscription_id, delivery_id, delivery_id < $3 or event_id < $4 as is_expired
         from webhook_pending_delivery
         where (subscription_id, delivery_id) > ($1::bigint, $2::bigint)
         order by subscription_id, delivery_id
         limit $5
       ),
       locked as (
-        select p.subscription_id, p.delivery_id
+        select p.ctid
         from scanned s
-        join webhook_pending_delivery p using (subscription_id, delivery_id)
+        join webhook_pending_delivery p on p.ctid = s.ctid
         where s.is_expired
         for update of p skip locked
       ),
       ended as (
         delete from webhook_pending_delivery p
         using locked
-        where p.subscription_id = locked.subscription_id and p.delivery_id = locked.delivery_id
+        where p.ctid = locked.ctid
         returning p.subscription_id, p.delivery_id, p.interface
       ),
       failed as (

@@ -32,24 +32,31 @@ export async function releaseShards(
   const statement = {
     name: 'release-shards',
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
+    // Deliveries are looked up one by one, as in settle-deliveries.ts of dispatch.
     // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       in_flight as (
-        select p.subscription_id, p.delivery_id
-        from worker, generate_series(1, $4::int) i
-        join webhook_pending_delivery p
-          on p.subscription_id = ($5::bigint[])[i] and p.delivery_id = ($6::bigint[])[i]
+        select p.ctid
+        from worker, unnest($4::bigint[], $5::bigint[]) r (subscription_id, delivery_id)
+        cross join lateral (
+          select ctid
+          from webhook_pending_delivery
+          where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
+          order by delivery_id
+          limit 1
+        ) found
+        join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = r.delivery_id
         for update of p skip locked
       ),
       postponed as (
         update webhook_pending_delivery p
         set due_at = greatest(p.due_at, clock_timestamp() + $3 * interval '1 second')
         from worker, in_flight f
-        where p.subscription_id = f.subscription_id and p.delivery_id = f.delivery_id
+        where p.ctid = f.ctid
       ),
       released as (
-        update webhook_shard s set worker_id = null, recovering = s.shard = any ($7::smallint[])
+        update webhook_shard s set worker_id = null, recovering = s.shard = any ($6::smallint[])
         from worker
         where s.worker_id = worker.id and s.shard = any ($2::smallint[])
       )
@@ -59,7 +66,6 @@ export async function releaseShards(
     workerId,
     pgArray(shards),
     handOverSeconds,
-    inFlight.length,
     pgArray(inFlight.map(({ subscriptionId }) => subscriptionId)),
     pgArray(inFlight.map(({ deliveryId }) => deliveryId)),
     pgArray(recovering),

@@ -1,0 +1,125 @@
+import { toRecordId } from '@deedwire/domain';
+import type { Database } from '@deedwire/store';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
+import { countClaims } from '../../src/dispatch/sql/count-claims.ts';
+import { lockPendingDeliveries } from '../../src/dispatch/sql/lock-pending-deliveries.ts';
+import { settle } from '../../src/dispatch/sql/settle-deliveries.ts';
+import { countEntryClaims } from '../../src/fan-out/count-entry-claims.ts';
+import { queueEntry } from '../../src/fan-out/queue-entry.ts';
+import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
+import type { PickedEntry } from '../../src/fan-out/round-plan.ts';
+import { writeRound } from '../../src/fan-out/write-round.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { batchRows } from '../../src/retention/sql/batch.ts';
+import { deleteExpiredQueueEntries } from '../../src/retention/sql/delete-expired-queue-entries.ts';
+import { expirePendingDeliveries } from '../../src/retention/sql/expire-pending-deliveries.ts';
+import { releaseShards } from '../../src/workers/sql/release-shards.ts';
+import { explain } from './explain.ts';
+import { failure, StorageWorld, success } from './support.ts';
+
+/** Rows of each statement, except those of retention, which choose `batchRows` themselves. */
+const batchSize = 500;
+
+let world: StorageWorld;
+let deliveries: PendingDelivery[];
+let entries: PickedEntry[];
+/**
+ * Both queues are empty most of the time, and this is what the statistics of the planner then say, although a backlog has
+ * 20,000 rows.
+ */
+beforeAll(async () => {
+  world = await StorageWorld.create();
+  const lanes: SubscriptionId[] = [];
+  for (let lane = 0; lane < 50; lane += 1) lanes.push(await world.addLane());
+  const add = async (): Promise<void> => {
+    for (const lane of lanes) await world.addDeliveries(lane, 400);
+    await world.admin.run(
+      `insert into webhook_event_queue (account_id, interface, event_id)
+       select $1, $2, i from generate_series(1, 20000) i`,
+      [world.account.id, world.account.interfaceName],
+    );
+  };
+  await add();
+  for (const table of ['webhook_pending_delivery', 'webhook_event_queue']) {
+    // The last row keeps the pages, with which the density of the rows is almost 0.
+    await world.admin.run(`delete from ${table} where ctid <> (select max(ctid) from ${table})`);
+    await world.admin.run(`vacuum analyze ${table}`);
+  }
+  await add();
+  deliveries = [];
+  for (const lane of lanes) deliveries.push(...(await world.read(lane)).slice(0, batchSize / lanes.length));
+  const account = new QueuedAccount(world.account.id);
+  const rows = await world.admin.run('select position, event_id from webhook_event_queue order by position limit $1', [
+    batchSize,
+  ]);
+  entries = rows.map(({ position, event_id: eventId }) => ({
+    account,
+    entry: queueEntry(Number(position), toRecordId(String(eventId)), null, 0),
+  }));
+});
+afterAll(() => world.drop());
+
+const round = { subscriptions: [], deliveries: [], payloads: [], deferred: [], blocked: [], leftOver: [] };
+
+/** After the last id. */
+const lastId = '9223372036854775807';
+const allExpired = {
+  deliveriesBefore: toRecordId<'WebhookDelivery'>(lastId),
+  eventsBefore: toRecordId<'WebhookEvent'>(lastId),
+};
+
+const statements: [name: string, run: (database: Database) => Promise<unknown>][] = [
+  [
+    'settle, successes',
+    (database) =>
+      settle(
+        database,
+        world.workerId,
+        deliveries.map((each) => success(each)),
+      ),
+  ],
+  [
+    'settle, failures',
+    (database) =>
+      settle(
+        database,
+        world.workerId,
+        deliveries.map((each, index) => failure(each, 5_000, index % 10 === 0 ? { laneState: cleanLaneState } : {})),
+      ),
+  ],
+  ['countClaims', (database) => countClaims(database, world.workerId, deliveries)],
+  ['lockPendingDeliveries', (database) => lockPendingDeliveries(database, deliveries)],
+  ['writeRound', (database) => writeRound(database, world.workerId, { ...round, done: entries })],
+  [
+    'releaseShards',
+    (database) =>
+      releaseShards(
+        { query: (...values) => database.query(...values), notifyAfterCommit: () => {} },
+        world.workerId,
+        [],
+        [],
+        deliveries,
+      ),
+  ],
+  ['expirePendingDeliveries', (database) => expirePendingDeliveries(database, allExpired, null)],
+  ['deleteExpiredQueueEntries', (database) => deleteExpiredQueueEntries(database, allExpired.eventsBefore, null)],
+  [
+    'countEntryClaims',
+    (database) =>
+      countEntryClaims(
+        database,
+        world.workerId,
+        entries.map(({ account, entry }) => ({ shard: account.shard, entry })),
+      ),
+  ],
+];
+
+describe.each(['generic', 'custom'] as const)('with a %s plan', (planning) => {
+  test.each(statements)('%s reads no more rows than its batch has', async (_, run) => {
+    const plan = await explain(world.admin, run, planning);
+    expect(plan.rowsMax).toBeLessThanOrEqual(batchRows);
+    expect(plan.removedMax).toBeLessThanOrEqual(batchRows);
+  });
+});
