@@ -2,7 +2,7 @@ import type { AttemptResult } from '@deedwire/webhook-sender';
 import { afterFailure, afterSuccess, hasFailedForTooLong, isBreakerOpen } from './breaker.ts';
 import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
 import type { OnDispatchEvent } from './events.ts';
-import { cleanLaneState, holdLane, type LaneState, shiftLaneState } from './lane-state.ts';
+import { cleanLaneState, holdLane, type LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -29,8 +29,32 @@ export function concludeAttempt(
   const { next } = classification;
   onEvent({ kind: 'attempt', delivery, number, result, next });
 
+  // The result of a request to an earlier URL says nothing about the receiver of the current one.
+  const isOfOtherUrl = lane.target !== null && lane.target.urlNumber !== target.urlNumber;
+  const pause = isOfOtherUrl ? null : updateLane(lane, classification, result.durationMs, nowMs, onEvent);
+  const { startedAt, durationMs, responseStatus, error } = result;
+  return {
+    queued,
+    delivery,
+    attempt: { number, startedAt, durationMs, responseStatus, error },
+    next,
+    laneState: null,
+    isLocked: false,
+    pause,
+    urlNumber: target.urlNumber,
+  };
+}
+
+/** Updates the window and the state of a lane. Returns why its subscription must be paused, or null. */
+function updateLane(
+  lane: Lane,
+  classification: AttemptClassification,
+  durationMs: number,
+  nowMs: number,
+  onEvent: OnDispatchEvent,
+): PauseReason | null {
   const previous = lane.state;
-  lane.learn(result.durationMs, next.kind === 'delivered', nowMs);
+  lane.learn(durationMs, classification.next.kind === 'delivered', nowMs);
   lane.state = nextLaneState(previous, classification, nowMs);
   if (classification.holdMs !== null) {
     lane.window = 1;
@@ -42,16 +66,7 @@ export function concludeAttempt(
   const pause = pauseReason(classification, lane, nowMs);
   // A resumed subscription starts with a clean state.
   if (pause !== null) lane.state = cleanLaneState;
-  const { startedAt, durationMs, responseStatus, error } = result;
-  return {
-    queued,
-    delivery,
-    attempt: { number, startedAt, durationMs, responseStatus, error },
-    next,
-    laneState: lane.state === previous ? null : shiftLaneState(lane.state, -clock.offsetMs),
-    pause,
-    urlNumber: target.urlNumber,
-  };
+  return pause;
 }
 
 function nextLaneState(state: LaneState, { next, holdMs }: AttemptClassification, nowMs: number): LaneState {

@@ -190,7 +190,9 @@ export class LaneScheduler {
     const { clock, slots, onEvent } = this.#options;
     const nowMs = clock.nowMs();
     const isOtherUrl = lane.target !== null && lane.target.urlNumber !== target.urlNumber;
-    if (lane.adoptsState || isOtherUrl) lane.state = shiftLaneState(target.state, clock.offsetMs);
+    const stored = shiftLaneState(target.state, clock.offsetMs);
+    if (lane.adoptsState || isOtherUrl) lane.state = stored;
+    lane.stateStored(stored);
     lane.adoptsState = false;
     if (isOtherUrl) {
       slots.withdraw(lane);

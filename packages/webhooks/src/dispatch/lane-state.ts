@@ -30,6 +30,22 @@ export const cleanLaneState: LaneState = Object.freeze({
   failingSinceMs: null,
 });
 
+/** Whether both states are equal, except for the rounding of times in storage. */
+export function isSameLaneState(a: LaneState, b: LaneState): boolean {
+  if (a === b) return true;
+  return (
+    a.consecutiveFailures === b.consecutiveFailures &&
+    a.breakerProbes === b.breakerProbes &&
+    isSameTime(a.breakerOpenUntilMs, b.breakerOpenUntilMs) &&
+    isSameTime(a.holdUntilMs, b.holdUntilMs) &&
+    isSameTime(a.failingSinceMs, b.failingSinceMs)
+  );
+}
+
+function isSameTime(aMs: number | null, bMs: number | null): boolean {
+  return aMs === bMs || (aMs !== null && bMs !== null && Math.abs(aMs - bMs) <= 1);
+}
+
 /** Converts the times of a state to a clock that is ahead by `offsetMs`. */
 export function shiftLaneState(state: LaneState, offsetMs: number): LaneState {
   if (offsetMs === 0) return state;

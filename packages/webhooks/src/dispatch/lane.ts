@@ -4,7 +4,7 @@ import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Account } from './account.ts';
 import { isBreakerOpen } from './breaker.ts';
 import { LaneQueue } from './lane-queue.ts';
-import { allowedFromMs, cleanLaneState, type LaneState } from './lane-state.ts';
+import { allowedFromMs, cleanLaneState, isSameLaneState, type LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import { SlotLane } from './slots.ts';
 
@@ -73,6 +73,8 @@ export class Lane extends SlotLane {
   /** The next target replaces the state of the lane. */
   adoptsState = true;
   state: LaneState = cleanLaneState;
+  /** The state that storage has, as far as known: the same object as `state` if it is equal. */
+  storedState: LaneState = cleanLaneState;
   /** The lane starts nothing before this time, because its target or its deliveries could not be read. */
   blockedUntilMs = -Infinity;
 
@@ -118,6 +120,16 @@ export class Lane extends SlotLane {
   get readyAtMs(): number {
     const dueAtMs = this.queue.first?.dueAtMs ?? this.storedDueAtMs;
     return Math.max(dueAtMs, allowedFromMs(this.state), this.blockedUntilMs);
+  }
+
+  /** The next result of the lane writes its state. The state of a closed lane belongs to another owner. */
+  get mustStoreState(): boolean {
+    return this.state !== this.storedState && this.isOpen && !this.adoptsState;
+  }
+
+  /** Storage has this state: it was written or read. */
+  stateStored(stored: LaneState): void {
+    this.storedState = isSameLaneState(stored, this.state) ? this.state : stored;
   }
 
   /** Updates the window and the history after a request. Call it before the state is updated. */

@@ -3,6 +3,7 @@ import { failed } from './classify-attempt.ts';
 import type { OnDispatchEvent } from './events.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
+import { shiftLaneState } from './lane-state.ts';
 import { setAsideMax, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { Settler } from './settler.ts';
@@ -81,19 +82,23 @@ export class ResultRecorder {
       attempt: null,
       next: failed,
       laneState: null,
+      isLocked: false,
       pause: null,
       urlNumber: null,
     });
   }
 
   #settled(batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>): void {
-    const nowMs = this.#options.clock.nowMs();
-    this.#options.onEvent({ kind: 'settled', count: batch.length });
+    const { clock, onEvent } = this.#options;
+    const nowMs = clock.nowMs();
+    onEvent({ kind: 'settled', count: batch.length });
     for (const result of batch) {
       const { lane, delivery } = result.queued;
       lane.known.delete(delivery.deliveryId);
       lane.isRecovering = false;
-      if (results.get(delivery.deliveryId) !== 'settled') this.#stale(result, nowMs);
+      const isSettled = results.get(delivery.deliveryId) === 'settled';
+      if (isSettled && result.laneState !== null) lane.stateStored(shiftLaneState(result.laneState, clock.offsetMs));
+      if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isOpen) this.#retry(result, nowMs + result.next.delayMs);
       this.#concluded(result, nowMs);
     }

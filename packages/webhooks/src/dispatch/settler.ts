@@ -1,8 +1,9 @@
-import type { Clock } from '../kernel/clock.ts';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import { BatchedCalls } from './batched-calls.ts';
+import { shiftLaneState } from './lane-state.ts';
 import type { Lane } from './lane.ts';
 import { StallWatch } from './stall-watch.ts';
+import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, SettleResult } from './storage.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
@@ -15,7 +16,7 @@ const refusedLanesMax = 4;
 
 export interface SettlerOptions {
   storage: Pick<DispatchStorage, 'settle'>;
-  clock: Pick<Clock, 'setTimer'>;
+  clock: Pick<SteadyClock, 'setTimer' | 'offsetMs'>;
   /** The maximum number of calls in flight. */
   concurrency: number;
   /** Settling has stalled when no result was recorded for this long. */
@@ -55,14 +56,13 @@ export class Settler {
           collectMs,
           itemsMax: batchMax,
           call: (batch) => {
-            keepLastLaneStates(batch);
+            attachLaneStates(batch, options.clock.offsetMs);
             return options.storage.settle(batch);
           },
           onDone: (batch, results) => this.#settled(batch, results),
           onRefused: (result, error) => this.#refused(result, error),
           onLocked: (result, error) => {
-            // Later results of the lane overtake this one, and contain a later state.
-            result.laneState = null;
+            result.isLocked = true;
             options.onLocked(result, error);
           },
           onUnavailable: (error) => options.onUnavailable(error),
@@ -116,14 +116,22 @@ export class Settler {
   }
 }
 
-/** Keeps the last state of each lane: one statement cannot update a row twice. */
-function keepLastLaneStates(batch: readonly UnsettledResult[]): void {
-  let seen: Set<SubscriptionId> | null = null;
+/**
+ * Attaches the state of each lane that storage does not have to the last result of the lane: one statement cannot update
+ * a row twice. A locked result contains no state, because it is recorded at the same time as later ones.
+ */
+function attachLaneStates(batch: readonly UnsettledResult[], offsetMs: number): void {
+  let attached: Set<Lane> | null = null;
   for (let index = batch.length - 1; index >= 0; index -= 1) {
     const result = batch[index];
-    if (result === undefined || result.laneState === null) continue;
-    seen ??= new Set();
-    if (seen.has(result.delivery.subscriptionId)) result.laneState = null;
-    else seen.add(result.delivery.subscriptionId);
+    if (result === undefined) continue;
+    const { lane } = result.queued;
+    result.laneState = null;
+    // Storage ignores the state of another URL.
+    if (!lane.mustStoreState || result.isLocked || result.urlNumber !== lane.target?.urlNumber) continue;
+    attached ??= new Set();
+    if (attached.has(lane)) continue;
+    attached.add(lane);
+    result.laneState = shiftLaneState(lane.state, -offsetMs);
   }
 }

@@ -69,9 +69,9 @@ export interface Settlement {
   /** Null if the delivery exceeded its claim limit, and fails without an attempt. */
   readonly attempt: AttemptRecord | null;
   readonly next: NextStep;
-  /** Null if the state of the lane did not change, or if a later settlement of the same call contains it. */
+  /** Null if storage has the state of the lane, or if a later settlement of the same call contains it. */
   readonly laneState: LaneState | null;
-  /** Null unless the subscription must be paused. The state of its lane is then clean. */
+  /** Null unless the subscription must be paused. Storage then forgets the state of its lane. */
   readonly pause: PauseReason | null;
   /**
    * The number of the URL that the attempt used. If the URL has changed since, storage neither pauses the subscription

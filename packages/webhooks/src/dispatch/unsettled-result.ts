@@ -5,6 +5,8 @@ import type { Settlement } from './storage.ts';
 /** A settlement and the delivery in memory that it belongs to. */
 export interface UnsettledResult extends Settlement {
   readonly queued: QueuedDelivery;
-  /** Set to null when a later settlement of the same call contains a later state. */
+  /** Set by each call. */
   laneState: LaneState | null;
+  /** Another transaction has locked its row. Later results of the lane overtake this one. */
+  isLocked: boolean;
 }

@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '@deedwire/store';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
 import type {
   DeliveryKey,
@@ -74,6 +75,11 @@ export class MemoryStorage {
 
   insert(deliveries: readonly PendingDelivery[]): void {
     for (const delivery of deliveries) this.#put(delivery);
+  }
+
+  postpone(id: DeliveryId, delayMs: number): void {
+    const row = this.#rows.get(id);
+    if (row !== undefined) this.#put({ ...row, dueAtMs: this.#clock.nowMs() + delayMs });
   }
 
   pending(): PendingDelivery[] {
@@ -168,7 +174,7 @@ export class MemoryStorage {
     if (row === undefined || row.attempts !== delivery.attempts) return 'stale';
     if (lane.target?.urlNumber === urlNumber) {
       if (laneState !== null) lane.target = { ...lane.target, state: laneState };
-      if (pause !== null) lane.paused = lane.target;
+      if (pause !== null) lane.paused = { ...lane.target, state: cleanLaneState };
       if (pause !== null) lane.target = null;
     }
     if (next.kind === 'retry') {

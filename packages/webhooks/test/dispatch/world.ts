@@ -2,7 +2,7 @@ import { seededRandom } from '@deedwire/testing';
 import type { AttemptResult } from '@deedwire/webhook-sender';
 import { Dispatcher, type DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
 import type { DispatchEvent } from '../../src/dispatch/events.ts';
-import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
+import { cleanLaneState, type LaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget, SendableTarget } from '../../src/dispatch/lane-target.ts';
 import type { DeliveryId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
@@ -71,6 +71,19 @@ export class World {
     this.dispatcher.openShardAfterTakeover([...lanes.values()]);
   }
 
+  /**
+   * Another worker takes all shards over. This one still records the results of its requests in flight; the other one
+   * does not read those deliveries for a minute.
+   */
+  handOver(): void {
+    this.dispatcher.stopClaiming();
+    this.dispatcher.closeAllShards();
+    for (const id of this.inFlight.keys()) this.storage.postpone(id, 60_000);
+    const lanes = new Map(this.storage.pending().map((row) => [row.subscriptionId, row]));
+    this.dispatcher = this.#createDispatcher();
+    for (const lane of lanes.values()) this.dispatcher.openLane(lane);
+  }
+
   #createDispatcher(): Dispatcher {
     const { owner } = this.storage;
     return new Dispatcher({
@@ -90,6 +103,12 @@ export class World {
     this.receivers.set(id.subscriptionId, receiver);
     this.storage.setTarget(targetFor(id));
     return id;
+  }
+
+  /** Changes the stored state of a receiver, as another worker does. */
+  setStoredState({ subscriptionId }: LaneId, state: LaneState): void {
+    const target = this.storage.targetOf(subscriptionId);
+    if (target !== null) this.storage.setTarget({ ...target, state });
   }
 
   /** Creates deliveries that are due now. They are neither stored nor offered. */

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { subscriptionId } from '../../test/dispatch/ids.ts';
+import { fails, type ReceiverResponse, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { type LaneState, cleanLaneState } from './lane-state.ts';
+
+const failedOnce = { afterMs: 500, status: 500 };
+const ok = { afterMs: 20, status: 200 };
+
+/** Responds with each of these, then with successes. */
+function respondsWith(...responses: ReceiverResponse[]): () => ReceiverResponse {
+  return () => responses.shift() ?? ok;
+}
+
+const storedState = (world: World): LaneState | undefined => world.storage.targetOf(subscriptionId(1))?.state;
+
+describe('the stored state of a receiver', () => {
+  test('has no failure after a handover with a failure in flight and 104 successes', async () => {
+    const world = new World();
+    const lane = world.addLane(1, respondsWith(failedOnce));
+    world.offer(lane, 1);
+    await world.clock.advance(200);
+    world.handOver();
+    world.offer(lane, 104);
+    await world.clock.advance(2_000);
+    expect(world.storage.delivered.size).toBe(104);
+    expect(world.storage.pending()).toMatchObject([{ attempts: 1 }]);
+    expect(storedState(world)).toEqual(cleanLaneState);
+  });
+
+  test('is corrected after the next result when another worker has written it', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 1, failingSinceMs: world.clock.nowMs() });
+    await world.clock.advance(4_000);
+    world.offer(lane, 1);
+    await world.clock.advance(100);
+    world.offer(lane, 1);
+    await world.clock.advance(100);
+    expect(storedState(world)).toEqual(cleanLaneState);
+  });
+
+  test('is written with the next result when a result that contained it was refused', async () => {
+    const world = new World();
+    const lane = world.addLane(1, respondsWith(failedOnce));
+    world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    expect(storedState(world)).toMatchObject({ consecutiveFailures: 1 });
+    const [refused] = world.offer(lane, 1);
+    world.storage.refuses = ({ delivery }) => delivery === refused;
+    await world.clock.advance(1_000);
+    expect(world.eventsOf('settlement-refused')).toHaveLength(1);
+    world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    expect(storedState(world)).toEqual(cleanLaneState);
+  });
+
+  test('is written with the next result when a result that contained it was stale', async () => {
+    const world = new World();
+    const lane = world.addLane(1, respondsWith({ ...failedOnce, afterMs: 20 }));
+    world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    const stale = world.offer(lane, 1).map((delivery) => ({ ...delivery, attempts: 1, dueAtMs: Infinity }));
+    world.storage.insert(stale);
+    await world.clock.advance(1_000);
+    expect(world.eventsOf('settlement-stale')).toHaveLength(1);
+    world.offer(lane, 1);
+    await world.clock.advance(1_000);
+    expect(storedState(world)).toEqual(cleanLaneState);
+  });
+
+  test('is the latest one, although later results of the lane are recorded by the same call', async () => {
+    const world = new World();
+    // The failure and the success after it are recorded by one call.
+    const lane = world.addLane(1, respondsWith(ok, { afterMs: 19, status: 500 }, ok));
+    world.offer(lane, 3);
+    await world.clock.advance(1_000);
+    expect(storedState(world)).toEqual(cleanLaneState);
+  });
+
+  test('is not changed by a result of an earlier URL', async () => {
+    const world = new World();
+    const lane = world.addLane(1, respondsWith(ok, failedOnce, { afterMs: 800, status: 500 }));
+    world.offer(lane, 2);
+    await world.clock.advance(100);
+    const target = world.storage.targetOf(lane.subscriptionId);
+    if (target !== null) world.storage.setTarget({ ...target, callbackUrl: 'https://other.example/', urlNumber: 2 });
+    world.dispatcher.laneChanged(lane.subscriptionId);
+    world.offer(lane, 1);
+    await world.clock.advance(2_000);
+    expect(world.sentTo(lane).map(({ target: { urlNumber } }) => urlNumber)).toEqual([1, 1, 2]);
+    expect(storedState(world)?.consecutiveFailures).toBe(1);
+  });
+
+  test('is written while the breaker is open, once per result', async () => {
+    const world = new World();
+    const lane = world.addLane(1, fails);
+    world.offer(lane, 100);
+    await world.clock.advance(10_000);
+    expect(storedState(world)?.consecutiveFailures).toBe(world.sentTo(lane).length);
+    expect(world.storage.laneStateWritesMax).toBe(1);
+  });
+});
