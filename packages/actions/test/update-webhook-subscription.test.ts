@@ -102,10 +102,11 @@ test('returns every user error at once, and changes nothing', async () => {
 });
 
 test.each([
-  ['GONE', otherUrl, 2],
-  ['GONE', 'https://receiver.example/hook', 1],
-  ['FAILING', otherUrl, 2],
-  ['FAILING', 'https://receiver.example/hook', 1],
+  // A new URL and the resumption each increment it.
+  ['GONE', otherUrl, 3],
+  ['GONE', 'https://receiver.example/hook', 2],
+  ['FAILING', otherUrl, 3],
+  ['FAILING', 'https://receiver.example/hook', 2],
 ])(
   'resumes a subscription paused as %s at %s once the URL is verified',
   async (reason, callbackUrl, expectedUrlNumber) => {

@@ -22,6 +22,7 @@ const allMigrations = [
   '0005-rights-of-the-apps',
   '0006-audit-triggers',
   '0007-secrets-rewrap',
+  '0010-last-failure-of-a-receiver',
 ];
 
 let database: TestDatabase;

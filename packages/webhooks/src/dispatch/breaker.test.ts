@@ -19,6 +19,7 @@ describe('afterFailure', () => {
       breakerProbes: 0,
       holdUntilMs: null,
       failingSinceMs: startMs,
+      lastFailureMs: startMs,
     });
   });
 
@@ -36,12 +37,36 @@ describe('afterFailure', () => {
   test('does not extend an open breaker for requests that started before it opened', () => {
     const opened = failTimes(10);
     const later = failTimes(15, opened, startMs + 4_999);
-    expect(later).toEqual({ ...opened, consecutiveFailures: 25 });
+    expect(later).toEqual({ ...opened, consecutiveFailures: 25, lastFailureMs: startMs + 4_999 });
   });
 
   test('keeps the time of the first failure since the last success', () => {
     const state = afterFailure(afterFailure(cleanLaneState, startMs), startMs + 60_000);
     expect(state.failingSinceMs).toBe(startMs);
+  });
+});
+
+describe('the time of the first failure', () => {
+  const hourMs = 3_600_000;
+
+  test('is kept while failures follow each other within 15 h, the longest delay of a retry', () => {
+    let state = cleanLaneState;
+    for (let hours = 0; hours <= 90; hours += 15) state = afterFailure(state, startMs + hours * hourMs);
+    expect(state).toMatchObject({ failingSinceMs: startMs, lastFailureMs: startMs + 90 * hourMs });
+  });
+
+  test('is that of the next failure after more than 15 h without one', () => {
+    const failureMs = startMs + 15 * hourMs + 1;
+    expect(afterFailure(failTimes(20), failureMs)).toMatchObject({
+      consecutiveFailures: 21,
+      failingSinceMs: failureMs,
+      lastFailureMs: failureMs,
+    });
+  });
+
+  test('is that of the next failure if the time of the last one is unknown', () => {
+    const stored = { ...failTimes(1), lastFailureMs: null };
+    expect(afterFailure(stored, startMs + hourMs).failingSinceMs).toBe(startMs + hourMs);
   });
 });
 

@@ -6,8 +6,11 @@ export const failuresToOpen = 10;
 const firstOpenMs = 5_000;
 const openMaxMs = 5 * 60 * 1_000;
 
-/** A subscription is paused after its receiver has only failed for this long. */
+/** A subscription is paused after a series of failures of this length. */
 export const failingMaxMs = 96 * 60 * 60 * 1_000;
+
+/** Failures that are further apart are not one series. The longest delay of a retry is 14.4 h. */
+const failureGapMaxMs = 15 * 60 * 60 * 1_000;
 
 /** While the breaker is open, the lane sends nothing until `breakerOpenUntilMs`, then one request at a time. */
 export function isBreakerOpen(state: LaneState): boolean {
@@ -32,7 +35,10 @@ export function afterSuccess(state: LaneState, nowMs: number): LaneState {
  */
 export function afterFailure(state: LaneState, nowMs: number): LaneState {
   const consecutiveFailures = state.consecutiveFailures + 1;
-  const failed = { ...state, consecutiveFailures, failingSinceMs: state.failingSinceMs ?? nowMs };
+  const { lastFailureMs } = state;
+  const continues = lastFailureMs !== null && nowMs - lastFailureMs <= failureGapMaxMs;
+  const failingSinceMs = continues ? (state.failingSinceMs ?? nowMs) : nowMs;
+  const failed = { ...state, consecutiveFailures, failingSinceMs, lastFailureMs: nowMs };
   if (state.breakerOpenUntilMs === null) {
     if (consecutiveFailures < failuresToOpen) return failed;
     return { ...failed, breakerOpenUntilMs: nowMs + firstOpenMs, breakerProbes: 0 };
@@ -43,7 +49,10 @@ export function afterFailure(state: LaneState, nowMs: number): LaneState {
   return { ...failed, breakerOpenUntilMs: nowMs + openMs, breakerProbes };
 }
 
-/** Whether the receiver has failed for 96 h without a success, so that its subscription must be paused. */
+/**
+ * Whether attempts have failed for 96 h without a success, so that the subscription must be paused. A time without attempts
+ * is not counted.
+ */
 export function hasFailedForTooLong(state: LaneState, nowMs: number): boolean {
   return state.failingSinceMs !== null && nowMs - state.failingSinceMs >= failingMaxMs;
 }

@@ -4,6 +4,7 @@ import { fails, type ReceiverResponse, succeedsAfter, World } from '../../test/d
 import { type LaneState, cleanLaneState } from './lane-state.ts';
 
 const failedOnce = { afterMs: 500, status: 500 };
+const dayMs = 86_400_000;
 const ok = { afterMs: 20, status: 200 };
 
 /** Responds with each of these, then with successes. */
@@ -101,4 +102,16 @@ describe('the stored state of a receiver', () => {
     expect(storedState(world)?.consecutiveFailures).toBe(world.sentTo(lane).length);
     expect(world.storage.laneStateWritesMax).toBe(1);
   });
+});
+
+test('two quiet weeks after 15 failed attempts are not failures: the next failed attempt does not pause', async () => {
+  const world = new World();
+  const lane = world.addLane(1, fails);
+  world.offer(lane, 1);
+  await world.clock.advance(14 * dayMs);
+  expect(world.storage.failed.size).toBe(1);
+  world.offer(lane, 1);
+  await world.clock.advance(1_000);
+  expect(world.sentTo(lane)).toHaveLength(16);
+  expect(world.eventsOf('lane-paused')).toEqual([]);
 });

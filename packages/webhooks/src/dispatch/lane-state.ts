@@ -17,8 +17,13 @@ export interface LaneState {
    * past.
    */
   readonly holdUntilMs: number | null;
-  /** Time of the first failure since the last success. Null if there was none. */
+  /**
+   * The start of the current series of failures: the first failure after the last success, or after a time in which no
+   * attempt failed. Null if no attempt failed since the last success.
+   */
   readonly failingSinceMs: number | null;
+  /** The last failure since the last success. Null if there was none, or if a worker of an earlier release stored it. */
+  readonly lastFailureMs: number | null;
 }
 
 /** The state of a receiver that has not failed. */
@@ -28,6 +33,7 @@ export const cleanLaneState: LaneState = Object.freeze({
   breakerProbes: 0,
   holdUntilMs: null,
   failingSinceMs: null,
+  lastFailureMs: null,
 });
 
 /** Whether both states are equal, except for the rounding of times in storage. */
@@ -38,7 +44,8 @@ export function isSameLaneState(a: LaneState, b: LaneState): boolean {
     a.breakerProbes === b.breakerProbes &&
     isSameTime(a.breakerOpenUntilMs, b.breakerOpenUntilMs) &&
     isSameTime(a.holdUntilMs, b.holdUntilMs) &&
-    isSameTime(a.failingSinceMs, b.failingSinceMs)
+    isSameTime(a.failingSinceMs, b.failingSinceMs) &&
+    isSameTime(a.lastFailureMs, b.lastFailureMs)
   );
 }
 
@@ -55,6 +62,7 @@ export function shiftLaneState(state: LaneState, offsetMs: number): LaneState {
     breakerOpenUntilMs: shift(state.breakerOpenUntilMs),
     holdUntilMs: shift(state.holdUntilMs),
     failingSinceMs: shift(state.failingSinceMs),
+    lastFailureMs: shift(state.lastFailureMs),
   };
 }
 

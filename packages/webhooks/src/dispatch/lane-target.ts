@@ -6,7 +6,7 @@ export interface LaneTarget {
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
   readonly callbackUrl: string;
-  /** Incremented with each new callback URL. The state of a receiver belongs to one URL. */
+  /** Incremented with each new callback URL and each resumption. The state of a receiver belongs to one number. */
   readonly urlNumber: number;
   /** Null if the stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
   readonly secret: string | null;

@@ -23,6 +23,7 @@ const laneState = {
   breakerProbes: 0,
   holdUntilMs: null,
   failingSinceMs: 0,
+  lastFailureMs: 0,
 };
 
 describe.each(['that was declared dead', 'with an unknown id'])('a worker %s writes nothing', (kind) => {

@@ -171,6 +171,7 @@ describe('targets', () => {
         breakerProbes: 0,
         holdUntilMs: null,
         failingSinceMs: null,
+        lastFailureMs: null,
       },
     });
   });

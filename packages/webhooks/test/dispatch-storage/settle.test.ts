@@ -119,6 +119,7 @@ const opened = {
   breakerProbes: 2,
   holdUntilMs: Date.UTC(2026, 10, 20, 11),
   failingSinceMs: Date.UTC(2026, 10, 19),
+  lastFailureMs: Date.UTC(2026, 10, 20),
 };
 
 describe('the state of a receiver', () => {
@@ -143,6 +144,17 @@ describe('the state of a receiver', () => {
     expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(opened);
     await settle(failure(deliveries[3], 0, { laneState: cleanLaneState }));
     expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(opened);
+  });
+
+  test('is clean after the subscription was resumed', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
+    await settle(failure(deliveries[0], 0, { laneState: opened }));
+    await world.pause(lane);
+    await world.resume(lane);
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
+    // A request that started before the pause.
+    await settle(failure(deliveries[1], 0, { laneState: opened }));
+    expect((await world.storage.targets([lane])).get(lane)?.state).toEqual(cleanLaneState);
   });
 
   test('is recorded for many lanes by one call', async () => {

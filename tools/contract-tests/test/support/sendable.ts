@@ -14,6 +14,7 @@ export function sendableTarget(target: Pick<SendableTarget, 'callbackUrl' | 'nex
     breakerProbes: 0,
     holdUntilMs: null,
     failingSinceMs: null,
+    lastFailureMs: null,
   };
   return { ...subscription, urlNumber: 1, state, ...target };
 }

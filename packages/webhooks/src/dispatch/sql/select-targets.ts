@@ -11,7 +11,8 @@ const selectTargetsStatement: Statement = {
       r.consecutive_failures, r.breaker_probes,
       round(date_part('epoch', r.breaker_open_until) * 1000) as breaker_open_until_ms,
       round(date_part('epoch', r.hold_until) * 1000) as hold_until_ms,
-      round(date_part('epoch', r.failing_since) * 1000) as failing_since_ms
+      round(date_part('epoch', r.failing_since) * 1000) as failing_since_ms,
+      round(date_part('epoch', r.last_failure_at) * 1000) as last_failure_ms
     from webhook_subscription s
     left join webhook_receiver_state r on r.subscription_id = s.id and r.url_number = s.url_number
     where s.id = any($1::bigint[]) and s.paused_reason is null and s.deleted_at is null`,
@@ -25,6 +26,7 @@ type StateRow =
       breaker_open_until_ms: number | null;
       hold_until_ms: number | null;
       failing_since_ms: number | null;
+      last_failure_ms: number | null;
     };
 
 type TargetRow = StateRow & {
@@ -68,5 +70,6 @@ function toLaneState(row: StateRow): LaneState {
     breakerProbes: row.breaker_probes,
     holdUntilMs: row.hold_until_ms,
     failingSinceMs: row.failing_since_ms,
+    lastFailureMs: row.last_failure_ms,
   };
 }

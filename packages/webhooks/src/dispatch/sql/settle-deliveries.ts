@@ -57,15 +57,17 @@ const settleDeliveries: Statement = {
       on conflict do nothing
     ), receiver as (
       insert into webhook_receiver_state as stored (
-        subscription_id, url_number, consecutive_failures, breaker_open_until, breaker_probes, hold_until, failing_since
+        subscription_id, url_number, consecutive_failures, breaker_open_until, breaker_probes, hold_until, failing_since,
+        last_failure_at
       )
       select s.id, s.url_number, state.consecutive_failures, to_timestamp(state.breaker_open_until_ms / 1000),
-        state.breaker_probes, to_timestamp(state.hold_until_ms / 1000), to_timestamp(state.failing_since_ms / 1000)
+        state.breaker_probes, to_timestamp(state.hold_until_ms / 1000), to_timestamp(state.failing_since_ms / 1000),
+        to_timestamp(state.last_failure_ms / 1000)
       from worker
       cross join unnest($12::int[], $13::bigint[], $14::int[], $15::int[], $16::float8[], $17::int[], $18::float8[],
-        $19::float8[])
+        $19::float8[], $20::float8[])
         as state (number, subscription_id, url_number, consecutive_failures, breaker_open_until_ms, breaker_probes,
-          hold_until_ms, failing_since_ms)
+          hold_until_ms, failing_since_ms, last_failure_ms)
       cross join lateral (
         select id, url_number
         from webhook_subscription
@@ -78,11 +80,12 @@ const settleDeliveries: Statement = {
       on conflict (subscription_id) do update
       set url_number = excluded.url_number, consecutive_failures = excluded.consecutive_failures,
         breaker_open_until = excluded.breaker_open_until, breaker_probes = excluded.breaker_probes,
-        hold_until = excluded.hold_until, failing_since = excluded.failing_since
+        hold_until = excluded.hold_until, failing_since = excluded.failing_since,
+        last_failure_at = excluded.last_failure_at
       where stored.url_number <= excluded.url_number
     )
     select exists (select from worker) as "isAlive",
-      case when count(*) < $20::int then coalesce(array_agg(number::int), '{}') end as settled
+      case when count(*) < $21::int then coalesce(array_agg(number::int), '{}') end as settled
     from settled`,
 };
 
@@ -146,5 +149,6 @@ function stateValues(batch: readonly Settlement[]): string[] {
     pgArray(states.map((state) => state.breakerProbes)),
     pgArray(states.map((state) => state.holdUntilMs)),
     pgArray(states.map((state) => state.failingSinceMs)),
+    pgArray(states.map((state) => state.lastFailureMs)),
   ];
 }
