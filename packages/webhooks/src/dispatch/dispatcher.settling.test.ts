@@ -137,6 +137,68 @@ test('a settle call that waits for a lock delays only lanes with results in the 
   expect(world.storage.delivered.size).toBe(600);
 });
 
+describe('a result whose row another transaction locks', () => {
+  test('delays no other lane of a quiet worker, does not stall settling, and is recorded afterwards', async () => {
+    const world = new World();
+    const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
+    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.offer(locked, 1);
+    await world.clock.advance(60_000);
+    world.offer(other, 10);
+    await world.clock.advance(1_000);
+    expect(world.storage.delivered.size).toBe(10);
+    expect(world.eventsOf('settling-stalled')).toEqual([]);
+    expect(world.eventsOf('storage-locked')).toHaveLength(1);
+    world.storage.timesOut = () => false;
+    await world.clock.advance(10_000);
+    expect(world.storage.delivered.size).toBe(11);
+    expect(world.dispatcher.stats().unsettled).toBe(0);
+  });
+
+  test('ends a stall: storage responds', async () => {
+    const world = new World({ leaseMs: 1_000 });
+    const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
+    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.offer(locked, 1);
+    await world.clock.advance(1_500);
+    expect(world.eventsOf('settling-stalled')).toHaveLength(1);
+    await world.clock.advance(1_000);
+    expect(world.eventsOf('settling-resumed')).toHaveLength(1);
+    world.offer(other, 1);
+    await world.clock.advance(100);
+    expect(world.storage.delivered.size).toBe(1);
+  });
+
+  test('does not hide that storage is unavailable', async () => {
+    const world = new World();
+    const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
+    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.offer(locked, 1);
+    world.offer(other, 1);
+    await world.clock.advance(10_000);
+    world.offer(other, 1);
+    await world.clock.advance(15);
+    world.storage.isUnavailable = true;
+    await world.clock.advance(16_000);
+    expect(world.eventsOf('settling-stalled')).toMatchObject([{ unsettled: 2 }]);
+  });
+
+  test('delays neither isolated runs nor, if it is the result of one, other deliveries', async () => {
+    const world = new World();
+    const [locked, suspect] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
+    const other = world.addLane(3, succeedsAfter(20));
+    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId !== other.subscriptionId;
+    world.offer(locked, 1);
+    await world.clock.advance(10_000);
+    world.offer(suspect, 1, { claims: 4 });
+    await world.clock.advance(10_000);
+    expect(world.sentTo(suspect)).toHaveLength(1);
+    world.offer(other, 1);
+    await world.clock.advance(1_000);
+    expect(world.storage.delivered.size).toBe(1);
+  });
+});
+
 test('settles in batches, with few calls in flight', async () => {
   const world = new World();
   const lanes = Array.from({ length: 100 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));

@@ -27,7 +27,8 @@ export interface DispatcherOptions {
   random: () => number;
   onEvent: OnDispatchEvent;
   /**
-   * The lease of the worker. The dispatcher reports `settling-stalled` when it has recorded no result for this long.
+   * The lease of the worker. The dispatcher reports `settling-stalled` when results wait and it has recorded none for this
+   * long.
    */
   leaseMs: number;
   /** The maximum number of requests in flight. Defaults to 2,000. */
@@ -302,7 +303,7 @@ export class Dispatcher {
 
   /** Starts the next isolated run once nothing else is in flight or unsettled. */
   #startIsolatedRun(nowMs: number): void {
-    if (this.#isolatedRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.size > 0) return;
+    if (this.#isolatedRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.unlockedSize > 0) return;
     const queued = this.#isolatedRuns.next;
     if (queued === undefined) return;
     const { lane } = queued;

@@ -34,7 +34,7 @@ export type DispatchEvent =
       readonly lane: SubscriptionId;
       readonly error: unknown;
     }
-  /** A result was recorded again after `settling-stalled`. */
+  /** A result was recorded again after `settling-stalled`, or found locked. */
   | { readonly kind: 'settling-resumed' }
   | DispatchAlarm;
 
@@ -68,7 +68,7 @@ export type DispatchAlarm =
   /** The delivery was claimed five times without a result, and fails. It may have ended its workers. */
   | { readonly kind: 'delivery-given-up'; readonly alarm: true; readonly delivery: PendingDelivery }
   /**
-   * No result was recorded for a whole lease: storage is unavailable or refuses every result. The worker must not renew
+   * Results wait, and none was recorded for a whole lease: storage is unavailable or refuses all. The worker must not renew
    * its lease. No request starts until a result is recorded.
    */
   | { readonly kind: 'settling-stalled'; readonly alarm: true; readonly unsettled: number };

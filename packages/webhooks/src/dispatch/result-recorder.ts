@@ -23,7 +23,7 @@ export interface ResultRecorderOptions {
   memory: Memory;
   scheduler: LaneScheduler;
   onEvent: OnDispatchEvent;
-  /** The result of the delivery is recorded, or the delivery is set aside. */
+  /** The result of the delivery is recorded, its row is locked, or the delivery is set aside. */
   onConcluded: (queued: QueuedDelivery) => void;
   /** Called once after the results of one call. */
   afterConcluded: () => void;
@@ -44,8 +44,7 @@ export class ResultRecorder {
       leaseMs,
       onSettled: (batch, results) => this.#settled(batch, results),
       onRefused: (result, error) => this.#refused(result, error),
-      onLocked: ({ queued: { lane } }, error) =>
-        onEvent({ kind: 'storage-locked', call: 'settle', lane: lane.id, error }),
+      onLocked: ({ queued }, error) => this.#lockFound(queued, error),
       onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
       onStalled: () => onEvent({ kind: 'settling-stalled', alarm: true, unsettled: this.#settler.size }),
       onResumed: () => onEvent({ kind: 'settling-resumed' }),
@@ -55,6 +54,11 @@ export class ResultRecorder {
   /** Results that are not recorded yet. */
   get size(): number {
     return this.#settler.size;
+  }
+
+  /** Results that are not recorded yet, without those whose row another transaction has locked. */
+  get unlockedSize(): number {
+    return this.#settler.unlockedSize;
   }
 
   /** No result was recorded for a whole lease. */
@@ -121,6 +125,17 @@ export class ResultRecorder {
     this.#options.memory.leaveInStorage(lane, nowMs);
     lane.readWholeAtMs = -Infinity;
     lane.blockedUntilMs = nowMs + staleBlockedMs;
+  }
+
+  /** The result waits for the lock. Its lane and an isolated run do not: the delivery did not end the process. */
+  #lockFound(queued: QueuedDelivery, error: unknown): void {
+    const { scheduler, clock, onEvent, onConcluded, afterConcluded } = this.#options;
+    const { lane } = queued;
+    onEvent({ kind: 'storage-locked', call: 'settle', lane: lane.id, error });
+    lane.isRecovering = false;
+    onConcluded(queued);
+    if (lane.isOpen) scheduler.schedule(lane, clock.nowMs());
+    afterConcluded();
   }
 
   /** The delivery stays claimed, so that it is neither read nor sent again. */

@@ -19,7 +19,7 @@ export interface SettlerOptions {
   clock: Pick<SteadyClock, 'setTimer' | 'offsetMs'>;
   /** The maximum number of calls in flight. */
   concurrency: number;
-  /** Settling has stalled when no result was recorded for this long. */
+  /** Settling has stalled when results wait for this long and none was recorded or found locked. */
   leaseMs: number;
   onSettled: (batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>) => void;
   onRefused: (result: UnsettledResult, error: unknown) => void;
@@ -42,6 +42,7 @@ export class Settler {
   readonly #watch: StallWatch;
   #lastChosen = 0;
   #size = 0;
+  #locked = 0;
   /** Lanes with refused results since the last recorded one. */
   readonly #refusedLanes = new Set<Lane>();
 
@@ -61,10 +62,7 @@ export class Settler {
           },
           onDone: (batch, results) => this.#settled(batch, results),
           onRefused: (result, error) => this.#refused(result, error),
-          onLocked: (result, error) => {
-            result.isLocked = true;
-            options.onLocked(result, error);
-          },
+          onLocked: (result, error) => this.#lockFound(result, error),
           onUnavailable: (error) => options.onUnavailable(error),
         }),
     );
@@ -73,6 +71,11 @@ export class Settler {
   /** Results that are not recorded yet. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Results that are not recorded yet, without those whose row another transaction has locked. */
+  get unlockedSize(): number {
+    return this.#size - this.#locked;
   }
 
   get isStalled(): boolean {
@@ -97,21 +100,37 @@ export class Settler {
   }
 
   #settled(batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>): void {
-    this.#size -= batch.length;
-    for (const { queued } of batch) queued.lane.unsettled -= 1;
+    for (const result of batch) this.#remove(result);
     this.#refusedLanes.clear();
-    const wasStalled = this.isStalled;
-    this.#watch.workCompleted(this.#size > 0);
-    if (wasStalled) this.#options.onResumed();
+    this.#progressed();
     this.#options.onSettled(batch, results);
+  }
+
+  /** Storage responds, and no other worker could record the result either. So it is not waited for. */
+  #lockFound(result: UnsettledResult, error: unknown): void {
+    result.isLocked = true;
+    this.#locked += 1;
+    this.#progressed();
+    this.#options.onLocked(result, error);
+  }
+
+  #progressed(): void {
+    const wasStalled = this.isStalled;
+    this.#watch.workCompleted(this.unlockedSize > 0);
+    if (wasStalled) this.#options.onResumed();
+  }
+
+  #remove({ queued: { lane }, isLocked }: UnsettledResult): void {
+    this.#size -= 1;
+    lane.unsettled -= 1;
+    if (isLocked) this.#locked -= 1;
   }
 
   /** A refused result is no progress: if storage refuses every result, another worker must take over. */
   #refused(result: UnsettledResult, error: unknown): void {
-    this.#size -= 1;
-    result.queued.lane.unsettled -= 1;
+    this.#remove(result);
     this.#refusedLanes.add(result.queued.lane);
-    if (this.#size === 0 && this.#refusedLanes.size < refusedLanesMax) this.#watch.stop();
+    if (this.unlockedSize === 0 && this.#refusedLanes.size < refusedLanesMax) this.#watch.stop();
     this.#options.onRefused(result, error);
   }
 }

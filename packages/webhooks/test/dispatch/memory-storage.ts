@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '@deedwire/store';
+import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget } from '../../src/dispatch/lane-target.ts';
 import type {
@@ -37,6 +37,9 @@ export class MemoryStorage {
 
   /** A settle call waits as long as this is true for its batch, as for a lock that another transaction holds. */
   isLocked: (batch: readonly Settlement[]) => boolean = () => false;
+
+  /** A settle call that contains such a settlement fails after 2 s, because another transaction holds a lock. */
+  timesOut: (settlement: Settlement) => boolean = () => false;
 
   readonly delivered = new Set<DeliveryId>();
   readonly failed = new Set<DeliveryId>();
@@ -144,6 +147,10 @@ export class MemoryStorage {
   async #settleBatch(given: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
     await this.#call();
     while (this.isLocked(given)) await this.#clock.wait(100);
+    if (given.some((settlement) => this.timesOut(settlement))) {
+      await this.#clock.wait(2_000);
+      throw new LockTimeoutError(new Error('canceling statement due to lock timeout'));
+    }
     const states = given.filter(({ laneState }) => laneState !== null).map(({ delivery }) => delivery.subscriptionId);
     for (const id of states) {
       this.laneStateWritesMax = Math.max(this.laneStateWritesMax, states.filter((other) => other === id).length);
