@@ -1,6 +1,6 @@
 import { WebhookUsageError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
-import { contentPrefix, isTimestamp, isWebhookId, type Mac } from './schemes.ts';
+import { contentPrefix, isWebhookId, maxTimestamp, minTimestamp, type Mac } from './schemes.ts';
 import { checkSecret } from './webhook-secret.ts';
 
 export interface SignWebhookOptions {
@@ -50,13 +50,13 @@ export function signing<MacResult>(
       'The id must consist of 1 to 256 visible ASCII characters other than dot and comma.',
     );
   }
-  const seconds = String(timestamp);
-  if (typeof timestamp !== 'number' || !isTimestamp(seconds)) {
+  if (!Number.isInteger(timestamp) || timestamp < minTimestamp || timestamp > maxTimestamp) {
     throw new WebhookUsageError(
       'TIMESTAMP_INVALID',
       'The timestamp must be a whole number of Unix seconds with ten digits. Convert milliseconds to seconds.',
     );
   }
+  const seconds = String(timestamp);
   const bytes = rawBody(body);
   checkSecret(secret);
   if (nextSecret !== undefined) checkSecret(nextSecret);
