@@ -29,7 +29,10 @@ export class Attempts {
     this.#options = options;
   }
 
-  start(queued: QueuedDelivery, target: SendableTarget): void {
+  /** Sends the delivery to the target of its lane, which must have one. */
+  start(queued: QueuedDelivery): void {
+    const { target } = queued.lane;
+    if (target === null) return;
     queued.isClaimed = true;
     queued.chargedMs = this.#options.slots.acquire(queued.lane);
     void this.#attempt(queued, target);

@@ -69,12 +69,12 @@ describe('a delivery that ends its process', () => {
     expect(world.storage.delivered.size).toBe(99);
   });
 
-  test('is sent in an isolated run after three claims', async () => {
+  test('is sent in an isolated run after four claims', async () => {
     const world = new World();
     const slow: Receiver = succeedsAfter(400);
     const lanes = Array.from({ length: 20 }, (_, index) => world.addLane(index + 1, slow));
     for (const lane of lanes) world.store(lane, 50);
-    const [suspect] = world.store(world.addLane(100, slow), 1, { claims: 3 });
+    const [suspect] = world.store(world.addLane(100, slow), 1, { claims: 4 });
     world.takeOver();
     await world.clock.advance(20_000);
     const run = world.sent.find(({ delivery }) => delivery.deliveryId === suspect?.deliveryId);
@@ -91,11 +91,90 @@ describe('a delivery that ends its process', () => {
   });
 });
 
+describe('deliveries with three claims', () => {
+  test('are counted and sent 16 at a time, while others are sent', async () => {
+    const world = new World();
+    const suspects = Array.from({ length: 40 }, (_, index) => world.addLane(index + 1, hangs));
+    for (const lane of suspects) world.store(lane, 1, { claims: 3 });
+    const healthy = world.addLane(100, succeedsAfter(20));
+    world.takeOver();
+    for (const expected of [16, 32, 40]) {
+      world.offer(healthy, 1);
+      await world.clock.advance(1_000);
+      const sent = world.sent.filter(({ delivery }) => delivery.claims === 3);
+      expect(sent).toHaveLength(expected);
+      expect(world.storage.countedClaims.flat()).toEqual(
+        expect.arrayContaining(sent.map(({ delivery }) => delivery.deliveryId)),
+      );
+      await world.clock.advance(4_000);
+    }
+    // Only the first one waits for a target.
+    expect(world.sentTo(healthy).map(({ startedAtMs }) => startedAtMs)).toEqual([3, 5_000, 10_000]);
+  });
+
+  test('hold at most a sixteenth of the slots', async () => {
+    const world = new World({ slots: 64 });
+    for (let number = 1; number <= 40; number += 1) world.store(world.addLane(number, hangs), 1, { claims: 3 });
+    world.takeOver();
+    await world.clock.advance(1_000);
+    expect(world.sent).toHaveLength(4);
+  });
+
+  test('have four claims after a crash, and then run one at a time', async () => {
+    const world = new World();
+    for (let number = 1; number <= 10; number += 1) world.store(world.addLane(number, hangs), 1, { claims: 3 });
+    world.takeOver();
+    await world.clock.advance(1_000);
+    expect(world.storage.pending().map(({ claims }) => claims)).toEqual(Array.from({ length: 10 }, () => 4));
+    const before = world.sent.length;
+    world.takeOver();
+    await world.clock.advance(1_000);
+    expect(world.sent.length - before).toBe(1);
+  });
+
+  test('of a lane with an open breaker are sent one at a time', async () => {
+    const world = new World();
+    const lane = world.addLane(1, () => ({ afterMs: 100, status: 500 }));
+    world.offer(lane, 20);
+    await world.clock.advance(4_000);
+    expect(world.eventsOf('breaker-opened')).toHaveLength(1);
+    const before = world.sent.length;
+    world.store(lane, 5, { claims: 3 });
+    world.dispatcher.openLane(lane);
+    await world.clock.advance(60_000);
+    const probes = world.sent.slice(before);
+    expect(probes.length).toBeGreaterThan(1);
+    expect(probes.some(({ startedAtMs }, index) => startedAtMs < (probes[index - 1]?.endedAtMs ?? 0))).toBe(false);
+  });
+
+  test.each([1, 30])('of lanes that hang do not delay a healthy lane (%i of 300)', async (suspects) => {
+    const world = new World();
+    for (let number = 0; number < 300; number += 1) {
+      const hung = world.addLane(100 + number, hangs, 1 + (number % 15));
+      const dueAtMs = world.clock.nowMs() - 1_000;
+      if (number < suspects) world.store(hung, 1, { claims: 3, dueAtMs });
+      world.store(hung, 50);
+      world.dispatcher.openLane(hung);
+    }
+    const healthy = world.addLane(1, succeedsAfter(20), 99);
+    const startMs = world.clock.nowMs();
+    for (let event = 0; event < 600; event += 1) {
+      world.offer(healthy, 1);
+      await world.clock.advance(100);
+    }
+    await world.clock.advance(20_000);
+    const sent = world.sentTo(healthy);
+    expect(sent).toHaveLength(600);
+    const waits = sent.map(({ startedAtMs, delivery }) => startedAtMs - (delivery.dueAtMs - startMs));
+    expect(waits.toSorted((a, b) => a - b)[593]).toBeLessThanOrEqual(500);
+  });
+});
+
 describe('isolated runs', () => {
   test('leave four fifths of the time to other deliveries', async () => {
     const world = new World();
     for (let number = 1; number <= 30; number += 1)
-      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 3 });
+      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 4 });
     const healthy = world.addLane(100, succeedsAfter(50));
     world.takeOver();
     for (let event = 0; event < 400; event += 1) {
@@ -111,7 +190,7 @@ describe('isolated runs', () => {
   test('complete when the clock steps back meanwhile', async () => {
     const world = new World();
     for (let number = 1; number <= 5; number += 1)
-      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 3 });
+      world.store(world.addLane(number, succeedsAfter(1_000)), 1, { claims: 4 });
     world.takeOver();
     await world.clock.advance(3_000);
     world.clock.step(-10_000);
@@ -125,7 +204,7 @@ describe('isolated runs', () => {
     const target = world.storage.targetOf(lane.subscriptionId);
     const holdUntilMs = world.clock.nowMs() + 60_000;
     if (target !== null) world.storage.setTarget({ ...target, state: { ...target.state, holdUntilMs } });
-    world.store(lane, 1, { claims: 3 });
+    world.store(lane, 1, { claims: 4 });
     world.takeOver();
     const healthy = world.addLane(2, succeedsAfter(20));
     await world.clock.advance(1_000);

@@ -5,11 +5,9 @@ import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Shard } from '../kernel/shard.ts';
 import { Attempts, type Send } from './attempts.ts';
 import type { OnDispatchEvent } from './events.ts';
-import { IsolatedRuns } from './isolated-runs.ts';
-import { hasFreshTarget, laneNeed, targetRefreshMs } from './lane-need.ts';
+import { laneNeed, targetRefreshMs } from './lane-need.ts';
 import { LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
-import { allowedFromMs } from './lane-state.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import { defaultMemoryLimits, Memory, type MemoryLimits } from './memory.ts';
 import { ResultRecorder } from './result-recorder.ts';
@@ -17,6 +15,7 @@ import { Slots } from './slots.ts';
 import { SlowPace } from './slow-pace.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage } from './storage.ts';
+import { SuspectRuns } from './suspect-runs.ts';
 import type { UnsettledResult } from './unsettled-result.ts';
 
 export interface DispatcherOptions {
@@ -72,13 +71,12 @@ export class Dispatcher {
   readonly #memory: Memory;
   readonly #slots: Slots<Lane>;
   readonly #slowPace: SlowPace;
-  readonly #isolatedRuns = new IsolatedRuns();
   readonly #scheduler: LaneScheduler;
   readonly #recorder: ResultRecorder;
   readonly #attempts: Attempts;
+  readonly #suspects: SuspectRuns;
   readonly #drained = Promise.withResolvers<void>();
   #isClaiming = true;
-  #cancelCooldownTimer: (() => void) | null = null;
   #cancelDispatchTimer: (() => void) | null = null;
   #cancelPaceTimer: (() => void) | null = null;
 
@@ -94,8 +92,8 @@ export class Dispatcher {
       registry: this.#registry,
       memory: this.#memory,
       slots: this.#slots,
-      isolatedRuns: this.#isolatedRuns,
       onEvent,
+      onSuspect: (queued) => this.#suspects.add(queued),
       onGiveUp: (queued) => this.#recorder.giveUp(queued),
       onScheduled: () => this.#dispatch(),
     });
@@ -108,7 +106,7 @@ export class Dispatcher {
       memory: this.#memory,
       scheduler: this.#scheduler,
       onEvent,
-      onConcluded: (queued) => this.#endIsolatedRun(queued),
+      onConcluded: (queued) => this.#suspects.ended(queued),
       afterConcluded: () => this.#continue(),
     });
     this.#attempts = new Attempts({
@@ -118,6 +116,15 @@ export class Dispatcher {
       slots: this.#slots,
       onEvent,
       onResult: (result) => this.#attemptEnded(result),
+    });
+    this.#suspects = new SuspectRuns({
+      clock: this.#clock,
+      memory: this.#memory,
+      slots: this.#slots,
+      scheduler: this.#scheduler,
+      recorder: this.#recorder,
+      attempts: this.#attempts,
+      onUnblocked: () => this.#dispatch(),
     });
   }
 
@@ -214,7 +221,7 @@ export class Dispatcher {
   stopClaiming(): void {
     this.#isClaiming = false;
     this.#scheduler.stop();
-    this.#cancelCooldownTimer?.();
+    this.#suspects.stop();
     this.#cancelDispatchTimer?.();
     this.#cancelPaceTimer?.();
   }
@@ -252,10 +259,7 @@ export class Dispatcher {
   #dispatch(): void {
     if (!this.#isClaiming || this.#recorder.isStalled || this.#cancelDispatchTimer !== null) return;
     const nowMs = this.#clock.nowMs();
-    if (this.#isolatedRuns.blocksOthers(nowMs)) {
-      this.#startIsolatedRun(nowMs);
-      return;
-    }
+    if (!this.#suspects.start(nowMs)) return;
     // At most as many results as slots wait to be recorded: if this process died, their deliveries would be sent again.
     let started = 0;
     while (this.#recorder.size < this.#slots.total) {
@@ -295,51 +299,9 @@ export class Dispatcher {
 
   #startFirst(lane: Lane, nowMs: number): void {
     const queued = this.#memory.removeFirst(lane);
-    if (queued === undefined || lane.target === null) return;
-    this.#attempts.start(queued, lane.target);
+    if (queued === undefined) return;
+    this.#attempts.start(queued);
     if (nowMs - lane.targetReadAtMs >= targetRefreshMs) this.#scheduler.readTarget(lane);
     this.#scheduler.schedule(lane, nowMs);
-  }
-
-  /** Starts the next isolated run once nothing else is in flight or unsettled. */
-  #startIsolatedRun(nowMs: number): void {
-    if (this.#isolatedRuns.running !== null || this.#slots.inFlight > 0 || this.#recorder.unlockedSize > 0) return;
-    const queued = this.#isolatedRuns.next;
-    if (queued === undefined) return;
-    const { lane } = queued;
-    const readyAtMs = Math.max(allowedFromMs(lane.state), lane.blockedUntilMs);
-    if (lane.known.get(queued.delivery.deliveryId) !== queued) {
-      // The lane was closed or read again.
-      this.#isolatedRuns.remove(queued);
-      this.#dispatch();
-    } else if (readyAtMs > nowMs) {
-      this.#isolatedRuns.remove(queued);
-      this.#postpone(queued, readyAtMs, nowMs);
-      this.#dispatch();
-    } else if (lane.target === null || !hasFreshTarget(lane, nowMs)) this.#scheduler.readTarget(lane);
-    else if (!queued.isCounted) this.#scheduler.countClaim(queued);
-    else {
-      this.#isolatedRuns.remove(queued);
-      this.#isolatedRuns.running = queued;
-      this.#attempts.start(queued, lane.target);
-    }
-  }
-
-  #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
-    lane.known.delete(delivery.deliveryId);
-    // Storage still has the earlier due time, so the next refill must read the lane from its start.
-    lane.readWholeAtMs = -Infinity;
-    this.#memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
-    this.#scheduler.schedule(lane, nowMs);
-  }
-
-  #endIsolatedRun(queued: QueuedDelivery): void {
-    if (this.#isolatedRuns.running !== queued) return;
-    const cooldownMs = this.#isolatedRuns.end(this.#clock.nowMs());
-    if (!this.#isClaiming) return;
-    this.#cancelCooldownTimer = this.#clock.setTimer(() => {
-      this.#isolatedRuns.isCoolingDown = false;
-      this.#dispatch();
-    }, cooldownMs);
   }
 }

@@ -76,7 +76,7 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     (lane) => Object.assign(lane, { isRecovering: true, unsettled: 1 }),
   ],
   ['has a delivery that was claimed twice', 'slot', () => {}, 2],
-  ['has a delivery that was claimed three times', 'isolated-run', () => {}, 3],
+  ['has a delivery that was claimed three times', 'suspect-run', () => {}, 3],
   ['has a delivery that was claimed five times', 'give-up', () => {}, 5],
 ])('a lane that %s needs %s', (_, expected, change, claims = 0) => {
   const lane = readyLane(claims);

@@ -6,8 +6,8 @@ export const targetRefreshMs = 4_000;
 /** A target that is older than this is not used. */
 const targetMaxAgeMs = 5_000;
 
-/** A delivery that was claimed this often without a result is sent in an isolated run. */
-const claimsToIsolate = 3;
+/** A delivery that was claimed this often without a result may have ended its workers. See `SuspectRuns`. */
+const claimsToSuspect = 3;
 
 /** A delivery that was claimed this often without a result fails. */
 const claimsMax = 5;
@@ -20,11 +20,11 @@ const claimsMax = 5;
  * - `deliveries`: its next deliveries are in storage only
  * - `target`: its target was not read in the last 5 s
  * - `count`: storage must count the claim of its first delivery
- * - `isolated-run`: its first delivery was claimed three times, and must be sent while nothing else is in flight
+ * - `suspect-run`: its first delivery was claimed three times, and `SuspectRuns` must send it
  * - `give-up`: its first delivery was claimed five times, and must fail
  * - `slot`: only a slot
  */
-export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'isolated-run' | 'give-up' | 'slot';
+export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'suspect-run' | 'give-up' | 'slot';
 
 export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   if (!lane.isOpen || !lane.hasCapacity) return 'nothing';
@@ -35,7 +35,7 @@ export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   if (!hasFreshTarget(lane, nowMs)) return 'target';
   const { claims } = first.delivery;
   if (claims >= claimsMax) return 'give-up';
-  if (claims >= claimsToIsolate) return 'isolated-run';
+  if (claims >= claimsToSuspect) return 'suspect-run';
   if (lane.isRecovering && !first.isCounted) return lane.isCounting ? 'nothing' : 'count';
   return 'slot';
 }

@@ -1,6 +1,5 @@
 import { ClaimCounter } from './claim-counter.ts';
 import type { OnDispatchEvent, StorageCall } from './events.ts';
-import type { IsolatedRuns } from './isolated-runs.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import { shiftLaneState } from './lane-state.ts';
@@ -26,8 +25,9 @@ export interface LaneSchedulerOptions {
   registry: LaneRegistry;
   memory: Memory;
   slots: Slots<Lane>;
-  isolatedRuns: IsolatedRuns;
   onEvent: OnDispatchEvent;
+  /** The first delivery of a lane was claimed three times or more. It is removed from the queue. */
+  onSuspect: (queued: QueuedDelivery) => void;
   /** The first delivery of a lane exceeded its claim limit. It is removed from the queue. */
   onGiveUp: (queued: QueuedDelivery) => void;
   /** A timer or a response of storage has scheduled lanes, so some may be able to start. */
@@ -76,7 +76,7 @@ export class LaneScheduler {
 
   /** Call it after every change to a lane. */
   schedule(lane: Lane, nowMs: number): void {
-    const { slots, memory, isolatedRuns } = this.#options;
+    const { slots, memory, onSuspect, onGiveUp } = this.#options;
     const need = laneNeed(lane, nowMs);
     if (need === 'slot') {
       this.#wakes.clear(lane);
@@ -93,10 +93,9 @@ export class LaneScheduler {
     if (need === 'deliveries') this.#refiller.request(lane);
     else if (need === 'target') this.#targets.request(lane);
     else if (need === 'count' && first !== undefined) this.#claims.count(first);
-    else if (need === 'isolated-run' || need === 'give-up') {
+    else if (need === 'suspect-run' || need === 'give-up') {
       const queued = memory.removeFirst(lane);
-      if (queued !== undefined && need === 'isolated-run') isolatedRuns.add(queued);
-      if (queued !== undefined && need === 'give-up') this.#options.onGiveUp(queued);
+      if (queued !== undefined) (need === 'give-up' ? onGiveUp : onSuspect)(queued);
       this.schedule(lane, nowMs);
     }
   }

@@ -47,7 +47,7 @@ export class Lane extends SlotLane {
   readonly wake: WakeNode = { lane: this, heapKey: 0, heapIndex: -1 };
 
   readonly queue = new LaneQueue<QueuedDelivery>();
-  /** All deliveries of the lane in this process: queued, waiting for an isolated run, or claimed. */
+  /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
   readonly known = new Map<DeliveryId, QueuedDelivery>();
   /** A lower bound for the due time of the first delivery that is in storage only. Infinity if the queue is complete. */
   storedDueAtMs = Infinity;
@@ -157,7 +157,7 @@ export class QueuedDelivery {
   readonly sequence: number;
   /** In flight, being recorded or set aside: must neither be sent again nor dropped. */
   isClaimed = false;
-  /** Storage has counted the claim for the next attempt. Required in a recovering lane and for an isolated run. */
+  /** Storage has counted the claim for the next attempt. Required in a recovering lane and by `SuspectRuns`. */
   isCounted = false;
   /** The slot-time charged when its request started. */
   chargedMs = 0;

@@ -1,0 +1,166 @@
+import type { Attempts } from './attempts.ts';
+import { isBreakerOpen } from './breaker.ts';
+import { hasFreshTarget } from './lane-need.ts';
+import type { LaneScheduler } from './lane-scheduler.ts';
+import { allowedFromMs } from './lane-state.ts';
+import { type Lane, QueuedDelivery } from './lane.ts';
+import type { Memory } from './memory.ts';
+import type { ResultRecorder } from './result-recorder.ts';
+import type { Slots } from './slots.ts';
+import type { SteadyClock } from './steady-clock.ts';
+
+/** A delivery that was claimed this often without a result is sent in an isolated run. */
+const claimsToIsolate = 4;
+
+const groupMax = 16;
+const groupShare = 1 / 16;
+
+/** After an isolated run, other deliveries run for four times as long as it blocked them. */
+const othersShare = 4;
+
+export interface SuspectRunsOptions {
+  clock: SteadyClock;
+  memory: Memory;
+  slots: Slots<Lane>;
+  scheduler: LaneScheduler;
+  recorder: ResultRecorder;
+  attempts: Attempts;
+  /** Other deliveries may start again. */
+  onUnblocked: () => void;
+}
+
+/**
+ * Sends deliveries that were claimed three or four times without a result: one of them may have ended its workers. Storage
+ * counts each claim before the request.
+ *
+ * - Three claims: in a group of at most 16, and at most a sixteenth of the slots, while other deliveries are sent. After a crash,
+ *   each of them has four claims.
+ * - Four claims: in an isolated run, while nothing else is in flight. After a crash, only the guilty one has five and fails.
+ *
+ * | isolated run | other deliveries | ends                                                             |
+ * | ------------ | ---------------- | ---------------------------------------------------------------- |
+ * | none         | start            | when a delivery with four claims is added                        |
+ * | waiting      | are blocked      | when all of them have ended and are recorded                     |
+ * | running      | are blocked      | when the result of the delivery is recorded, or found locked     |
+ * | cooling down | start            | after four times as long as others were blocked                  |
+ */
+export class SuspectRuns {
+  readonly #options: SuspectRunsOptions;
+  readonly #groupMax: number;
+  /** Deliveries with three claims that are being prepared, in flight or unsettled. */
+  readonly #group = new Set<QueuedDelivery>();
+  /** Deliveries with three claims that wait for a place in the group. */
+  readonly #waiting: QueuedDelivery[] = [];
+  /** Deliveries that wait for an isolated run. */
+  readonly #isolated: QueuedDelivery[] = [];
+  /** The delivery in its isolated run: in flight or unsettled. */
+  #running: QueuedDelivery | null = null;
+  #blockedSinceMs: number | null = null;
+  #cancelCooldown: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor(options: SuspectRunsOptions) {
+    this.#options = options;
+    this.#groupMax = Math.min(groupMax, Math.max(1, Math.floor(options.slots.total * groupShare)));
+  }
+
+  /** Takes over a delivery that was removed from the queue of its lane. */
+  add(queued: QueuedDelivery): void {
+    const waiting = queued.delivery.claims < claimsToIsolate ? this.#waiting : this.#isolated;
+    waiting.push(queued);
+  }
+
+  /** Starts what can start. Returns false while an isolated run blocks other deliveries. */
+  start(nowMs: number): boolean {
+    while (this.#blocksOthers(nowMs)) if (!this.#startIsolated(nowMs)) return false;
+    if (this.#group.size > 0 || this.#waiting.length > 0) this.#startGroup(nowMs);
+    return true;
+  }
+
+  /** Call it when the result of a delivery is recorded or found locked, or the delivery is set aside. */
+  ended(queued: QueuedDelivery): void {
+    this.#group.delete(queued);
+    if (this.#running !== queued) return;
+    this.#running = null;
+    const { clock, onUnblocked } = this.#options;
+    const nowMs = clock.nowMs();
+    const blockedMs = nowMs - (this.#blockedSinceMs ?? nowMs);
+    this.#blockedSinceMs = null;
+    if (this.#isStopped) return;
+    this.#cancelCooldown = clock.setTimer(() => {
+      this.#cancelCooldown = null;
+      onUnblocked();
+    }, othersShare * blockedMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelCooldown?.();
+  }
+
+  #blocksOthers(nowMs: number): boolean {
+    if (this.#running !== null) return true;
+    const blocksOthers = this.#isolated.length > 0 && this.#cancelCooldown === null;
+    this.#blockedSinceMs = blocksOthers ? (this.#blockedSinceMs ?? nowMs) : null;
+    return blocksOthers;
+  }
+
+  /** Starts an isolated run once nothing else is in flight or unsettled. Returns false if it started or must wait. */
+  #startIsolated(nowMs: number): boolean {
+    const { slots, recorder, attempts } = this.#options;
+    const [queued] = this.#isolated;
+    if (queued === undefined || this.#running !== null || slots.inFlight > 0 || recorder.unlockedSize > 0) return false;
+    const step = this.#prepare(queued, nowMs);
+    if (step === 'wait') return false;
+    this.#isolated.shift();
+    if (step === 'drop') return true;
+    this.#running = queued;
+    attempts.start(queued);
+    return false;
+  }
+
+  #startGroup(nowMs: number): void {
+    for (const queued of this.#group) if (!queued.isClaimed) this.#startInGroup(queued, nowMs);
+    while (this.#group.size < this.#groupMax) {
+      const queued = this.#waiting.shift();
+      if (queued === undefined) return;
+      this.#group.add(queued);
+      this.#startInGroup(queued, nowMs);
+    }
+  }
+
+  #startInGroup(queued: QueuedDelivery, nowMs: number): void {
+    const { slots, scheduler, attempts } = this.#options;
+    if (slots.inFlight >= slots.total) return;
+    const step = this.#prepare(queued, nowMs);
+    if (step === 'drop') this.#group.delete(queued);
+    if (step !== 'start') return;
+    attempts.start(queued);
+    scheduler.schedule(queued.lane, nowMs);
+  }
+
+  /** Requests what the delivery needs before it can start. `drop`: its lane was closed or reloaded, or has it queued again. */
+  #prepare(queued: QueuedDelivery, nowMs: number): 'start' | 'wait' | 'drop' {
+    const { lane, delivery } = queued;
+    if (lane.known.get(delivery.deliveryId) !== queued) return 'drop';
+    const readyAtMs = Math.max(allowedFromMs(lane.state), lane.blockedUntilMs);
+    if (readyAtMs > nowMs) {
+      this.#postpone(queued, readyAtMs, nowMs);
+      return 'drop';
+    }
+    if (isBreakerOpen(lane.state) && lane.inFlight > 0) return 'wait';
+    if (!hasFreshTarget(lane, nowMs)) this.#options.scheduler.readTarget(lane);
+    else if (!queued.isCounted) this.#options.scheduler.countClaim(queued);
+    else return 'start';
+    return 'wait';
+  }
+
+  #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
+    const { memory, scheduler } = this.#options;
+    lane.known.delete(delivery.deliveryId);
+    // Storage still has the earlier due time, so the next refill must read the lane from its start.
+    lane.readWholeAtMs = -Infinity;
+    memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
+    scheduler.schedule(lane, nowMs);
+  }
+}
