@@ -133,7 +133,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
           dispatcher,
           fanOut,
           isOwned: (shard) => workers.shards.has(shard),
-          onUnavailable: (error) => onEvent({ kind: 'shards-unreadable', shards: shards.length, error }),
+          onUnavailable: (shard, error) => onEvent({ kind: 'shard-unreadable', shard, error }),
         },
         shards,
       ),

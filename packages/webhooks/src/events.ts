@@ -2,6 +2,7 @@ import type { DispatchEvent } from './dispatch/events.ts';
 import type { DispatchStorageEvent } from './dispatch/store-dispatch.ts';
 import type { FanOutEvent } from './fan-out/events.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
+import type { Shard } from './kernel/shard.ts';
 import type { RetentionEvent } from './retention/events.ts';
 import type { WorkersEvent } from './workers/events.ts';
 
@@ -14,5 +15,5 @@ export type EngineEvent =
   | RetentionEvent
   /** Subscriptions were paused because they pin a retired version. */
   | { readonly kind: 'retired-paused'; readonly subscriptions: readonly SubscriptionId[] }
-  /** Reading the lanes of acquired shards failed. The engine retries after a delay. */
-  | { readonly kind: 'shards-unreadable'; readonly shards: number; readonly error: unknown };
+  /** Reading the lanes of an acquired shard failed. The engine retries after a delay. */
+  | { readonly kind: 'shard-unreadable'; readonly shard: Shard; readonly error: unknown };

@@ -1,47 +1,71 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
-import { selectLanesOfShards } from './dispatch/sql/select-lanes-of-shards.ts';
+import { type LanePage, selectLanesOfShard } from './dispatch/sql/select-lanes-of-shard.ts';
 import type { FanOut } from './fan-out/fan-out.ts';
 import { Backoff } from './kernel/backoff.ts';
 import type { Clock } from './kernel/clock.ts';
-import { type Shard, shardOf } from './kernel/shard.ts';
+import type { SubscriptionId } from './kernel/ids.ts';
+import type { Shard } from './kernel/shard.ts';
 import type { AcquiredShard } from './workers/sql/acquire-shards.ts';
 
 export interface OpenShardsOptions {
-  store: Store;
+  store: Pick<Store, 'query'>;
   clock: Pick<Clock, 'setTimer'>;
-  dispatcher: Dispatcher;
+  dispatcher: Pick<Dispatcher, 'openLanes'>;
   fanOut: Pick<FanOut, 'addShards'>;
   /** False once the worker has lost or released the shard. */
   isOwned: (shard: Shard) => boolean;
-  onUnavailable: (error: unknown) => void;
+  onUnavailable: (shard: Shard, error: unknown) => void;
+}
+
+/** Bounds the time of a statement and the time for which the process does nothing else. */
+const subscriptionsPerPage = 2_000;
+
+/** How many shards are opened at the same time. */
+const shardsMax = 4;
+
+/** Opens acquired shards. Each one works as soon as its lanes are open. */
+export async function openShards(options: OpenShardsOptions, acquired: readonly AcquiredShard[]): Promise<void> {
+  const waiting = [...acquired];
+  const openNext = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await openShard(options, next);
+  };
+  const results = await Promise.allSettled(Array.from({ length: shardsMax }, openNext));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 /**
- * Opens the lanes of acquired shards, then starts fan-out. The order matters: the dispatcher assumes that a lane it
- * first sees in `offer` has no earlier pending deliveries.
+ * Opens the lanes of a shard, then starts fan-out. The order matters: the dispatcher assumes that a lane it first sees in
+ * `offer` has no earlier pending deliveries.
  */
-export async function openShards(options: OpenShardsOptions, acquired: readonly AcquiredShard[]): Promise<void> {
-  const { store, clock, dispatcher, fanOut, isOwned, onUnavailable } = options;
+async function openShard(options: OpenShardsOptions, acquired: AcquiredShard): Promise<void> {
+  const { dispatcher, fanOut, isOwned } = options;
+  const { shard, isRecovering } = acquired;
+  let after: SubscriptionId | null = null;
+  do {
+    const page: LanePage | null = await readPage(options, shard, after);
+    if (page === null || !isOwned(shard)) return;
+    dispatcher.openLanes(page.lanes, isRecovering);
+    after = page.last;
+  } while (after !== null);
+  fanOut.addShards([acquired]);
+}
+
+/** Retries while the database is unavailable. Null once the worker has lost or released the shard. */
+async function readPage(
+  { store, clock, isOwned, onUnavailable }: OpenShardsOptions,
+  shard: Shard,
+  after: SubscriptionId | null,
+): Promise<LanePage | null> {
   const backoff = new Backoff();
-  for (;;) {
-    const owned = acquired.filter(({ shard }) => isOwned(shard));
-    if (owned.length === 0) return;
+  while (isOwned(shard)) {
     try {
-      const lanes = await selectLanesOfShards(
-        store,
-        owned.map(({ shard }) => shard),
-      );
-      const recovering = new Set(owned.filter(({ isRecovering }) => isRecovering).map(({ shard }) => shard));
-      const opened = lanes.filter(({ accountId }) => isOwned(shardOf(accountId)));
-      dispatcher.openShardAfterTakeover(opened.filter(({ accountId }) => recovering.has(shardOf(accountId))));
-      for (const lane of opened) if (!recovering.has(shardOf(lane.accountId))) dispatcher.openLane(lane);
-      fanOut.addShards(owned.filter(({ shard }) => isOwned(shard)));
-      return;
+      return await selectLanesOfShard(store, shard, after, subscriptionsPerPage);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      onUnavailable(error);
+      onUnavailable(shard, error);
       await new Promise<void>((resolve) => clock.setTimer(resolve, backoff.next()));
     }
   }
+  return null;
 }

@@ -165,14 +165,16 @@ export class Dispatcher {
   }
 
   /**
-   * Opens lanes whose last owner died. Until its first result is recorded, each lane sends one request at a time, and
-   * storage counts the claim before the request starts.
+   * Opens lanes of an acquired shard, as `openLane` does.
+   *
+   * @param isRecovering the last owner died. Until its first result is recorded, each lane sends one request at a time,
+   *   and storage counts the claim before the request starts.
    */
-  openShardAfterTakeover(lanes: readonly LaneId[]): void {
+  openLanes(lanes: readonly LaneId[], isRecovering: boolean): void {
     const nowMs = this.#clock.nowMs();
     for (const id of lanes) {
       const lane = this.#registry.findOrAdd(id);
-      lane.isRecovering = true;
+      if (isRecovering) lane.isRecovering = true;
       this.#scheduler.open(lane, nowMs);
     }
     this.#dispatch();

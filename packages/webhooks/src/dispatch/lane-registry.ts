@@ -1,6 +1,6 @@
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
-import type { Shard } from '../kernel/shard.ts';
+import { type Shard, shardCount } from '../kernel/shard.ts';
 import { Account } from './account.ts';
 import { Lane } from './lane.ts';
 
@@ -8,10 +8,14 @@ import { Lane } from './lane.ts';
 export class LaneRegistry {
   readonly #lanes = new Map<SubscriptionId, Lane>();
   readonly #accounts = new Map<AccountId, Account>();
+  readonly #shards = Array.from({ length: shardCount }, () => new Set<Lane>());
   readonly #lanesMax: number;
+  /** The lanes that `#forgetIdleLane` examines next. */
+  #hand: Iterator<Lane, undefined>;
 
   constructor(lanesMax: number) {
     this.#lanesMax = lanesMax;
+    this.#hand = this.#lanes.values();
   }
 
   get size(): number {
@@ -38,33 +42,32 @@ export class LaneRegistry {
     account.lanes += 1;
     const lane = new Lane(subscriptionId, account);
     this.#lanes.set(subscriptionId, lane);
+    this.#shards[account.shard]?.add(lane);
     return lane;
   }
 
   remove(lane: Lane): void {
     if (this.#lanes.get(lane.id) !== lane) return;
     this.#lanes.delete(lane.id);
+    this.#shards[lane.account.shard]?.delete(lane);
     lane.account.lanes -= 1;
     if (lane.account.lanes === 0) this.#accounts.delete(lane.account.id);
   }
 
   inShard(shard: Shard): Lane[] {
-    return this.all().filter((lane) => lane.account.shard === shard);
+    return [...(this.#shards[shard] ?? [])];
   }
 
   all(): Lane[] {
     return [...this.#lanes.values()];
   }
 
-  /** Examines at most eight lanes. Moves lanes in use to the end, so that the next call examines others. */
+  /** Examines at most eight lanes. Each call continues after the last one. */
   #forgetIdleLane(): void {
-    let looked = 0;
-    for (const lane of this.#lanes.values()) {
-      if (lane.isIdle) return this.remove(lane);
-      this.#lanes.delete(lane.id);
-      this.#lanes.set(lane.id, lane);
-      looked += 1;
-      if (looked === 8) return;
+    for (let looked = 0; looked < 8; looked += 1) {
+      const { value: lane } = this.#hand.next();
+      if (lane === undefined) this.#hand = this.#lanes.values();
+      else if (lane.isIdle) return this.remove(lane);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { Backoff } from '../kernel/backoff.ts';
+import { Fifo } from '../kernel/fifo.ts';
 import type { Lane } from './lane.ts';
 import type { Memory, Room } from './memory.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -36,8 +37,8 @@ export class Refiller {
   readonly #options: RefillerOptions;
   readonly #backoff = new Backoff();
   /** Requests of quick lanes. */
-  readonly #first: RefillRequest[] = [];
-  readonly #further: RefillRequest[] = [];
+  readonly #first = new Fifo<RefillRequest>();
+  readonly #further = new Fifo<RefillRequest>();
   #inFlight = 0;
   #isStopped = false;
   #cancelPause: (() => void) | null = null;
@@ -50,7 +51,7 @@ export class Refiller {
     lane.isRefilling = true;
     lane.missedDueAtMs = Infinity;
     const requests = lane.isQuick ? this.#first : this.#further;
-    requests.push({ lane, epoch: lane.epoch });
+    requests.add({ lane, epoch: lane.epoch });
     this.startNext();
   }
 
@@ -70,8 +71,8 @@ export class Refiller {
 
   #nextRequest(): RefillRequest | undefined {
     for (const requests of [this.#first, this.#further]) {
-      const [request] = requests;
-      if (request !== undefined && this.#options.memory.hasRoom(request.lane)) return requests.shift();
+      const { first } = requests;
+      if (first !== undefined && this.#options.memory.hasRoom(first.lane)) return requests.removeFirst();
     }
     return undefined;
   }
@@ -117,7 +118,7 @@ export class Refiller {
   }
 
   #pause(request: RefillRequest, error: unknown): void {
-    this.#first.unshift(request);
+    this.#first.addFirst(request);
     if (this.#cancelPause !== null || this.#isStopped) return;
     this.#options.onUnavailable(error);
     this.#cancelPause = this.#options.clock.setTimer(() => {

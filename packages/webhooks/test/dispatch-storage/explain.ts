@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { beginInIndexOrder, type Database, type Statement } from '@deedwire/store';
 import type { Connection } from '@deedwire/testing';
 
 /** A node of `explain (analyze, buffers, format json)`. */
@@ -48,7 +48,7 @@ export async function explain(
   await run(recorder).catch(() => {});
   const [call] = recorder.calls;
   if (call === undefined) throw new Error('The function ran no statement.');
-  await connection.run('begin');
+  await connection.run(call.statement.planning === 'in-index-order' ? beginInIndexOrder() : 'begin');
   try {
     await connection.run(`set local enable_seqscan = off; set local plan_cache_mode = force_${planning}_plan`);
     await connection.run(`prepare explained as ${call.statement.text}`);

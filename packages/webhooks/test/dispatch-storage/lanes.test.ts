@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectLane } from '../../src/dispatch/sql/select-lane.ts';
-import { selectLanesOfShards } from '../../src/dispatch/sql/select-lanes-of-shards.ts';
+import { selectLanesOfShard } from '../../src/dispatch/sql/select-lanes-of-shard.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
-import { shardOf } from '../../src/kernel/shard.ts';
+import { type Shard, shardOf } from '../../src/kernel/shard.ts';
 import { subscriptionId } from '../dispatch/ids.ts';
 import { StorageWorld } from './support.ts';
 
@@ -27,10 +27,13 @@ const laneId = (lane: SubscriptionId): LaneId => ({ subscriptionId: lane, accoun
 
 test('the lanes of a shard are the active subscriptions with pending deliveries', async () => {
   const shard = shardOf(world.account.id);
-  const others = Array.from({ length: 64 }, (_, other) => other).filter((other) => other !== shard);
-  expect(await selectLanesOfShards(world.store, [shard])).toEqual([laneId(active)]);
-  expect(await selectLanesOfShards(world.store, [...others, shard])).toEqual([laneId(active)]);
-  expect(await selectLanesOfShards(world.store, others)).toEqual([]);
+  const page = (of: Shard, after: SubscriptionId | null, limit: number) =>
+    selectLanesOfShard(world.store, of, after, limit);
+  expect(await page(shard, null, 10)).toEqual({ lanes: [laneId(active)], last: null });
+  expect(await page(shard, null, 2)).toEqual({ lanes: [laneId(active)], last: idle });
+  expect(await page(shard, active, 2)).toEqual({ lanes: [], last: paused });
+  expect(await page(shard, paused, 2)).toEqual({ lanes: [], last: null });
+  expect(await page((shard + 1) % 64, null, 10)).toEqual({ lanes: [], last: null });
 });
 
 const read = (lane: SubscriptionId): unknown => selectLane(world.store, lane);

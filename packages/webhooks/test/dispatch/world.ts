@@ -68,7 +68,7 @@ export class World {
     this.inFlight.clear();
     this.dispatcher = this.#createDispatcher();
     const lanes = new Map(this.storage.pending().map((row) => [row.subscriptionId, row]));
-    this.dispatcher.openShardAfterTakeover([...lanes.values()]);
+    this.dispatcher.openLanes([...lanes.values()], true);
   }
 
   /**
