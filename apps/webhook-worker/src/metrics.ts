@@ -6,7 +6,6 @@ export interface WorkerMetrics {
   attempts: Counter<'verdict'>;
   attemptDuration: Histogram;
   deliveryLag: Histogram;
-  eventsBlocked: Gauge;
   alarms: Counter<'alarm'>;
 }
 
@@ -17,6 +16,7 @@ export interface WorkerState {
   queued: number;
   lanes: number;
   shards: number;
+  blocked: number;
 }
 
 export function createWorkerMetrics(registry: Registry, state: () => WorkerState): WorkerMetrics {
@@ -37,6 +37,11 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
   gauge('deedwire_webhook_deliveries_queued', 'Deliveries that wait in memory.', ({ queued }) => queued);
   gauge('deedwire_webhook_lanes', 'Subscriptions in memory.', ({ lanes }) => lanes);
   gauge('deedwire_webhook_shards', 'Shards that this worker owns, of 64.', ({ shards }) => shards);
+  gauge(
+    'deedwire_events_blocked',
+    'Events that wait for a worker that knows their type or version, or that the database refused.',
+    ({ blocked }) => blocked,
+  );
   return {
     entriesFannedOut: new Counter({
       name: 'deedwire_events_fanned_out_total',
@@ -64,11 +69,6 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
       name: 'deedwire_webhook_delivery_lag_seconds',
       help: 'Time from an event to the start of its first attempt.',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3_600],
-      registers,
-    }),
-    eventsBlocked: new Gauge({
-      name: 'deedwire_events_blocked',
-      help: 'Events that wait for a worker that knows their type or version.',
       registers,
     }),
     alarms: new Counter({

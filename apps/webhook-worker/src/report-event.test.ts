@@ -26,7 +26,14 @@ test('logs why the host of an attempt could not be called', () => {
   const lines: string[] = [];
   const report = createReporter({
     logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }),
-    metrics: createWorkerMetrics(new Registry(), () => ({ inFlight: 0, unsettled: 0, queued: 0, lanes: 0, shards: 0 })),
+    metrics: createWorkerMetrics(new Registry(), () => ({
+      inFlight: 0,
+      unsettled: 0,
+      queued: 0,
+      lanes: 0,
+      shards: 0,
+      blocked: 0,
+    })),
     gidNamespace: 'service',
     now: () => new Date(0),
   });

@@ -17,7 +17,6 @@ type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Ki
  */
 export function createReporter({ logger, metrics, gidNamespace, now }: ReporterOptions): (event: EngineEvent) => void {
   const attemptLogger = withChosenFields(logger);
-  const blocked = new Map<string, number>();
 
   function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
     const { responseStatus, error, durationMs, hostProblem } = result;
@@ -41,12 +40,6 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
     );
   }
 
-  function countBlocked(account: string, count: number): void {
-    if (count === 0) blocked.delete(account);
-    else blocked.set(account, count);
-    metrics.eventsBlocked.set([...blocked.values()].reduce((sum, each) => sum + each, 0));
-  }
-
   return (event) => {
     if (event.kind === 'attempt') return attempt(event);
     if (event.kind === 'settled') return;
@@ -54,10 +47,6 @@ export function createReporter({ logger, metrics, gidNamespace, now }: ReporterO
       metrics.entriesFannedOut.inc(event.entries);
       metrics.deliveriesCreated.inc(event.deliveries);
       return;
-    }
-    if (event.kind === 'entries-blocked') countBlocked(event.account, event.count);
-    if (event.kind === 'entries-unblocked') {
-      countBlocked(event.account, (blocked.get(event.account) ?? 0) - event.count);
     }
     report(event);
   };

@@ -22,6 +22,7 @@ const allMigrations = [
   '0005-rights-of-the-apps',
   '0006-audit-triggers',
   '0007-secrets-rewrap',
+  '0008-blocked-queue-entries',
   '0010-last-failure-of-a-receiver',
 ];
 

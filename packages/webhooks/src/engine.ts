@@ -77,7 +77,8 @@ export interface WebhookEngine {
   pauseRetired(): Promise<void>;
   /** Lists what prevents the worker from starting, one sentence each. */
   problems(): Promise<readonly string[]>;
-  stats(): DispatcherStats & { readonly shards: number };
+  /** `blocked`: queue entries that wait for another build or for another attempt, counted every 10 seconds. */
+  stats(): DispatcherStats & { readonly shards: number; readonly blocked: number };
 }
 
 export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngine {
@@ -189,6 +190,6 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     async problems() {
       return [...(await describeDatabaseProblems(store)), ...(await retention.problems())];
     },
-    stats: () => ({ ...dispatcher.stats(), shards: workers.shards.size }),
+    stats: () => ({ ...dispatcher.stats(), shards: workers.shards.size, blocked: fanOut.blocked }),
   };
 }

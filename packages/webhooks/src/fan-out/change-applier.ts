@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { SubscriptionId } from '../kernel/ids.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';
@@ -10,15 +10,16 @@ import type { QueuedAccount } from './queued-account.ts';
 export interface ChangeApplierOptions {
   known: KnownEntries;
   onSubscriptionChanged: (change: LaneId) => Promise<void>;
-  /** Moves the blocked entries of the account that can be fanned out now to the waiting ones. */
-  examine: (account: QueuedAccount) => Promise<void>;
+  /** Examines the blocked entries of the account. */
+  examine: (account: AccountId) => void;
   pause: (accounts: readonly QueuedAccount[]) => void;
   onFenced: () => void;
   onEvent: OnFanOutEvent;
 }
 
 /**
- * Applies the changes of subscriptions that are first in the queue of their account. A later round deletes their entries.
+ * Applies the changes of subscriptions that are first in the queue of their account. A later round deletes their entries,
+ * or blocks them if they cannot be applied.
  */
 export class ChangeApplier {
   readonly #options: ChangeApplierOptions;
@@ -59,18 +60,13 @@ export class ChangeApplier {
       account.failures += 1;
       return pause([account]);
     }
-    const applied: QueueEntry[] = [];
     for (const change of changes) {
-      const error = change.subscriptionId === null ? undefined : failed.get(change.subscriptionId);
-      if (error !== undefined) known.block(account, change, null);
-      else {
-        change.isApplied = true;
-        applied.push(change);
-      }
+      if (change.subscriptionId !== null && failed.has(change.subscriptionId)) change.isRefused = true;
+      else change.isApplied = true;
     }
     for (const [subscription, error] of failed) onEvent({ kind: 'change-failed', alarm: true, subscription, error });
-    known.restore(account, applied);
-    await examine(account);
+    known.restore(account, changes);
+    examine(account.id);
   }
 
   async #applyOne(

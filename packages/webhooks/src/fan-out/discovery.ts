@@ -118,6 +118,13 @@ export class Discovery {
     this.readNext();
   }
 
+  /** Reads the whole shard. Call it after a write that may have unblocked entries. */
+  readWhole(shard: Shard): void {
+    const reader = this.#readers.get(shard);
+    if (reader !== undefined) reader.wholeAfter = 0;
+    this.readNext();
+  }
+
   /** Call it at each poll. */
   poll(): void {
     this.#polls += 1;

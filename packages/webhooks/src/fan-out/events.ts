@@ -26,15 +26,13 @@ export type FanOutEvent =
 export type FanOutAlarm =
   /**
    * This build does not know the type, or the version that subscriptions of the account pin. The entries wait for a build
-   * that does, or until the subscriptions no longer pin it.
+   * that does, or until the subscriptions no longer pin it. Raised once for each account and type.
    */
   | {
       readonly kind: 'entries-blocked';
       readonly alarm: true;
       readonly account: AccountId;
       readonly eventType: string;
-      /** How many entries of the account are blocked. */
-      readonly count: number;
     }
   /** An event could not be rendered at one version. The deliveries to the subscriptions that pin the version failed. */
   | {
@@ -49,7 +47,7 @@ export type FanOutAlarm =
   | { readonly kind: 'entry-given-up'; readonly alarm: true; readonly event: EventId; readonly claims: number }
   /** The event does not exist, or belongs to another account than its entry. The entry is deleted. */
   | { readonly kind: 'event-missing'; readonly alarm: true; readonly event: EventId; readonly account: AccountId }
-  /** The database refused this entry. It is set aside and retried after a minute. */
+  /** The database refused what this entry leads to. It is blocked and retried after a minute. */
   | {
       readonly kind: 'entry-refused';
       readonly alarm: true;
@@ -70,6 +68,6 @@ export type FanOutAlarm =
 /** `isolated`: one account, because an entry may end the process or its rows were locked. */
 export type RoundKind = 'express' | 'bulk' | 'isolated';
 
-export type FanOutCall = 'discover' | 'round' | 'change';
+export type FanOutCall = 'discover' | 'round' | 'change' | 'unblock';
 
 export type OnFanOutEvent = (event: FanOutEvent) => void;

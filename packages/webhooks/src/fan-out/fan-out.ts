@@ -5,14 +5,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import { type Shard, shardOf } from '../kernel/shard.ts';
+import type { Shard } from '../kernel/shard.ts';
 import { readPins } from '../subscriptions/read-pins.ts';
+import { BlockedEntries } from './blocked-entries.ts';
 import { ChangeApplier } from './change-applier.ts';
 import { Discovery } from './discovery.ts';
 import type { RoundKind, OnFanOutEvent } from './events.ts';
 import { KnownEntries } from './known-entries.ts';
 import { defaultFanOutLimits, type FanOutLimits } from './limits.ts';
-import { mayGoOn } from './may-go-on.ts';
 import { PinsCache } from './pins-cache.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
@@ -42,9 +42,6 @@ const passedOverRetryMs = 5;
 /** The maximum number of accounts whose changes are applied at the same time. */
 const changesMax = 4;
 
-/** How many accounts' pins one statement reads when blocked entries are examined. */
-const examinedTogether = 200;
-
 interface Progress {
   readonly accounts: readonly QueuedAccount[];
   readonly ended: Promise<void>;
@@ -67,6 +64,7 @@ export class FanOut {
   readonly #turns: Turns;
   readonly #pins: PinsCache;
   readonly #discovery: Discovery;
+  readonly #blocked: BlockedEntries;
   readonly #rounds: RoundRunner;
   readonly #changes: ChangeApplier;
   readonly #running = { express: 0, bulk: 0, isolated: 0, change: 0 };
@@ -93,6 +91,22 @@ export class FanOut {
       read: (accounts) => readPins(store, accounts),
       generationsMax: Math.max(1, Math.round(limits.pinsMaxAgeMs / limits.pollMs)),
     });
+    this.#blocked = new BlockedEntries({
+      store,
+      clock,
+      workerId,
+      renderer,
+      pins: this.#pins,
+      limits,
+      hasRoom: (account) => known.hasRoom(account),
+      onUnblocked: (rows) => {
+        this.#placeAll(new Set(rows.flatMap((row) => known.addUnblocked(row) ?? [])));
+        this.#discovery.readNext();
+      },
+      onUncertain: (shard) => this.#discovery.readWhole(shard),
+      onFenced,
+      onEvent,
+    });
     this.#rounds = new RoundRunner({
       store,
       workerId,
@@ -103,14 +117,14 @@ export class FanOut {
       offer,
       onUncertain,
       pause,
-      onDeferred: ({ deferred }) => this.#discovery.wake(deferred.map(({ accountId }) => shardOf(accountId))),
+      onBlocked: (entries) => this.#blocked.report(entries),
       onFenced,
       onEvent,
     });
     this.#changes = new ChangeApplier({
       known,
       onSubscriptionChanged,
-      examine: (account) => this.#examine([account]),
+      examine: (account) => this.#blocked.examine(account),
       pause,
       onFenced,
       onEvent,
@@ -121,14 +135,7 @@ export class FanOut {
       known,
       limits,
       onEvent,
-      onDiscovered: (accounts) => {
-        for (const account of accounts) {
-          if (account.isUnused) account.uncertainLanes.clear();
-          this.#turns.place(account);
-          this.#known.forgetUnused(account);
-        }
-        this.#startNext();
-      },
+      onDiscovered: (accounts) => this.#placeAll(accounts),
       onChange: (account) => this.#pins.drop(account.id),
       onReadAgain: (account) => {
         if (account.uncertainLanes.size > 0) onUncertain([...account.uncertainLanes.values()]);
@@ -138,7 +145,15 @@ export class FanOut {
   }
 
   addShards(shards: readonly { shard: Shard; isRecovering: boolean }[]): void {
-    for (const { shard, isRecovering } of shards) this.#discovery.add(shard, isRecovering);
+    for (const { shard, isRecovering } of shards) {
+      this.#discovery.add(shard, isRecovering);
+      this.#blocked.add(shard);
+    }
+  }
+
+  /** How many entries of the shards of this process are blocked, counted every 10 seconds. */
+  get blocked(): number {
+    return this.#blocked.count;
   }
 
   /** Returns the shards that still hold entries from before the takeover. */
@@ -148,8 +163,7 @@ export class FanOut {
 
   /** Stops fan-out of the shard. Resolves once none of its rounds or changes is in progress. */
   async removeShard(shard: Shard): Promise<void> {
-    this.#forgetShard(shard);
-    const ended: Promise<void>[] = [];
+    const ended = [this.#forgetShard(shard)];
     for (const progress of this.#progress) {
       if (progress.accounts.some((account) => account.shard === shard)) ended.push(progress.ended);
     }
@@ -158,7 +172,7 @@ export class FanOut {
 
   /** Stops fan-out of all shards, because the worker was declared dead. Rounds in progress offer nothing. */
   removeAllShards(): void {
-    for (const shard of this.#discovery.shards) this.#forgetShard(shard);
+    for (const shard of this.#discovery.shards) void this.#forgetShard(shard);
   }
 
   /** Reads these shards, or all shards if null. */
@@ -170,8 +184,17 @@ export class FanOut {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const cancel of this.#cancelTimers) cancel();
-    await this.#discovery.stop();
+    await Promise.all([this.#discovery.stop(), this.#blocked.stop()]);
     await Promise.all(Array.from(this.#progress, ({ ended }) => ended));
+  }
+
+  #placeAll(accounts: ReadonlySet<QueuedAccount>): void {
+    for (const account of accounts) {
+      if (account.isUnused) account.uncertainLanes.clear();
+      this.#turns.place(account);
+      this.#known.forgetUnused(account);
+    }
+    this.#startNext();
   }
 
   #startNext(): void {
@@ -224,28 +247,12 @@ export class FanOut {
     this.#progress.add(progress);
   }
 
-  /** Moves the blocked entries that can be fanned out now to the waiting ones. */
-  async #examine(accounts: readonly QueuedAccount[]): Promise<void> {
-    const { render, onEvent } = this.#options;
-    const blocked = accounts.filter((account) => account.blocked.size > 0);
-    if (blocked.length === 0) return;
-    try {
-      const pins = await this.#pins.get(blocked.map(({ id }) => id));
-      for (const account of blocked) {
-        const ofAccount = pins.get(account.id);
-        const count = this.#known.unblock(account, (reason) => mayGoOn(reason, ofAccount, render));
-        if (count > 0) onEvent({ kind: 'entries-unblocked', account: account.id, count });
-        this.#turns.place(account);
-      }
-    } catch (error) {
-      onEvent({ kind: 'fan-out-unavailable', call: 'change', error });
-    }
-  }
-
-  #forgetShard(shard: Shard): void {
+  /** Resolves once no entry of the shard is being unblocked. */
+  #forgetShard(shard: Shard): Promise<void> {
     this.#discovery.remove(shard);
     this.#pins.dropShard(shard);
     for (const account of this.#known.removeShard(shard)) this.#turns.remove(account);
+    return this.#blocked.remove(shard);
   }
 
   #pause(accounts: readonly QueuedAccount[]): void {
@@ -280,19 +287,16 @@ export class FanOut {
     this.#setTimer(() => {
       this.#polls += 1;
       this.#pins.age();
-      if (this.#polls % Math.max(1, Math.round(this.#limits.blockedMs / this.#limits.pollMs)) === 0)
-        void this.#examineAll();
+      if (this.#isPollOf(this.#limits.blockedMs)) this.#blocked.examineAll();
+      else if (this.#isPollOf(this.#limits.blockedCountMs)) this.#blocked.recount();
       this.#discovery.poll();
       this.#poll();
     }, this.#limits.pollMs);
   }
 
-  async #examineAll(): Promise<void> {
-    const blocked = [...this.#known.accounts].filter((account) => account.blocked.size > 0);
-    for (let start = 0; start < blocked.length && !this.#isStopped; start += examinedTogether) {
-      await this.#examine(blocked.slice(start, start + examinedTogether));
-    }
-    this.#startNext();
+  /** Whether something that happens every `intervalMs` happens at this poll. */
+  #isPollOf(intervalMs: number): boolean {
+    return this.#polls % Math.max(1, Math.round(intervalMs / this.#limits.pollMs)) === 0;
   }
 
   #setTimer(callback: () => void, delayMs: number): void {

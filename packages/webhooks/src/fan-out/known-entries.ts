@@ -1,6 +1,5 @@
 import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 import type { Shard } from '../kernel/shard.ts';
-import type { BlockReason } from './blocked-entries.ts';
 import { queueEntry, type QueueEntry, type QueuePosition } from './queue-entry.ts';
 import { QueuedAccount } from './queued-account.ts';
 
@@ -116,7 +115,19 @@ export class KnownEntries {
     return account;
   }
 
-  /** Removes an entry that was deleted from the queue. */
+  /** Adds a row that was unblocked. A read in progress can have seen it before it was blocked. */
+  addUnblocked(row: QueueRow): QueuedAccount | null {
+    this.#finishedDuringRead?.delete(row.position);
+    return this.add(row, true);
+  }
+
+  /** Whether entries of the account that are unblocked fit into memory. */
+  hasRoom(id: AccountId): boolean {
+    const waiting = this.#accounts.get(id)?.waiting.size ?? 0;
+    return !this.isFull && waiting < this.#entriesMax / 32;
+  }
+
+  /** Removes an entry that was deleted from the queue, or blocked. */
   finish(account: QueuedAccount, entry: QueueEntry): void {
     account.claimed -= 1;
     this.#positions.delete(entry.position);
@@ -128,21 +139,6 @@ export class KnownEntries {
     account.claimed -= entries.length;
     if (account.isRemoved) for (const { position } of entries) this.#positions.delete(position);
     else account.waiting.restore(entries);
-  }
-
-  /** Holds the entry until the cause is resolved. */
-  block(account: QueuedAccount, entry: QueueEntry, eventType: string | null): void {
-    account.claimed -= 1;
-    if (account.isRemoved) this.#positions.delete(entry.position);
-    else account.blocked.add(entry, eventType);
-  }
-
-  /** Returns entries that are no longer blocked to the waiting ones, and how many there are. */
-  unblock(account: QueuedAccount, mayGoOn: (reason: BlockReason) => boolean): number {
-    const released = account.blocked.release(mayGoOn);
-    if (account.isRemoved) for (const { position } of released) this.#positions.delete(position);
-    else account.waiting.restore(released);
-    return released.length;
   }
 
   /** Drops claimed entries of unknown state, and all that wait after them. They are read again. */
@@ -164,7 +160,6 @@ export class KnownEntries {
       account.isRemoved = true;
       account.epoch += 1;
       for (const { position } of account.waiting.removeAll()) this.#positions.delete(position);
-      for (const { position } of account.blocked.release(() => true)) this.#positions.delete(position);
       this.#setUnread(account, null);
       this.#accounts.delete(account.id);
       removed.push(account);

@@ -15,8 +15,14 @@ export interface FanOutLimits {
   readonly pollMs: number;
   /** How long the subscriptions of an account are cached. */
   readonly pinsMaxAgeMs: number;
-  /** After this time, entries that were blocked or set aside are examined again. */
+  /** How often blocked entries are examined without a change of a subscription. */
   readonly blockedMs: number;
+  /** How often blocked entries are counted. */
+  readonly blockedCountMs: number;
+  /** How many entries one statement unblocks. */
+  readonly unblockedTogether: number;
+  /** How long to wait between two such statements. */
+  readonly unblockPauseMs: number;
 }
 
 export const defaultFanOutLimits: FanOutLimits = {
@@ -29,4 +35,7 @@ export const defaultFanOutLimits: FanOutLimits = {
   pollMs: 1_000,
   pinsMaxAgeMs: 5_000,
   blockedMs: 60_000,
+  blockedCountMs: 10_000,
+  unblockedTogether: 500,
+  unblockPauseMs: 10,
 };

@@ -1,6 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
+import { blockedOnRefusal } from './blocked-queue.ts';
 import { mayGoOn } from './may-go-on.ts';
 
 const id = toRecordId<'WebhookSubscription'>('1');
@@ -9,14 +10,24 @@ const renderer = {
   knows: (_: string, version: string) => version === 'v1',
 };
 
-function pins(version: string | null, pausedReason: SubscriptionPins['pausedReason'] = null): AccountPins {
-  const versions = new Map(version === null ? [] : [['sample', version]]);
-  const subscriptions = [{ id, queuePosition: 0, pausedReason, versions }];
-  return { accountId: toRecordId('64'), interfaceName: 'partner', subscriptions };
+function pinned(
+  type: string,
+  version: string | null,
+  pausedReason: SubscriptionPins['pausedReason'] = null,
+): SubscriptionPins[] {
+  return [{ id, queuePosition: 0, pausedReason, versions: new Map(version === null ? [] : [[type, version]]) }];
 }
 
-const check = (of: AccountPins | undefined, eventType: string | null = 'sample') =>
-  mayGoOn({ eventType, subscriptionId: id }, of, { ...renderer, render: () => Buffer.alloc(0) });
+function pins(version: string | null, pausedReason: SubscriptionPins['pausedReason'] = null): AccountPins {
+  return {
+    accountId: toRecordId('64'),
+    interfaceName: 'partner',
+    subscriptions: pinned('sample', version, pausedReason),
+  };
+}
+
+const check = (of: AccountPins | undefined, blockedOn = 'sample', subscriptionId: typeof id | null = id) =>
+  mayGoOn({ blockedOn, subscriptionId }, of, { ...renderer, render: () => Buffer.alloc(0) });
 
 test.each([
   ['a version that is still unknown', pins('v9'), false],
@@ -30,5 +41,10 @@ test.each([
 });
 
 test('an entry that the database refused is retried', () => {
-  expect(check(pins('v9'), null)).toBe(true);
+  expect(check(pins('v9'), blockedOnRefusal)).toBe(true);
+});
+
+test('an entry for all subscriptions needs only its type to be known, because it is delivered to the others', () => {
+  expect(check(pins('v9'), 'sample', null)).toBe(true);
+  expect(check({ ...pins(null), subscriptions: pinned('other', 'v1') }, 'other', null)).toBe(false);
 });

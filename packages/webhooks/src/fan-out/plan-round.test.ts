@@ -121,7 +121,7 @@ test('an unknown version is deferred for its subscription, and the others receiv
   const result = plan([pick(1)], [pinned(1, 'v9'), pinned(2, 'v1')]);
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
   expect(result.deferred).toEqual([
-    { accountId: account.id, interfaceName: 'partner', eventId: '1', subscriptionId: '1' },
+    { accountId: account.id, interfaceName: 'partner', eventId: '1', subscriptionId: '1', eventType: 'sample' },
   ]);
   expect(positions(result.done)).toEqual([1]);
 });
@@ -141,6 +141,14 @@ test('an unknown version of a subscription that is paused because it was retired
 test('an unknown type is blocked if a subscription pins it, and does not delay later events', () => {
   const result = plan([pick(1), pick(2)], [pinned(1, 'v1')], { types: { 1: 'unknown' } });
   expect(positions(result.blocked)).toEqual([1]);
+  expect(deliveriesOf(result)).toEqual([[2, 1, 1, 'v1']]);
+});
+
+test('an entry that the database refused is blocked, and does not delay later events', () => {
+  const refused = pick(1);
+  refused.entry.isRefused = true;
+  const result = plan([refused, pick(2)], [pinned(1, 'v1')]);
+  expect(result.blocked).toMatchObject([{ ...refused, blockedOn: 'REFUSED' }]);
   expect(deliveriesOf(result)).toEqual([[2, 1, 1, 'v1']]);
 });
 

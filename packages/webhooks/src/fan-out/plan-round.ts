@@ -1,5 +1,6 @@
 import type { AccountId, EventId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
+import { blockedOnRefusal } from './blocked-queue.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
 import { isGivenUp, type QueueEntry } from './queue-entry.ts';
@@ -70,6 +71,8 @@ class RoundPlanner {
     if (this.#stopped.has(account) || (entry.eventId !== null && events.leftOut.has(entry.eventId)) || this.#isFull) {
       this.#stopped.add(account);
       this.#leftOver.push(pick);
+    } else if (entry.isRefused) {
+      this.#blocked.push({ ...pick, blockedOn: blockedOnRefusal });
     } else if (entry.eventId === null || accountPins === undefined) {
       this.#done.push(pick);
     } else {
@@ -89,7 +92,7 @@ class RoundPlanner {
   }
 
   #addEvent(pick: PickedEntry, event: StoredEvent, pins: AccountPins): void {
-    const { entry, account } = pick;
+    const { entry } = pick;
     const { renderer, onEvent } = this.#options;
     const isKnownType = renderer.knowsType(event.type);
     const givesUp = isGivenUp(entry);
@@ -101,11 +104,11 @@ class RoundPlanner {
       if (!isKnownType || !renderer.knows(event.type, version)) {
         if (subscription.pausedReason === 'VERSION_RETIRED') continue;
         if (!isKnownType || entry.subscriptionId !== null) {
-          this.#blocked.push({ account, entry, eventType: event.type });
+          this.#blocked.push({ ...pick, blockedOn: event.type });
           return;
         }
-        const { accountId, interfaceName } = event;
-        this.#deferred.push({ accountId, interfaceName, eventId: event.id, subscriptionId: subscription.id });
+        const { accountId, interfaceName, id: eventId, type: eventType } = event;
+        this.#deferred.push({ accountId, interfaceName, eventId, subscriptionId: subscription.id, eventType });
         continue;
       }
       if (givesUp) isGivenUpFor = true;

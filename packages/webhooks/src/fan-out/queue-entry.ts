@@ -14,6 +14,8 @@ export interface QueueEntry {
   isCounted: boolean;
   /** The change of the subscription was applied: the entry only needs to be deleted. */
   isApplied: boolean;
+  /** The database refused what the entry leads to, or its change cannot be applied: the next round blocks it. */
+  isRefused: boolean;
 }
 
 export function queueEntry(
@@ -22,12 +24,12 @@ export function queueEntry(
   subscriptionId: SubscriptionId | null,
   claims: number,
 ): QueueEntry {
-  return { position, eventId, subscriptionId, claims, isCounted: true, isApplied: false };
+  return { position, eventId, subscriptionId, claims, isCounted: true, isApplied: false, isRefused: false };
 }
 
-/** Whether the entry is a change of a subscription that this worker has not applied. */
+/** Whether the entry is a change of a subscription that this worker has not tried to apply. */
 export function isOpenChange(entry: QueueEntry): boolean {
-  return entry.eventId === null && !entry.isApplied;
+  return entry.eventId === null && !entry.isApplied && !entry.isRefused;
 }
 
 /** An entry that was claimed this often may have ended its processes. It runs in a separate round. */

@@ -1,7 +1,6 @@
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
-import { BlockedEntries } from './blocked-entries.ts';
 import { EntryList } from './entry-list.ts';
 import { isOpenChange, mustRunIsolated, type QueuePosition } from './queue-entry.ts';
 
@@ -16,7 +15,6 @@ export class QueuedAccount {
   readonly id: AccountId;
   readonly shard: Shard;
   readonly waiting = new EntryList();
-  readonly blocked = new BlockedEntries();
   /** Entries that are in a round, or whose change is being applied. */
   claimed = 0;
   /** A round or a change of the account is in progress, so no other starts. */
@@ -50,7 +48,7 @@ export class QueuedAccount {
 
   /** How many entries are in memory. */
   get size(): number {
-    return this.waiting.size + this.claimed + this.blocked.size;
+    return this.waiting.size + this.claimed;
   }
 
   get need(): AccountNeed {

@@ -30,10 +30,10 @@ interface FoundRows {
 }
 
 /**
- * Reads the first `limit` entries of each shard after a position. Returns one row, because pg needs more time for 5,000
+ * Reads the first `limit` entries of each shard after a position that are not blocked. Returns one row, because pg needs more time for 5,000
  * rows than PostgreSQL for the statement.
  *
- * Served by webhook_event_queue_pkey.
+ * Served by webhook_event_queue_ready.
  */
 export async function readQueue(
   database: Database,
@@ -56,7 +56,7 @@ export async function readQueue(
         from (
           select position, account_id, event_id, subscription_id, takes
           from webhook_event_queue
-          where shard = read.shard and position > read.after
+          where shard = read.shard and position > read.after and blocked_on is null
           order by position
           limit $3
         ) entry

@@ -3,7 +3,8 @@ import type { RoundPlan } from './round-plan.ts';
 
 /** The parameters of the write, from $2 on. Array subscripts start at 1. */
 export function roundParameters(plan: RoundPlan): unknown[] {
-  const { done, subscriptions, deliveries, payloads, deferred } = plan;
+  const { done, blocked, subscriptions, deliveries, payloads, deferred } = plan;
+  const entries = [...done, ...blocked];
   const types = new TextDictionary();
   const versions = new TextDictionary();
   const deliveryTypes = deliveries.map(({ event }) => types.add(event.type));
@@ -16,8 +17,11 @@ export function roundParameters(plan: RoundPlan): unknown[] {
     start += body.length;
   }
   return [
-    pgArray(done.map(({ account }) => account.shard)),
-    pgArray(done.map(({ entry }) => entry.position)),
+    pgArray(entries.map(({ account }) => account.shard)),
+    pgArray(entries.map(({ entry }) => entry.position)),
+    pgArray(entries.map(({ entry }) => entry.eventId)),
+    pgArray(entries.map(({ entry }) => entry.subscriptionId)),
+    pgTextArray([...done.map(() => null), ...blocked.map(({ blockedOn }) => blockedOn)]),
     pgArray(subscriptions.map(({ id }) => id)),
     pgArray(subscriptions.map(({ count }) => count)),
     pgArray(subscriptions.map(({ accountId }) => accountId)),
@@ -45,7 +49,6 @@ export function roundParameters(plan: RoundPlan): unknown[] {
     pgArray(deferred.map(({ interfaceName }) => interfaceName)),
     pgArray(deferred.map(({ eventId }) => eventId)),
     pgArray(deferred.map(({ subscriptionId }) => subscriptionId)),
-    pgArray(done.map(({ entry }) => entry.eventId)),
-    pgArray(done.map(({ entry }) => entry.subscriptionId)),
+    pgTextArray(deferred.map(({ eventType }) => eventType)),
   ];
 }

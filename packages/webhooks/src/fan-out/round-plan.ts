@@ -41,16 +41,21 @@ export interface PlannedDelivery {
   readonly isTargeted: boolean;
 }
 
-/** An event that is queued again for one subscription, because this build does not know the version that it pins. */
+/**
+ * An event that is queued again for one subscription, as a blocked entry, because this build does not know the version that
+ * the subscription pins.
+ */
 export interface DeferredEntry {
   readonly accountId: AccountId;
   readonly interfaceName: InterfaceName;
   readonly eventId: EventId;
   readonly subscriptionId: SubscriptionId;
+  readonly eventType: string;
 }
 
+/** `blockedOn`: see BlockedGroup. */
 export interface BlockedEntry extends PickedEntry {
-  readonly eventType: string;
+  readonly blockedOn: string;
 }
 
 /** The content of one write. */
@@ -61,7 +66,7 @@ export interface RoundPlan {
   readonly deliveries: readonly PlannedDelivery[];
   readonly payloads: readonly PlannedPayload[];
   readonly deferred: readonly DeferredEntry[];
-  /** Entries that this build cannot fan out. */
+  /** Entries that stay in storage until they are unblocked. */
   readonly blocked: readonly BlockedEntry[];
   /** Entries that do not fit into the round. */
   readonly leftOver: readonly PickedEntry[];

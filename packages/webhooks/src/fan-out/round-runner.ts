@@ -5,6 +5,7 @@ import { failpoint } from '../kernel/failpoint.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
+import type { BlockedGroup } from './blocked-queue.ts';
 import { countEntryClaims } from './count-entry-claims.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';
@@ -32,8 +33,7 @@ export interface RoundRunnerOptions {
   onUncertain: (lanes: readonly LaneId[]) => void;
   /** Backs off these accounts. The delay grows with their failures. */
   pause: (accounts: readonly QueuedAccount[]) => void;
-  /** The round has queued deferred entries. */
-  onDeferred: (plan: RoundPlan) => void;
+  onBlocked: (entries: readonly Pick<BlockedGroup, 'accountId' | 'blockedOn'>[]) => void;
   onFenced: () => void;
   onEvent: OnFanOutEvent;
 }
@@ -52,8 +52,8 @@ const partsOfLockedRound = 8;
 const noEvents: ReadEvents = { events: new Map(), leftOut: new Set() };
 
 /**
- * Reads, renders and writes rounds. Afterwards each entry of the round is finished, waits again, is blocked, or is dropped
- * and read again.
+ * Reads, renders and writes rounds. Afterwards each entry of the round is finished or blocked, waits again, or is dropped and
+ * read again.
  */
 export class RoundRunner {
   readonly #options: RoundRunnerOptions;
@@ -80,7 +80,7 @@ export class RoundRunner {
     let result: RoundResult | null = null;
     try {
       plan = await this.#prepare(run, byTurns(turns));
-      if (plan.done.length > 0) {
+      if (plan.done.length > 0 || plan.blocked.length > 0) {
         failpoint('fan-out-before-write');
         writing = plan;
         const written = await writeRound(this.#options.store, run.workerId, plan);
@@ -132,9 +132,8 @@ export class RoundRunner {
   }
 
   #apply(kind: RoundKind, turns: readonly Turn[], plan: RoundPlan, result: RoundResult | null): void {
-    const { known, offer, onUncertain, onDeferred, onEvent } = this.#options;
-    for (const { account, entry } of plan.done) known.finish(account, entry);
-    this.#block(plan);
+    const { known, offer, onUncertain, onBlocked, onEvent } = this.#options;
+    for (const { account, entry } of [...plan.done, ...plan.blocked]) known.finish(account, entry);
     for (const { account, entries } of entriesOf(plan.leftOver)) known.restore(account, entries);
     for (const { account } of turns) {
       account.failures = 0;
@@ -147,19 +146,8 @@ export class RoundRunner {
     if (turns.every(({ account }) => account.isRemoved)) return;
     if (offered.length > 0) offer(offered);
     if (uncertain.length > 0) onUncertain(uncertain);
-    if (plan.deferred.length > 0) onDeferred(plan);
-  }
-
-  #block({ blocked }: RoundPlan): void {
-    const { known, onEvent } = this.#options;
-    const reported = new Set<QueuedAccount>();
-    for (const { account, entry, eventType } of blocked) known.block(account, entry, eventType);
-    for (const { account, eventType } of blocked) {
-      if (reported.has(account)) continue;
-      reported.add(account);
-      const { size: count } = account.blocked;
-      onEvent({ kind: 'entries-blocked', alarm: true, account: account.id, eventType, count });
-    }
+    onBlocked(plan.blocked.map(({ account, blockedOn }) => ({ accountId: account.id, blockedOn })));
+    onBlocked(plan.deferred.map(({ accountId, eventType }) => ({ accountId, blockedOn: eventType })));
   }
 
   #failed(turns: readonly Turn[], writing: RoundPlan | null, error: unknown, parts: (readonly Turn[])[]): void {
@@ -203,14 +191,14 @@ export class RoundRunner {
       parts.unshift([{ account, entries: entries.slice(0, middle) }], [{ account, entries: entries.slice(middle) }]);
     } else if (turn !== undefined && entry !== undefined) {
       const { account } = turn;
-      this.#options.known.block(account, entry, null);
-      this.#options.onEvent({
-        kind: 'entry-refused',
-        alarm: true,
-        account: account.id,
-        event: entry.eventId,
-        error,
-      });
+      this.#options.onEvent({ kind: 'entry-refused', alarm: true, account: account.id, event: entry.eventId, error });
+      if (entry.isRefused) {
+        this.#restore(turns);
+        this.#pause(turns);
+      } else {
+        entry.isRefused = true;
+        parts.unshift(turns);
+      }
     }
   }
 

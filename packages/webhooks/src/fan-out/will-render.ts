@@ -10,12 +10,12 @@ import type { PickedEntry } from './round-plan.ts';
  * counted.
  */
 export function willRender(
-  { account, entry: { eventId, subscriptionId } }: PickedEntry,
+  { account, entry: { eventId, subscriptionId, isRefused } }: PickedEntry,
   { events }: ReadEvents,
   pins: ReadonlyMap<AccountId, AccountPins>,
   renderer: Renderer,
 ): boolean {
   const event = eventId === null ? undefined : events.get(eventId);
-  if (event === undefined || !renderer.knowsType(event.type)) return false;
-  return subscriptionId === null || mayGoOn({ eventType: event.type, subscriptionId }, pins.get(account.id), renderer);
+  if (event === undefined || isRefused || !renderer.knowsType(event.type)) return false;
+  return subscriptionId === null || mayGoOn({ blockedOn: event.type, subscriptionId }, pins.get(account.id), renderer);
 }

@@ -30,7 +30,7 @@ interface Row {
  * takes the root of -1 unless every subscription has a sequence. Each writing part joins `worker`: PostgreSQL neither
  * executes nor locks a CTE that nothing refers to.
  *
- * An entry is deleted only if it is for the same event and subscription: after a failover to an asynchronous standby, the
+ * An entry is deleted or blocked only if it is for the same event and subscription: after a failover to an asynchronous standby, the
  * position of a lost entry is drawn again.
  *
  * Deliveries do not join the sequences: a subscript of an array of fixed-length elements takes constant time, while the
@@ -48,34 +48,47 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
     name: 'fan-out-write-round',
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      entry as materialized (
+        select found.ctid, e.blocked_on
+        from worker, unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+          as e (shard, position, event_id, subscription_id, blocked_on)
+        cross join lateral (
+          select ctid
+          from webhook_event_queue
+          where shard = e.shard and position = e.position
+            and event_id is not distinct from e.event_id and subscription_id is not distinct from e.subscription_id
+          limit 1
+        ) found
+      ),
       done as (
         delete from webhook_event_queue q
-        using worker, unnest($2::smallint[], $3::bigint[], $28::bigint[], $29::bigint[])
-          as entry (shard, position, event_id, subscription_id)
-        cross join lateral (
-          select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
-        ) found
-        where q.ctid = found.ctid
-          and q.event_id is not distinct from entry.event_id
-          and q.subscription_id is not distinct from entry.subscription_id
+        using entry
+        where q.ctid = entry.ctid and entry.blocked_on is null
+        returning q.position
+      ),
+      blocked as (
+        update webhook_event_queue q
+        set blocked_on = entry.blocked_on
+        from entry
+        where q.ctid = entry.ctid and entry.blocked_on is not null
         returning q.position
       ),
       numbered as (
         update webhook_subscription_sequence s
         set last_sequence = s.last_sequence + n.count
-        from worker, unnest($4::bigint[], $5::int[]) with ordinality as n (subscription_id, count, index)
+        from worker, unnest($7::bigint[], $8::int[]) with ordinality as n (subscription_id, count, index)
         where s.subscription_id = n.subscription_id
         returning n.index, s.last_sequence - n.count as last_before
       ),
       sequences as (select array_agg(last_before order by index) as last_before, count(*) as count from numbered),
       delivery as materialized (
-        select new_record_id() as id, d.number, ($4::bigint[])[d.subscription] as subscription_id,
-          ($6::bigint[])[d.subscription] as account_id, ($7::interface_name[])[d.subscription] as interface,
-          d.event_id, ($8::text[])[d.type] as event_type, ($9::text[])[d.version] as event_version, d.occurred_at,
+        select new_record_id() as id, d.number, ($7::bigint[])[d.subscription] as subscription_id,
+          ($9::bigint[])[d.subscription] as account_id, ($10::interface_name[])[d.subscription] as interface,
+          d.event_id, ($11::text[])[d.type] as event_type, ($12::text[])[d.version] as event_version, d.occurred_at,
           d.request_id, sequences.last_before[d.subscription] + d.ordinal as sequence, d.body_bytes
         from worker, sequences,
           unnest(
-            $10::int[], $11::int[], $12::bigint[], $13::smallint[], $14::smallint[], $15::timestamptz[], $16::text[], $17::int[]
+            $13::int[], $14::int[], $15::bigint[], $16::smallint[], $17::smallint[], $18::timestamptz[], $19::text[], $20::int[]
           ) with ordinality
           as d (subscription, ordinal, event_id, type, version, occurred_at, request_id, body_bytes, number)
       ),
@@ -110,17 +123,17 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
       ),
       payload as (
         insert into webhook_payload (event_id, event_version, interface, body)
-        select p.event_id, ($9::text[])[p.version], p.interface, substring($22::bytea from p.start for p.size)
-        from worker, unnest($18::bigint[], $19::smallint[], $20::interface_name[], $21::int[], $23::int[])
+        select p.event_id, ($12::text[])[p.version], p.interface, substring($25::bytea from p.start for p.size)
+        from worker, unnest($21::bigint[], $22::smallint[], $23::interface_name[], $24::int[], $26::int[])
           as p (event_id, version, interface, start, size)
         on conflict do nothing
         returning event_id
       ),
       deferred as (
-        insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
-        select r.account_id, r.interface, r.event_id, r.subscription_id
-        from worker, unnest($24::bigint[], $25::interface_name[], $26::bigint[], $27::bigint[])
-          as r (account_id, interface, event_id, subscription_id)
+        insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
+        select r.account_id, r.interface, r.event_id, r.subscription_id, r.blocked_on
+        from worker, unnest($27::bigint[], $28::interface_name[], $29::bigint[], $30::bigint[], $31::text[])
+          as r (account_id, interface, event_id, subscription_id, blocked_on)
       )
       select exists (select from worker) as "isAlive",
         (select string_agg(id::text, ',' order by number) from delivery) as "deliveryIds",
@@ -128,8 +141,8 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
         (select count(*) from payload)::int as payloads,
         (extract(epoch from date_trunc('milliseconds', now())) * 1000)::bigint as "writtenAtMs",
         case when exists (select from worker) then
-          1 / ((select count(*) from done) = cardinality($2::smallint[]))::int
-            + sqrt(-((select count from sequences) <> cardinality($4::bigint[]))::int)
+          1 / ((select count(*) from done) + (select count(*) from blocked) = cardinality($2::smallint[]))::int
+            + sqrt(-((select count from sequences) <> cardinality($7::bigint[]))::int)
         end`,
   };
   const rows = await database.query<Row>(statement, [workerId, ...roundParameters(plan)]);

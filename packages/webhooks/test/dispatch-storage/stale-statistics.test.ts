@@ -93,6 +93,13 @@ const statements: [name: string, run: (database: Database) => Promise<unknown>][
   ['lockPendingDeliveries', (database) => lockPendingDeliveries(database, deliveries)],
   ['writeRound', (database) => writeRound(database, world.workerId, { ...round, done: entries })],
   [
+    'writeRound, blocked entries',
+    (database) => {
+      const blocked = entries.map((entry) => ({ ...entry, blockedOn: 'referral.created' }));
+      return writeRound(database, world.workerId, { ...round, done: [], blocked });
+    },
+  ],
+  [
     'releaseShards',
     (database) =>
       releaseShards(

@@ -6,10 +6,18 @@ import type { FanOutEvent } from '../../src/fan-out/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { shardCount } from '../../src/kernel/shard.ts';
-import { createMigratedDatabase, seedWorker } from '../support/seed.ts';
+import {
+  createMigratedDatabase,
+  samplePin,
+  seedEvents,
+  seedSubscription,
+  seedWorker,
+  type SeededAccount,
+} from '../support/seed.ts';
 
 /** Registers a cleanup for the end of the test. The last one runs first. */
 export function closeAfterTest(cleanUp: () => Promise<void>): void {
@@ -25,6 +33,9 @@ const renderer: Renderer = {
     return Buffer.from(JSON.stringify({ id: event.id, version, data: event.snapshot }));
   },
 };
+
+/** Knows every type and version, as a later build would. */
+export const laterRenderer: Renderer = { ...renderer, knowsType: () => true, knows: () => true };
 
 /** A database with one worker, whose fan-out owns all shards once `start` is called. */
 export class FanOutWorld {
@@ -60,6 +71,22 @@ export class FanOutWorld {
     });
     closeAfterTest(() => workerStore.close());
     return new FanOutWorld(databaseUrl, store, workerStore, await seedWorker(store));
+  }
+
+  /** Adds a subscription that pins one event type. */
+  async subscribe(account: SeededAccount, version: string, type = samplePin.type): Promise<SubscriptionId> {
+    return this.store.transaction((transaction) =>
+      seedSubscription(transaction, account, { pins: [{ type, version }] }),
+    );
+  }
+
+  async addEvents(account: SeededAccount, count: number, type = samplePin.type): Promise<void> {
+    await this.store.transaction((transaction) => seedEvents(transaction, account, count, type));
+  }
+
+  /** How many entries are blocked. */
+  async countBlocked(): Promise<number> {
+    return this.count('webhook_event_queue where blocked_on is not null');
   }
 
   start(options: Partial<FanOutOptions> = {}, isRecovering = false): FanOut {

@@ -1,6 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
-import { type Statement } from '@deedwire/store';
+import type { Database, Statement } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
+import { unblockEntries } from '../../src/fan-out/blocked-queue.ts';
 import { countEntryClaims } from '../../src/fan-out/count-entry-claims.ts';
 import { queueEntry } from '../../src/fan-out/queue-entry.ts';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
@@ -76,10 +77,17 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
     subscriptions: [subscription],
     deliveries: [{ ...first, payload: null }, ...planned.slice(1)],
     payloads: planned.slice(1).map(({ payload }) => payload),
-    deferred: [{ accountId: seeded.id, interfaceName, eventId: first.event.id, subscriptionId }],
+    deferred: [
+      { accountId: seeded.id, interfaceName, eventId: first.event.id, subscriptionId, eventType: 'referral.created' },
+    ],
     blocked: [],
     leftOver: [],
   };
+}
+
+async function unblock(database: Database, workerId: WorkerId, { done: [first] }: RoundPlan): Promise<unknown> {
+  if (first === undefined) throw new Error('The round has no entry.');
+  return unblockEntries(database, workerId, first.account.shard, [first.entry.position]);
 }
 
 test('writes everything in one statement', async () => {
@@ -122,11 +130,13 @@ test.each([
 ])('%s writes nothing in any table', async (_, workerOf) => {
   const world = await FanOutWorld.create();
   const plan = await seedRound(world);
+  await world.rows(`update webhook_event_queue set blocked_on = 'referral.created' where event_id is not null`);
   const workerId = await workerOf(world);
   const before = await contents(world);
   await expect(writeRound(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);
   const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
   await expect(countEntryClaims(world.workerStore, workerId, entries)).rejects.toThrow(FencedOutError);
+  await expect(unblock(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);
   expect(await contents(world)).toEqual(before);
 });
 
@@ -191,13 +201,14 @@ async function explain(
   return (row?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => nodesOf(Plan));
 }
 
-test('both statements that write lock the row of the worker', async () => {
+test('each statement that writes locks the row of the worker', async () => {
   const world = await FanOutWorld.create();
   const plan = await seedRound(world);
   const entries = plan.done.map(({ account, entry }) => ({ shard: account.shard, entry }));
   const counting = await explain(world, (database) => countEntryClaims(database, world.workerId, entries));
   const writing = await explain(world, (database) => writeRound(database, world.workerId, plan));
-  for (const nodes of [counting, writing]) {
+  const unblocking = await explain(world, (database) => unblock(database, world.workerId, plan));
+  for (const nodes of [counting, writing, unblocking]) {
     expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');
   }
 });

@@ -61,6 +61,9 @@ test('an event that cannot be rendered is a failed delivery, and later events ar
   await harness.refer(1);
   await harness.sql(insertEvents, [accountId, 'referral.created', {}, 1]);
   await harness.sql(insertEvents, [accountId, 'referral.created', { referral: { ...created.referral, id: 7 } }, 1]);
+  const externalReference = 'x'.repeat(256_000);
+  const tooLarge = { referral: { ...created.referral, externalReference } };
+  await harness.sql(insertEvents, [accountId, 'referral.created', tooLarge, 1]);
   await harness.refer(1);
   await harness.startWorker();
   await receiver.waitFor(2);
@@ -72,13 +75,14 @@ test('an event that cannot be rendered is a failed delivery, and later events ar
   };
   await eventually(async () => {
     expect(await harness.deliveries()).toMatchObject([
-      { status: 'DELIVERED', sequence: 4 },
+      { status: 'DELIVERED', sequence: 5 },
+      { ...unrendered, sequence: 4 },
       { ...unrendered, sequence: 3 },
       { ...unrendered, sequence: 2 },
       { status: 'DELIVERED', sequence: 1 },
     ]);
   });
-  expect(await harness.metrics()).toContain('deedwire_alarms_total{alarm="rendering-failed"} 2');
+  expect(await harness.metrics()).toContain('deedwire_alarms_total{alarm="rendering-failed"} 3');
 });
 
 test('an account whose deliveries the database refuses delays no other account', async ({ harness, receiver }) => {
@@ -96,7 +100,7 @@ test('an account whose deliveries the database refuses delays no other account',
   await receiver.waitFor(3);
   expect(receiver.deliveries).toHaveLength(3);
   await harness.sql('drop trigger refuse on webhook_pending_delivery');
-  // The refused event was set aside until its subscriptions change.
+  // The refused event is blocked until its subscriptions change.
   await harness.subscribe(receiver.url, ['referral.declined']);
   await receiver.waitFor(4);
 });

@@ -1,0 +1,201 @@
+import { type Database, type Store, StoreUnavailableError } from '@deedwire/store';
+import { connect } from '@deedwire/testing';
+import { expect, test, vi } from 'vitest';
+import { selectBlocked, selectBlockedGroups, unblockEntries } from '../../src/fan-out/blocked-queue.ts';
+import { readQueue } from '../../src/fan-out/read-queue.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
+import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
+import { explain } from '../dispatch-storage/explain.ts';
+import { type SeededAccount, seedAccount } from '../support/seed.ts';
+import { closeAfterTest, FanOutWorld, laterRenderer } from './fan-out-world.ts';
+import { interceptStore } from './faulty-store.ts';
+
+const waits = { timeout: 100_000, interval: 10 };
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/** The numbers of the events that were offered to an account, in order. */
+const numbersOf = (world: FanOutWorld, { id }: SeededAccount): number[] =>
+  world.offered
+    .filter(({ accountId }) => accountId === id)
+    .map(({ body }) => JSON.parse(Buffer.from(body).toString()).data.number);
+
+/** An account whose events of an unknown type are in the queue, as an earlier build has blocked them. */
+async function seedBlocked(world: FanOutWorld, count: number): Promise<SeededAccount> {
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, 'any', 'unknown.type');
+  await world.addEvents(account, count, 'unknown.type');
+  await world.rows(
+    `update webhook_event_queue set blocked_on = 'unknown.type' where account_id = $1 and event_id is not null`,
+    [account.id],
+  );
+  return account;
+}
+
+test('blocked events that arrive gradually do not fill memory, and cost no further reads of the queue', async () => {
+  const world = await FanOutWorld.create();
+  const [account, other] = [await seedAccount(world.store), await seedAccount(world.store)];
+  await world.subscribe(account, 'any', 'unknown.type');
+  await world.subscribe(other, '2026-11-01');
+  const reads = { queue: 0, events: 0 };
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-read-queue'(run) {
+      reads.queue += 1;
+      return run();
+    },
+    async 'fan-out-read-events'(run) {
+      reads.events += 1;
+      return run();
+    },
+  });
+  const fanOut = world.start({ store, limits: { knownEntries: 100, pollMs: 100_000_000 } });
+  for (let queued = 5; queued <= 300; queued += 5) {
+    await world.addEvents(account, 5, 'unknown.type');
+    fanOut.wake([shardOf(account.id)]);
+    await vi.waitFor(async () => expect(await world.countBlocked()).toBe(queued), waits);
+  }
+  expect(world.ofKind('entries-blocked')).toMatchObject([{ account: account.id, eventType: 'unknown.type' }]);
+  await world.addEvents(other, 3);
+  const before = { ...reads };
+  fanOut.wake([shardOf(other.id)]);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
+  await fanOut.stop();
+  expect(reads).toEqual({ queue: before.queue + 1, events: before.events + 1 });
+});
+
+test('a build that knows the type delivers blocked events in order, although they do not fit into memory', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedBlocked(world, 300);
+  const other = await seedAccount(world.store);
+  await world.subscribe(other, '2026-11-01');
+  await world.addEvents(other, 3);
+  world.start({ render: laterRenderer, limits: { knownEntries: 100, unblockedTogether: 40, bulkDeliveries: 50 } });
+  await vi.waitFor(() => expect(numbersOf(world, other)).toEqual(upTo(3)), waits);
+  await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(300)), waits);
+  await vi.waitFor(
+    () => expect(world.ofKind('entries-unblocked')).toMatchObject([{ account: account.id, count: 300 }]),
+    waits,
+  );
+});
+
+test('a worker of the last release, which ignores the column, delivers blocked events', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedBlocked(world, 3);
+  const store: Store = {
+    ...world.workerStore,
+    async query({ name, text }, values) {
+      if (name === 'fan-out-count-blocked') return [];
+      return world.workerStore.query({ name, text: text.replace('and blocked_on is null', '') }, values);
+    },
+  };
+  world.start({ store, render: laterRenderer });
+  await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(3)), waits);
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+});
+
+test('entries are read again after an unblocking of unknown outcome', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedBlocked(world, 30);
+  let calls = 0;
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-unblock'(run) {
+      calls += 1;
+      if (calls % 3 === 1) throw new StoreUnavailableError(new Error('The connection broke before the write.'));
+      const rows = await run();
+      if (calls % 3 === 2) throw new StoreUnavailableError(new Error('The response was lost.'));
+      return rows;
+    },
+  });
+  world.start({ store, render: laterRenderer, limits: { unblockedTogether: 10 } });
+  await vi.waitFor(() => expect(numbersOf(world, account).toSorted((a, b) => a - b)).toEqual(upTo(30)), waits);
+  expect(calls).toBeGreaterThan(2);
+});
+
+test('an unknown version waits for its subscription only, and is delivered when it pins a known one', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  const unknown = await world.subscribe(account, 'unknown');
+  const known = await world.subscribe(account, '2026-11-01');
+  await world.addEvents(account, 3);
+  world.start();
+  await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
+  expect(new Set(world.offered.map(({ subscriptionId }) => subscriptionId))).toEqual(new Set([known]));
+  const blocked = await world.rows(
+    'select subscription_id as id, blocked_on from webhook_event_queue where event_id is not null',
+  );
+  expect(blocked).toEqual(upTo(3).map(() => ({ id: unknown, blocked_on: 'referral.created' })));
+  expect(world.ofKind('entries-blocked')).toHaveLength(1);
+
+  await world.rows(`update webhook_subscription_event_type set event_version = '2026-11-01'`);
+  await world.store.transaction((transaction) =>
+    appendSubscriptionChange(transaction, {
+      accountId: account.id,
+      interfaceName: account.interfaceName,
+      subscriptionId: unknown,
+    }),
+  );
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  // Another round stored the payloads, so the lane is read instead of being offered the deliveries.
+  await vi.waitFor(() => expect(world.uncertain.map(({ subscriptionId }) => subscriptionId)).toContain(unknown), waits);
+  const rows = await world.rows<{ number: number }>(
+    `select (e.snapshot ->> 'number')::int as number from webhook_pending_delivery p join webhook_event e on e.id = p.event_id
+     where p.subscription_id = $1 order by p.sequence`,
+    [unknown],
+  );
+  expect(rows.map(({ number }) => number)).toEqual([1, 2, 3]);
+});
+
+test('an unknown type is blocked while a subscription pins it, and delays no other event', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  await world.subscribe(account, 'any', 'unknown.type');
+  const known = await world.subscribe(account, '2026-11-01');
+  await world.addEvents(account, 2, 'unknown.type');
+  await world.addEvents(account, 1);
+  const fanOut = world.start({ limits: { blockedMs: 60, blockedCountMs: 20, pinsMaxAgeMs: 20 } });
+  await vi.waitFor(() => expect(world.offered.map(({ subscriptionId }) => subscriptionId)).toEqual([known]), waits);
+  await vi.waitFor(() => expect(fanOut.blocked).toBe(2), waits);
+  // Without a notification: the entries are examined again after a while.
+  await world.rows(`delete from webhook_subscription_event_type where event_type = 'unknown.type'`);
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  await vi.waitFor(() => expect(fanOut.blocked).toBe(0), waits);
+});
+
+test.each(['generic', 'custom'] as const)('no read visits more entries than it returns (%s plan)', async (planning) => {
+  const world = await FanOutWorld.create();
+  const account = await seedBlocked(world, 1);
+  const subscriptionId = await world.subscribe(account, 'unknown');
+  await world.rows('delete from webhook_event_queue where event_id is null');
+  // In operation, statistics are often those of a queue that is nearly empty.
+  await world.rows('vacuum analyze webhook_event_queue');
+  await world.rows(
+    `insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
+     select account_id, interface, id, case when number % 2 = 0 then $1::bigint end, 'unknown.type'
+     from webhook_event, generate_series(2, 20000) number`,
+    [subscriptionId],
+  );
+  await world.addEvents(account, 1);
+  const connection = await connect(world.databaseUrl);
+  closeAfterTest(() => connection.close());
+  const costOf = (run: (database: Database) => Promise<unknown>) => explain(connection, run, planning);
+
+  const shard = shardOf(account.id);
+  const queue = await costOf((database) => readQueue(database, [{ shard, after: 0 }], 5_000));
+  expect(queue.rowsMax).toBe(1);
+  expect(queue.removedMax).toBe(0);
+  expect(queue.buffers).toBeLessThan(20);
+  const groups = await costOf((database) => selectBlockedGroups(database, shard, null, null, 100));
+  expect(groups.rowsMax).toBeLessThan(10);
+  expect(groups.removedMax).toBe(0);
+  const group = { accountId: account.id, blockedOn: 'unknown.type', subscriptionId: null };
+  const bySubscription = [group, { ...group, subscriptionId }];
+  const selection = await costOf((database) => selectBlocked(database, shard, account.id, bySubscription, 100, 100));
+  expect(selection.rowsMax).toBeLessThanOrEqual(200);
+  expect(selection.removedMax).toBe(0);
+  const positions = await selectBlocked(world.workerStore, shard, account.id, bySubscription, 0, 100);
+  expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+  expect(positions).toHaveLength(100);
+  const unblocking = await costOf((database) => unblockEntries(database, world.workerId, shard, positions));
+  expect(unblocking.rowsMax).toBeLessThanOrEqual(100);
+  expect(unblocking.removedMax).toBe(0);
+});
