@@ -2,7 +2,6 @@ import { describeDatabaseProblems, type Store } from '@deedwire/store';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
 import type { Send } from './dispatch/attempts.ts';
 import { Dispatcher, type DispatcherStats } from './dispatch/dispatcher.ts';
-import { storageOfWorker } from './dispatch/storage-of-worker.ts';
 import { createDispatchStorage, type DispatchStorageOptions } from './dispatch/store-dispatch.ts';
 import type { EngineEvent } from './events.ts';
 import { FanOut } from './fan-out/fan-out.ts';
@@ -86,9 +85,14 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
   const workerId = () => workers.id;
   let isStalled = false;
 
-  const storage = createDispatchStorage({ store, workerId, openSecret: options.openSecret, onEvent });
   const dispatcher: Dispatcher = new Dispatcher({
-    storage: storageOfWorker(storage, () => workers.fencedOut()),
+    storage: createDispatchStorage({
+      store,
+      workerId,
+      openSecret: options.openSecret,
+      onEvent,
+      onFencedOut: () => workers.fencedOut(),
+    }),
     send: options.send,
     clock,
     random,

@@ -1,8 +1,6 @@
 import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../test/dispatch/virtual-clock.ts';
-import { FencedOutError } from '../fence/fenced-out-error.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
 import { BatchedCalls } from './batched-calls.ts';
 
 interface Calls {
@@ -159,20 +157,6 @@ describe('a locked batch', () => {
     expect(seen.refused).toEqual([0]);
     expect(seen.clock.timers).toBe(0);
   });
-});
-
-test('drops all items once this worker is fenced out', async () => {
-  const workerId = '1' as WorkerId;
-  const seen = createCalls(() => {
-    throw new FencedOutError(workerId);
-  });
-  addAll(seen, 10);
-  await seen.clock.advance(1_000);
-  addAll(seen, 10);
-  await seen.clock.advance(1_000);
-  expect(seen.made).toHaveLength(1);
-  expect(seen.refused).toEqual([]);
-  expect(seen.clock.timers).toBe(0);
 });
 
 describe('unavailable storage', () => {

@@ -1,6 +1,6 @@
 import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { callFailure } from './call-failure.ts';
+import { type CallFailure, callFailure } from './call-failure.ts';
 import { LockedItems } from './locked-items.ts';
 
 export interface BatchedCallsOptions<Item, Result> {
@@ -21,9 +21,7 @@ export interface BatchedCallsOptions<Item, Result> {
   onUnavailable: (error: unknown) => void;
 }
 
-type CallOutcome<Result> =
-  | { kind: 'done'; result: Result }
-  | { kind: 'unavailable' | 'locked' | 'fenced-out' | 'refused'; error: unknown };
+type CallOutcome<Result> = { kind: 'done'; result: Result } | { kind: CallFailure; error: unknown };
 
 /**
  * Collects items and passes them to a call in batches, one call at a time, in the order in which they were added.
@@ -32,7 +30,6 @@ type CallOutcome<Result> =
  * - Storage is unavailable: the call is repeated with the same batch, with backoff.
  * - Storage refuses the batch, or a row is locked: the batch is bisected, about 2 · log2(n) calls for one bad item. A
  *   refused item is reported and dropped. A locked item is retried until it succeeds.
- * - This worker is fenced out: all items are dropped.
  */
 export class BatchedCalls<Item, Result> {
   readonly #options: BatchedCallsOptions<Item, Result>;
@@ -111,9 +108,7 @@ export class BatchedCalls<Item, Result> {
       this.#backoff.reset();
       return { kind: 'done', result };
     } catch (error) {
-      const kind = callFailure(error);
-      if (kind === 'fenced-out') this.stop();
-      return { kind, error };
+      return { kind: callFailure(error), error };
     }
   }
 

@@ -111,3 +111,14 @@ test('a notification of a change ends the wait for an unreadable secret', async 
   await world.clock.advance(1_000);
   expect(world.storage.delivered.size).toBe(5);
 });
+
+test('a worker that was declared dead, as while it was stopped, sends nothing once its targets are 5 s old', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  offerEvery(world, lane, 100);
+  await world.clock.advance(1_000);
+  world.storage.owner += 1;
+  world.clock.step(15_000);
+  await world.clock.advance(30_000);
+  expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(1_000);
+});

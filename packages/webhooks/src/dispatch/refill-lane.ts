@@ -1,4 +1,5 @@
 import type { Database } from '@deedwire/store';
+import type { WorkerId } from '../fence/worker-id.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { selectPayloads } from './sql/select-payloads.ts';
@@ -15,16 +16,25 @@ const readAheadMs = 1_000;
  * Reads the first deliveries of a lane with their bodies. Skips deliveries without a payload.
  *
  * @param onPayloadMissing called for each delivery that has no payload although it has not expired
+ * @throws {FencedOutError} if the worker was declared dead
  */
 export async function refillLane(
   database: Database,
+  workerId: WorkerId,
   lane: SubscriptionId,
   { fromDueAtMs, limit, bodyBytesMax, exclude }: RefillOptions,
   onPayloadMissing: (delivery: StoredDelivery) => void,
 ): Promise<Refill> {
   for (let position: LanePosition = { dueAtMs: fromDueAtMs, sequence: '0' }; ;) {
     // One row more than can be returned: its due time decides when to read the lane again.
-    const { nowMs, deliveries: rows } = await selectPendingDeliveries(database, lane, position, exclude, limit + 1);
+    const { nowMs, deliveries: rows } = await selectPendingDeliveries(
+      database,
+      workerId,
+      lane,
+      position,
+      exclude,
+      limit + 1,
+    );
     const isLater = ({ dueAtMs }: StoredDelivery): boolean => dueAtMs > nowMs + readAheadMs;
     const later = rows.findIndex(isLater);
     const due = later === -1 ? rows : rows.slice(0, later);

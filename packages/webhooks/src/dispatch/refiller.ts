@@ -36,9 +36,9 @@ interface RefillRequest {
 export class Refiller {
   readonly #options: RefillerOptions;
   readonly #backoff = new Backoff();
-  /** Requests of quick lanes. */
-  readonly #first = new Fifo<RefillRequest>();
-  readonly #further = new Fifo<RefillRequest>();
+  /** Requests of lanes that were quick. They come first. */
+  readonly #quick = new Fifo<RefillRequest>();
+  readonly #slow = new Fifo<RefillRequest>();
   #inFlight = 0;
   #isStopped = false;
   #cancelPause: (() => void) | null = null;
@@ -50,7 +50,7 @@ export class Refiller {
   request(lane: Lane): void {
     lane.isRefilling = true;
     lane.missedDueAtMs = Infinity;
-    const requests = lane.isQuick ? this.#first : this.#further;
+    const requests = lane.isQuick ? this.#quick : this.#slow;
     requests.add({ lane, epoch: lane.epoch });
     this.startNext();
   }
@@ -70,7 +70,12 @@ export class Refiller {
   }
 
   #nextRequest(): RefillRequest | undefined {
-    for (const requests of [this.#first, this.#further]) {
+    // Otherwise a lane that has become slow meanwhile, and has no room, would delay the quick ones after it.
+    for (let { first } = this.#quick; first !== undefined && !first.lane.isQuick; { first } = this.#quick) {
+      this.#quick.removeFirst();
+      this.#slow.add(first);
+    }
+    for (const requests of [this.#quick, this.#slow]) {
       const { first } = requests;
       if (first !== undefined && this.#options.memory.hasRoom(first.lane)) return requests.removeFirst();
     }
@@ -118,7 +123,7 @@ export class Refiller {
   }
 
   #pause(request: RefillRequest, error: unknown): void {
-    this.#first.addFirst(request);
+    this.#quick.addFirst(request);
     if (this.#cancelPause !== null || this.#isStopped) return;
     this.#options.onUnavailable(error);
     this.#cancelPause = this.#options.clock.setTimer(() => {

@@ -10,9 +10,8 @@ import type { LaneTarget } from './lane-target.ts';
  *
  * Every function throws
  *
- * - `StoreUnavailableError` when a later call with the same input can succeed,
- * - `LockTimeoutError` when another transaction holds a lock on a row of the input,
- * - `FencedOutError` when this worker was declared dead and may not write.
+ * - `StoreUnavailableError` when a later call with the same input can succeed, or this worker was declared dead,
+ * - `LockTimeoutError` when another transaction holds a lock on a row of the input.
  *
  * Any other error means that storage refuses the input.
  */
@@ -21,7 +20,7 @@ export interface DispatchStorage {
   refill(lane: SubscriptionId, options: RefillOptions): Promise<Refill>;
   /** Reads targets. The result contains no subscription that is paused or deleted. */
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
-  /** Records all results, or none: throws if it refuses one of them. */
+  /** Records all results, or none: throws if it refuses one of them. None is settled if this worker was declared dead. */
   settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
   /** Adds one claim to each delivery. Recording an attempt resets the claims of its delivery to 0. */
   countClaims(deliveries: readonly DeliveryKey[]): Promise<void>;

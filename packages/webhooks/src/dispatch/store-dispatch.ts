@@ -1,4 +1,5 @@
-import type { Store } from '@deedwire/store';
+import { type Store, StoreUnavailableError } from '@deedwire/store';
+import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
@@ -32,24 +33,25 @@ export interface DispatchStorageOptions {
   /** Decrypts the secret of a subscription. Null if it cannot be decrypted. */
   openSecret: (subscriptionId: SubscriptionId, ciphertext: Buffer) => string | null;
   onEvent: (event: DispatchStorageEvent) => void;
+  /** A statement found that the worker was declared dead. Results then count as stale: the new owner sends them again. */
+  onFencedOut: () => void;
 }
 
 /** The storage of dispatch in PostgreSQL. */
-export function createDispatchStorage({
-  store,
-  workerId,
-  openSecret,
-  onEvent,
-}: DispatchStorageOptions): DispatchStorage {
+export function createDispatchStorage(options: DispatchStorageOptions): DispatchStorage {
+  const { store, openSecret, onEvent } = options;
   return {
-    refill: (lane, options) =>
-      refillLane(store, lane, options, ({ deliveryId }) =>
-        onEvent({ kind: 'payload-missing', alarm: true, lane, deliveryId }),
+    refill: (lane, refill) =>
+      ifAlive(options, (id) =>
+        refillLane(store, id, lane, refill, ({ deliveryId }) =>
+          onEvent({ kind: 'payload-missing', alarm: true, lane, deliveryId }),
+        ),
       ),
 
     async targets(lanes) {
       const targets = new Map<SubscriptionId, LaneTarget>();
-      for (const { secretCiphertext, ...target } of await selectTargets(store, lanes)) {
+      const stored = await ifAlive(options, (id) => selectTargets(store, id, lanes));
+      for (const { secretCiphertext, ...target } of stored) {
         const secret = openSecret(target.subscriptionId, secretCiphertext);
         targets.set(target.subscriptionId, { ...target, secret, nextSecret: null });
       }
@@ -57,22 +59,48 @@ export function createDispatchStorage({
     },
 
     async settle(batch) {
-      const id = workerId();
-      const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
-      failpoint('settle-before-write');
-      const { results, late } = toResults(sorted, await settleAndPause(store, id, sorted));
-      if (late.length > 0) {
-        const deliveries = await recordLateSuccesses(store, id, late);
-        if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
+      try {
+        return await settleFenced(options, batch);
+      } catch (error) {
+        if (!(error instanceof FencedOutError)) throw error;
+        options.onFencedOut();
+        return new Map();
       }
-      failpoint('settle-after-write');
-      return results;
     },
 
-    async countClaims(deliveries) {
-      await countClaims(store, workerId(), deliveries.toSorted(compareDeliveries));
-    },
+    countClaims: (deliveries) =>
+      ifAlive(options, (id) => countClaims(store, id, deliveries.toSorted(compareDeliveries))),
   };
+}
+
+/** Makes a call without which no request starts. When the worker was declared dead, its lanes are about to be closed. */
+async function ifAlive<Result>(
+  { workerId, onFencedOut }: DispatchStorageOptions,
+  call: (workerId: WorkerId) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await call(workerId());
+  } catch (error) {
+    if (!(error instanceof FencedOutError)) throw error;
+    onFencedOut();
+    throw new StoreUnavailableError(error);
+  }
+}
+
+async function settleFenced(
+  { store, workerId, onEvent }: DispatchStorageOptions,
+  batch: readonly Settlement[],
+): Promise<Map<DeliveryId, SettleResult>> {
+  const id = workerId();
+  const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
+  failpoint('settle-before-write');
+  const { results, late } = toResults(sorted, await settleAndPause(store, id, sorted));
+  if (late.length > 0) {
+    const deliveries = await recordLateSuccesses(store, id, late);
+    if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
+  }
+  failpoint('settle-after-write');
+  return results;
 }
 
 /** One statement, unless a subscription must be paused: a result and its pause are recorded together. */

@@ -3,7 +3,7 @@ import { FencedOutError } from './fenced-out-error.ts';
 import type { WorkerId } from './worker-id.ts';
 
 /**
- * Returns the row of a fenced statement, which locks the row of the worker and joins it with everything that it writes.
+ * Returns the row of a fenced statement. One that writes locks the row of the worker and joins it with everything it writes.
  * `isAlive` is whether the worker is alive.
  *
  * @throws {FencedOutError} if the worker was declared dead. The statement wrote nothing.

@@ -102,7 +102,7 @@ test.each([
 describe('with a lane that has 100,000 pending deliveries', () => {
   test('a refill of that lane reads only the deliveries that it returns', async () => {
     const pending = await explain(world.admin, (database) =>
-      selectPendingDeliveries(database, dominant, laneStart, [], 257),
+      selectPendingDeliveries(database, world.workerId, dominant, laneStart, [], 257),
     );
     expect(pending.rowsMax).toBe(257);
     expect(pending.buffers).toBeLessThan(100);
@@ -126,7 +126,7 @@ describe('with a lane that has 100,000 pending deliveries', () => {
       await world.addDeliveries(lane, 20_000);
       const pending = await explain(
         world.admin,
-        (database) => selectPendingDeliveries(database, lane, laneStart, [], 257),
+        (database) => selectPendingDeliveries(database, world.workerId, lane, laneStart, [], 257),
         plan,
       );
       expect(pending.rowsMax).toBe(257);
@@ -138,7 +138,7 @@ describe('with a lane that has 100,000 pending deliveries', () => {
     const [delivery] = batch;
     const lane = delivery?.subscriptionId ?? dominant;
     const pending = await explain(world.admin, (database) =>
-      selectPendingDeliveries(database, lane, laneStart, idsOf(batch.slice(0, 5)), 257),
+      selectPendingDeliveries(database, world.workerId, lane, laneStart, idsOf(batch.slice(0, 5)), 257),
     );
     expect(pending.rowsMax).toBe(5);
     expect(pending.buffers).toBeLessThan(100);
@@ -163,7 +163,7 @@ describe('with a lane that has 100,000 pending deliveries', () => {
   });
 
   test('targets are read by their ids', async () => {
-    const plan = await explain(world.admin, (database) => selectTargets(database, [dominant]));
+    const plan = await explain(world.admin, (database) => selectTargets(database, world.workerId, [dominant]));
     expect(plan.rowsMax).toBe(1);
     expect(plan.buffers).toBeLessThan(20);
   });

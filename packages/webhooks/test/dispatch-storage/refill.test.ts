@@ -77,7 +77,7 @@ describe('a refill', () => {
     );
     const buffersFrom = async (dueAtMs: number): Promise<number> => {
       const plan = await explain(world.admin, (database) =>
-        selectPendingDeliveries(database, lane, { ...laneStart, dueAtMs }, [], 257),
+        selectPendingDeliveries(database, world.workerId, lane, { ...laneStart, dueAtMs }, [], 257),
       );
       return plan.buffers;
     };

@@ -30,6 +30,8 @@ export class StorageWorld {
   readonly account: SeededAccount;
   workerId: WorkerId;
   readonly events: DispatchStorageEvent[] = [];
+  /** How often a statement found that its worker was declared dead. */
+  fencedOut = 0;
   readonly storage: DispatchStorage;
 
   private constructor(
@@ -69,6 +71,7 @@ export class StorageWorld {
       openSecret: (id, ciphertext) =>
         ciphertext.toString() === 'unreadable' ? null : `${id}:${ciphertext.toString()}`,
       onEvent: (event) => void this.events.push(event),
+      onFencedOut: () => (this.fencedOut += 1),
     });
   }
 

@@ -30,7 +30,7 @@ export class MemoryStorage {
 
   callMs = 2;
   isUnavailable = false;
-  /** Nothing is recorded for other owners. */
+  /** Nothing is read or recorded for other owners. */
   owner = 0;
   /** A settle call that contains such a settlement is refused. */
   refuses: (settlement: Settlement) => boolean = () => false;
@@ -96,16 +96,17 @@ export class MemoryStorage {
   /** The storage as one worker uses it. */
   ownedBy(owner: number): DispatchStorage {
     return {
-      refill: (id, options) => this.#refill(id, options),
-      targets: (ids) => this.#targets(ids),
+      refill: (id, options) => this.#refill(id, options, owner),
+      targets: (ids) => this.#targets(ids, owner),
       settle: (batch) => this.#settle(batch, owner),
       countClaims: (keys) => this.#countClaims(keys, owner),
     };
   }
 
-  async #refill(id: SubscriptionId, options: RefillOptions): Promise<Refill> {
+  async #refill(id: SubscriptionId, options: RefillOptions, owner: number): Promise<Refill> {
     this.refills.push({ lane: id, options });
     await this.#call();
+    this.#checkOwner(owner);
     const lane = this.#lane(id);
     this.#sort(lane);
     const excluded = new Set(options.exclude);
@@ -122,9 +123,10 @@ export class MemoryStorage {
     return this.#respond({ deliveries, nextDueAtMs: null });
   }
 
-  async #targets(ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>> {
+  async #targets(ids: readonly SubscriptionId[], owner: number): Promise<ReadonlyMap<SubscriptionId, LaneTarget>> {
     this.targetReads += 1;
     await this.#call();
+    this.#checkOwner(owner);
     const targets = new Map<SubscriptionId, LaneTarget>();
     for (const id of ids) {
       const { target } = this.#lane(id);
@@ -166,7 +168,7 @@ export class MemoryStorage {
 
   async #countClaims(keys: readonly DeliveryKey[], owner: number): Promise<void> {
     await this.#call();
-    if (owner !== this.owner) return;
+    this.#checkOwner(owner);
     this.countedClaims.push(keys.map(({ deliveryId }) => deliveryId));
     for (const { deliveryId } of keys) {
       const row = this.#rows.get(deliveryId);
@@ -192,6 +194,11 @@ export class MemoryStorage {
       (next.kind === 'delivered' ? this.delivered : this.failed).add(delivery.deliveryId);
     }
     return 'settled';
+  }
+
+  /** A worker that was declared dead reads and counts nothing. */
+  #checkOwner(owner: number): void {
+    if (owner !== this.owner) throw new StoreUnavailableError(new Error('declared dead'));
   }
 
   /** Half of the time passes before the statement, half of it before the response. */
