@@ -9,6 +9,7 @@ import type { Renderer } from './fan-out/renderer.ts';
 import type { Clock } from './kernel/clock.ts';
 import { openShards } from './open-shards.ts';
 import { createRetention } from './retention/retention.ts';
+import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/subscription-row.ts';
 import { workersChanged } from './workers/workers-changed.ts';
@@ -105,6 +106,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     },
   });
 
+  const backlogs = new BacklogRemover({ store, clock, workerId, onFenced: () => workers.fencedOut(), onEvent });
+
   const fanOut: FanOut = new FanOut({
     store: options.fanOutStore,
     clock,
@@ -112,7 +115,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     render: options.renderer,
     offer: (deliveries) => dispatcher.offer(deliveries),
     isBehind: (accountId) => dispatcher.isBehind(accountId),
-    onSubscriptionChanged: (id) => applySubscriptionChange({ store, dispatcher, workerId }, id),
+    onSubscriptionChanged: (id) => applySubscriptionChange({ store, dispatcher, backlogs }, id),
     onUncertain(lanes) {
       for (const lane of lanes) dispatcher.openLane(lane);
     },
@@ -136,7 +139,10 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
           store,
           clock,
           dispatcher,
-          fanOut,
+          onOpened(shard) {
+            fanOut.addShards([shard]);
+            backlogs.addShard(shard.shard);
+          },
           isOwned: (shard) => workers.shards.has(shard),
           onUnavailable: (shard, error) => onEvent({ kind: 'shard-unreadable', shard, error }),
         },
@@ -145,11 +151,13 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     recoveringIn: (shards) => [...dispatcher.recoveringIn(shards), ...fanOut.recoveringIn(shards)],
     async onReleasing(shards) {
       await Promise.all(shards.map((shard) => fanOut.removeShard(shard)));
+      await Promise.all(shards.map((shard) => backlogs.removeShard(shard)));
       for (const shard of shards) dispatcher.closeShard(shard);
     },
     inFlight: (shards) => dispatcher.unfinishedIn(shards),
     async onLost() {
       fanOut.removeAllShards();
+      backlogs.removeAllShards();
       dispatcher.closeAllShards();
     },
     onEvent,
@@ -177,6 +185,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     async drain() {
       await Promise.all([workers.leave(), retention.stop()]);
       await fanOut.stop();
+      await backlogs.stop();
       await dispatcher.drain();
       await workers.stop();
     },

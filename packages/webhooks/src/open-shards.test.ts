@@ -54,7 +54,7 @@ const open = (shards: readonly Shard[], isRecovering = false): Promise<void> =>
           expect(areRecovering).toBe(isRecovering);
         },
       },
-      fanOut: { addShards: (added) => void steps.push(`fan-out of ${added.map(({ shard }) => shard).join()}`) },
+      onOpened: ({ shard }) => void steps.push(`fan-out of ${shard}`),
       isOwned: (shard) => owned.has(shard),
       onUnavailable: (shard) => void steps.push(`${shard} unavailable`),
     },

@@ -1,7 +1,6 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { type LanePage, selectLanesOfShard } from './dispatch/sql/select-lanes-of-shard.ts';
-import type { FanOut } from './fan-out/fan-out.ts';
 import { Backoff } from './kernel/backoff.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
@@ -12,7 +11,8 @@ export interface OpenShardsOptions {
   store: Pick<Store, 'query'>;
   clock: Pick<Clock, 'setTimer'>;
   dispatcher: Pick<Dispatcher, 'openLanes'>;
-  fanOut: Pick<FanOut, 'addShards'>;
+  /** Starts fan-out of the shard. */
+  onOpened: (shard: AcquiredShard) => void;
   /** False once the worker has lost or released the shard. */
   isOwned: (shard: Shard) => boolean;
   onUnavailable: (shard: Shard, error: unknown) => void;
@@ -39,7 +39,7 @@ export async function openShards(options: OpenShardsOptions, acquired: readonly 
  * `offer` has no earlier pending deliveries.
  */
 async function openShard(options: OpenShardsOptions, acquired: AcquiredShard): Promise<void> {
-  const { dispatcher, fanOut, isOwned } = options;
+  const { dispatcher, onOpened, isOwned } = options;
   const { shard, isRecovering } = acquired;
   let after: SubscriptionId | null = null;
   do {
@@ -48,7 +48,7 @@ async function openShard(options: OpenShardsOptions, acquired: AcquiredShard): P
     dispatcher.openLanes(page.lanes, isRecovering);
     after = page.last;
   } while (after !== null);
-  fanOut.addShards([acquired]);
+  onOpened(acquired);
 }
 
 /** Retries while the database is unavailable. Null once the worker has lost or released the shard. */

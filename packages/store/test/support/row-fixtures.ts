@@ -122,6 +122,13 @@ export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
     ),
   ],
   [
+    'webhook_deleted_backlog',
+    child(
+      ['lender'],
+      `insert into webhook_deleted_backlog (account_id, subscription_id) values (${account}, ${subscription})`,
+    ),
+  ],
+  [
     'webhook_handshake_count',
     child(
       both,

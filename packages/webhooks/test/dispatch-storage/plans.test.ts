@@ -15,6 +15,7 @@ import type { Settlement } from '../../src/dispatch/storage.ts';
 import type { DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
+import { deletePendingOfDeleted, selectPendingOfDeleted } from '../../src/subscriptions/deleted-backlogs.ts';
 import { explain } from './explain.ts';
 import { failure, finalFailure, StorageWorld, success } from './support.ts';
 
@@ -166,5 +167,17 @@ describe('with a lane that has 100,000 pending deliveries', () => {
     const plan = await explain(world.admin, (database) => selectTargets(database, world.workerId, [dominant]));
     expect(plan.rowsMax).toBe(1);
     expect(plan.buffers).toBeLessThan(20);
+  });
+
+  test('the deliveries of a deleted lane are read in pages and looked up', async () => {
+    await world.delete(dominant);
+    const page = await selectPendingOfDeleted(world.store, dominant, null, 100);
+    const reading = await explain(world.admin, (database) => selectPendingOfDeleted(database, dominant, null, 100));
+    const deleting = await explain(world.admin, (database) =>
+      deletePendingOfDeleted(database, world.workerId, dominant, page),
+    );
+    expect(page).toHaveLength(100);
+    expect([reading.rowsMax, deleting.rowsMax]).toEqual([100, 100]);
+    expect(deleting.removedMax).toBe(0);
   });
 });

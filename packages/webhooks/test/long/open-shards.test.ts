@@ -65,7 +65,7 @@ test('opens 1,000,000 lanes with a pending delivery each', async () => {
       store: { query },
       clock: { setTimer: () => () => {} },
       dispatcher,
-      fanOut: { addShards: ([{ shard } = { shard: -1 }]) => openedAtMs.set(shard, performance.now() - startedAtMs) },
+      onOpened: ({ shard }) => void openedAtMs.set(shard, performance.now() - startedAtMs),
       isOwned: () => true,
       onUnavailable(_, error) {
         throw error;

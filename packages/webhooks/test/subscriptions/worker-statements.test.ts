@@ -5,12 +5,18 @@ import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
-import { deletePendingOfDeleted } from '../../src/subscriptions/delete-pending-of-deleted.ts';
-import { deleteReceiverStateOfDeleted } from '../../src/subscriptions/delete-receiver-state-of-deleted.ts';
+import {
+  deleteDeletedBacklog,
+  deletePendingOfDeleted,
+  insertDeletedBacklog,
+  selectDeletedBacklogs,
+  selectPendingOfDeleted,
+} from '../../src/subscriptions/deleted-backlogs.ts';
 import { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
 import { readPins } from '../../src/subscriptions/read-pins.ts';
+import { deliveryId } from '../dispatch/ids.ts';
 import { createMigratedDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
 let database: TestDatabase;
@@ -42,7 +48,6 @@ const retired = { type: samplePin.type, version: '2020-01-01' };
 
 const set = (id: SubscriptionId, assignments: string) =>
   superuser.run(`update webhook_subscription set ${assignments} where id = $1`, [id]);
-const deleteSome = (id: SubscriptionId) => deletePendingOfDeleted(worker, workerId, id, 10);
 const subscribe = async (account: Awaited<ReturnType<typeof seedAccount>>, pins = [samplePin]) =>
   store.transaction((transaction) => seedSubscription(transaction, account, { pins }));
 
@@ -129,25 +134,56 @@ test('skips a subscription that is being changed until the next call', async () 
   expect(await pause()).toEqual([{ id, accountId: account.id }]);
 });
 
-test('deletes the pending deliveries of the deleted subscription only, in batches', async () => {
+/** Pending deliveries whose ids are 1, 2 and so on. */
+const addPending = (id: SubscriptionId, accountId: string, count: number) =>
+  superuser.run(
+    `insert into webhook_pending_delivery
+       (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+        due_at, body_bytes)
+     select $1, n, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), n, now(), 0
+     from generate_series(1, $3::int) n`,
+    [id, accountId, count],
+  );
+
+test('deletes the listed deliveries of a deleted subscription only, and returns those that are locked', async () => {
   const account = await seedAccount(store);
   const [deleted, other] = [await subscribe(account), await subscribe(account)];
-  for (const id of [deleted, other]) {
-    await superuser.run(
-      `insert into webhook_pending_delivery
-         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
-          due_at, body_bytes)
-       select $1, n, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), n, now(), 0 from generate_series(1, 25) n`,
-      [id, account.id],
-    );
-  }
-  expect(await deleteSome(deleted)).toBe(0);
+  for (const id of [deleted, other]) await addPending(id, account.id, 25);
+  const read = (id: SubscriptionId, after: DeliveryId | null) => selectPendingOfDeleted(worker, id, after, 10);
+  const page = await read(deleted, null);
+  expect(page).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1)));
+  expect(await deletePendingOfDeleted(worker, workerId, deleted, page)).toEqual([]);
+  expect(await read(deleted, null)).toEqual(page);
+
   await set(deleted, 'deleted_at = now()');
-  expect([await deleteSome(deleted), await deleteSome(deleted), await deleteSome(deleted)]).toEqual([10, 10, 5]);
-  expect(await deleteSome(other)).toBe(0);
-  expect(await superuser.run('select subscription_id, count(*)::int from webhook_pending_delivery group by 1')).toEqual(
-    [{ subscription_id: other, count: 25 }],
+  await superuser.run('begin');
+  await superuser.run(
+    'select from webhook_pending_delivery where subscription_id = $1 and delivery_id = 3 for update',
+    [deleted],
   );
+  expect(await deletePendingOfDeleted(worker, workerId, deleted, page)).toEqual(['3']);
+  await superuser.run('rollback');
+  expect(await read(deleted, deliveryId(10))).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 11)));
+  expect(await deletePendingOfDeleted(worker, workerId, deleted, page)).toEqual([]);
+  expect(await deletePendingOfDeleted(worker, workerId, other, page)).toEqual([]);
+  expect(
+    await superuser.run('select subscription_id, count(*)::int from webhook_pending_delivery group by 1 order by 1'),
+  ).toEqual([
+    { subscription_id: deleted, count: 15 },
+    { subscription_id: other, count: 25 },
+  ]);
+});
+
+test('a backlog is noted once, and read with its shard', async () => {
+  const account = await seedAccount(store);
+  const lane = { subscriptionId: await subscribe(account), accountId: account.id };
+  const shard = shardOf(account.id);
+  await insertDeletedBacklog(worker, workerId, lane);
+  await insertDeletedBacklog(worker, workerId, lane);
+  expect(await selectDeletedBacklogs(worker, shard)).toEqual([lane]);
+  expect(await selectDeletedBacklogs(worker, (shard + 1) % 64)).toEqual([]);
+  await deleteDeletedBacklog(worker, workerId, lane);
+  expect(await selectDeletedBacklogs(worker, shard)).toEqual([]);
 });
 
 test('a worker that was declared dead pauses and deletes nothing', async () => {
@@ -155,15 +191,13 @@ test('a worker that was declared dead pauses and deletes nothing', async () => {
   const id = await subscribe(account, [retired]);
   const deleted = await subscribe(account);
   await set(deleted, 'deleted_at = now()');
-  await superuser.run(
-    `insert into webhook_pending_delivery
-     values ($1, 1, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), null, 1, now(), 0, 0, 0)`,
-    [deleted, account.id],
-  );
+  await addPending(deleted, account.id, 1);
+  const lane = { subscriptionId: deleted, accountId: account.id };
   await superuser.run('delete from webhook_event_queue');
   const attempt = async (by: WorkerId) => {
-    await expect(deletePendingOfDeleted(worker, by, deleted, 10)).rejects.toThrow(FencedOutError);
-    await expect(deleteReceiverStateOfDeleted(worker, by, deleted)).rejects.toThrow(FencedOutError);
+    await expect(insertDeletedBacklog(worker, by, lane)).rejects.toThrow(FencedOutError);
+    await expect(deletePendingOfDeleted(worker, by, deleted, [deliveryId(1)])).rejects.toThrow(FencedOutError);
+    await expect(deleteDeletedBacklog(worker, by, lane)).rejects.toThrow(FencedOutError);
     const pause = worker.transaction((transaction) => pauseRetiredSubscriptions(transaction, by, [retired], 10));
     await expect(pause).rejects.toThrow(FencedOutError);
   };

@@ -1,0 +1,174 @@
+import type { Statement, Store } from '@deedwire/store';
+import { eventually } from '@deedwire/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { LaneId } from '../../src/kernel/lane-id.ts';
+import { shardOf } from '../../src/kernel/shard.ts';
+import { type BacklogEvent, BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
+import { failure, StorageWorld } from '../dispatch-storage/support.ts';
+
+const setTimer = (callback: () => void, delayMs: number): (() => void) => {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
+};
+
+let world: StorageWorld;
+let remover: BacklogRemover;
+let events: BacklogEvent[];
+/** The statements of the remover with their values, in order. */
+let calls: { name: string; values: readonly unknown[] }[];
+/** Called before each statement. */
+let onStatement: (name: string) => Promise<void> | void;
+
+beforeAll(async () => {
+  world = await StorageWorld.create();
+});
+afterAll(() => world.drop());
+
+function createRemover(): BacklogRemover {
+  const query: Store['query'] = async ({ name, ...statement }: Statement, values) => {
+    calls.push({ name, values });
+    await onStatement(name);
+    return world.store.query({ name, ...statement }, values);
+  };
+  return new BacklogRemover({
+    store: { ...world.store, query },
+    clock: { setTimer },
+    workerId: () => world.workerId,
+    onFenced: () => void calls.push({ name: 'fenced', values: [] }),
+    onEvent: (event) => void events.push(event),
+  });
+}
+
+beforeEach(() => {
+  [events, calls, onStatement] = [[], [], () => {}];
+  remover = createRemover();
+});
+afterEach(() => remover.stop());
+
+/** Deletes a subscription that has pending deliveries and a receiver that has failed. */
+async function deletedLane(deliveries: number): Promise<LaneId> {
+  const lane = await world.addLane();
+  await world.addDeliveries(lane, deliveries);
+  await world.admin.run(
+    `insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes)
+     values ($1, 1, 1, 0)`,
+    [lane],
+  );
+  await world.delete(lane);
+  return { subscriptionId: lane, accountId: world.account.id };
+}
+
+async function left({ subscriptionId }: LaneId): Promise<unknown> {
+  const [row] = await world.admin.run(
+    `select (select count(*)::int from webhook_pending_delivery where subscription_id = $1) as pending,
+       (select count(*)::int from webhook_receiver_state where subscription_id = $1) as receivers,
+       (select count(*)::int from webhook_deleted_backlog where subscription_id = $1) as notes`,
+    [subscriptionId],
+  );
+  return row;
+}
+
+const nothing = { pending: 0, receivers: 0, notes: 0 };
+const callsOf = (name: string, id: SubscriptionId) =>
+  calls.filter((call) => call.name === name && call.values.includes(id));
+
+test('each batch starts after the last one', async () => {
+  const lane = await deletedLane(2_500);
+  const other = await world.seedLane(1);
+  await remover.remove(lane);
+  await eventually(async () => expect(await left(lane)).toEqual(nothing));
+  const starts = callsOf('select-pending-of-deleted', lane.subscriptionId).map(({ values }) =>
+    BigInt(String(values[1])),
+  );
+  expect(starts).toHaveLength(3);
+  expect(starts).toEqual([...new Set(starts)].toSorted((a, b) => (a < b ? -1 : 1)));
+  expect(events).toEqual([{ kind: 'backlog-removed', subscription: lane.subscriptionId, deliveries: 2_500 }]);
+  expect(await world.counts(other.lane)).toMatchObject({ pending: 1 });
+});
+
+test('resolves before the deliveries are deleted, and takes a batch of each backlog in turn', async () => {
+  const [large, small] = [await deletedLane(3_000), await deletedLane(1)];
+  const held = Promise.withResolvers<void>();
+  onStatement = (name) => (name === 'select-pending-of-deleted' ? held.promise : undefined);
+  await remover.remove(large);
+  await remover.remove(small);
+  expect(await left(large)).toEqual({ pending: 3_000, receivers: 1, notes: 1 });
+  held.resolve();
+  await eventually(() => expect(events).toHaveLength(2));
+  expect(events.map((event) => 'subscription' in event && event.subscription)).toEqual([
+    small.subscriptionId,
+    large.subscriptionId,
+  ]);
+});
+
+test('deletes a delivery that a result reschedules meanwhile', async () => {
+  const lane = await world.addLane();
+  await world.addDeliveries(lane, 3);
+  const [delivery] = await world.read(lane);
+  await world.delete(lane);
+  await world.admin.run('begin');
+  await world.admin.run('select from webhook_pending_delivery where delivery_id = $1 for update', [
+    delivery?.deliveryId,
+  ]);
+  if (delivery === undefined) throw new Error('There is no delivery.');
+  const settled = world.storage.settle([failure(delivery, 60_000)]);
+  const id = { subscriptionId: lane, accountId: world.account.id };
+  await remover.remove(id);
+  await eventually(async () => expect(await left(id)).toMatchObject({ pending: 1, notes: 1 }));
+  await world.admin.run('commit');
+  await settled;
+  await eventually(async () => expect(await left(id)).toEqual(nothing));
+});
+
+test('a row that stays locked delays no other backlog, and is tried again rarely', async () => {
+  const [locked, other] = [await deletedLane(2), await deletedLane(2_500)];
+  await world.admin.run('begin');
+  await world.admin.run('select from webhook_pending_delivery where subscription_id = $1 for update', [
+    locked.subscriptionId,
+  ]);
+  await remover.remove(locked);
+  await remover.remove(other);
+  await eventually(async () => expect(await left(other)).toEqual(nothing));
+  expect(callsOf('delete-pending-of-deleted', locked.subscriptionId).length).toBeLessThan(5);
+  await world.admin.run('rollback');
+  await eventually(async () => expect(await left(locked)).toEqual(nothing));
+});
+
+test('the next owner of the shard continues', async () => {
+  const lane = await deletedLane(2_000);
+  const started = Promise.withResolvers<void>();
+  onStatement = (name) => void (name === 'delete-pending-of-deleted' && started.resolve());
+  await remover.remove(lane);
+  await started.promise;
+  await remover.stop();
+  expect(await left(lane)).toEqual({ pending: 1_000, receivers: 1, notes: 1 });
+  remover = createRemover();
+  remover.addShard(shardOf(lane.accountId));
+  await eventually(async () => expect(await left(lane)).toEqual(nothing));
+});
+
+test('stops with a shard that is released', async () => {
+  const lane = await deletedLane(5_000);
+  const started = Promise.withResolvers<void>();
+  onStatement = (name) => void (name === 'delete-pending-of-deleted' && started.resolve());
+  await remover.remove(lane);
+  await started.promise;
+  await remover.removeShard(shardOf(lane.accountId));
+  const before = calls.length;
+  expect(await left(lane)).toMatchObject({ receivers: 1, notes: 1 });
+  await remover.remove(await deletedLane(1));
+  await eventually(() => expect(events).toHaveLength(1));
+  expect(calls.slice(before).filter(({ values }) => values.includes(lane.subscriptionId))).toEqual([]);
+});
+
+test('a worker that was declared dead removes nothing', async () => {
+  const lane = await deletedLane(1);
+  onStatement = async (name) => {
+    if (name === 'select-pending-of-deleted') await world.declareDead();
+  };
+  await remover.remove(lane);
+  await eventually(() => expect(calls.at(-1)?.name).toBe('fenced'));
+  expect(await left(lane)).toEqual({ pending: 1, receivers: 1, notes: 1 });
+  await world.admin.run('update webhook_worker set alive = true');
+});
