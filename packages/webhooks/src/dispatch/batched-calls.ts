@@ -1,7 +1,6 @@
 import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { type CallFailure, callFailure } from './call-failure.ts';
-import { LockedItems } from './locked-items.ts';
 
 export interface BatchedCallsOptions<Item, Result> {
   clock: Pick<Clock, 'setTimer'>;
@@ -34,15 +33,18 @@ type CallOutcome<Result> = { kind: 'done'; result: Result } | { kind: CallFailur
 export class BatchedCalls<Item, Result> {
   readonly #options: BatchedCallsOptions<Item, Result>;
   readonly #backoff = new Backoff();
-  readonly #locked: LockedItems<Item>;
+  readonly #lockedBackoff = new Backoff();
   #collected: Item[] = [];
+  /** Repeated one at a time, while calls with other items continue. */
+  #locked: Item[] = [];
   #isCalling = false;
   #isStopped = false;
+  #isRepeating = false;
   #cancelTimer: (() => void) | null = null;
+  #cancelLockedTimer: (() => void) | null = null;
 
   constructor(options: BatchedCallsOptions<Item, Result>) {
     this.#options = options;
-    this.#locked = new LockedItems(options.clock, (item) => this.#repeatLocked(item));
   }
 
   get isCalling(): boolean {
@@ -58,8 +60,9 @@ export class BatchedCalls<Item, Result> {
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer?.();
-    this.#locked.stop();
+    this.#cancelLockedTimer?.();
     this.#collected = [];
+    this.#locked = [];
   }
 
   #plan(): void {
@@ -89,7 +92,8 @@ export class BatchedCalls<Item, Result> {
       await this.#callAndSplit(batch.slice(middle));
     } else if (outcome.kind === 'locked') {
       this.#options.onLocked(item, outcome.error);
-      this.#locked.add(item);
+      this.#locked.push(item);
+      this.#planLocked();
     } else this.#options.onRefused(item, outcome.error);
   }
 
@@ -112,13 +116,27 @@ export class BatchedCalls<Item, Result> {
     }
   }
 
-  /** Returns false if the item is still locked, or storage is unavailable. */
-  async #repeatLocked(item: Item): Promise<boolean> {
-    const outcome = await this.#callOnce([item]);
-    if (this.#isStopped) return true;
-    if (outcome.kind === 'done') this.#options.onDone([item], outcome.result);
-    else if (outcome.kind === 'refused') this.#options.onRefused(item, outcome.error);
-    return outcome.kind === 'done' || outcome.kind === 'refused';
+  #planLocked(): void {
+    if (this.#isRepeating || this.#cancelLockedTimer !== null || this.#locked.length === 0) return;
+    const { clock } = this.#options;
+    this.#cancelLockedTimer = clock.setTimer(() => void this.#repeatLocked(), this.#lockedBackoff.next());
+  }
+
+  async #repeatLocked(): Promise<void> {
+    this.#cancelLockedTimer = null;
+    this.#isRepeating = true;
+    const items = this.#locked;
+    this.#locked = [];
+    for (const item of items) {
+      const outcome = await this.#callOnce([item]);
+      if (this.#isStopped) return;
+      if (outcome.kind === 'done') this.#options.onDone([item], outcome.result);
+      else if (outcome.kind === 'refused') this.#options.onRefused(item, outcome.error);
+      if (outcome.kind === 'done' || outcome.kind === 'refused') this.#lockedBackoff.reset();
+      else this.#locked.push(item);
+    }
+    this.#isRepeating = false;
+    this.#planLocked();
   }
 
   #wait(delayMs: number): Promise<void> {

@@ -197,6 +197,21 @@ describe('drain', () => {
   });
 });
 
+test('starts at most 16 requests per turn of the event loop, and 4 that probably connect', async () => {
+  const world = new World();
+  const lanes = Array.from({ length: 200 }, (_, index) => world.addLane(index + 1, succeedsAfter(10)));
+  const startsPerTurn = async (): Promise<number> => {
+    const before = world.sent.length;
+    world.dispatcher.offer(lanes.flatMap((lane) => world.store(lane, 1)));
+    await world.clock.advance(1_000);
+    const started = world.sent.slice(before);
+    expect(started).toHaveLength(200);
+    return Math.max(...started.map(({ turn }) => started.filter((other) => other.turn === turn).length));
+  };
+  expect(await startsPerTurn()).toBe(4);
+  expect(await startsPerTurn()).toBe(16);
+});
+
 describe('a clock that steps back by ten seconds', () => {
   test('delays neither new deliveries nor retries nor probes', async () => {
     const world = new World();

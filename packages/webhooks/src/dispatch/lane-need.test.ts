@@ -58,7 +58,7 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     (lane) => {
       lane.queue.removeFirst();
       lane.storedDueAtMs = nowMs;
-      lane.isRefilling = true;
+      lane.refillCall.start();
     },
   ],
   ['has no target', 'target', (lane) => (lane.target = null)],
@@ -69,7 +69,7 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
   ['may probe', 'slot', (lane) => Object.assign(lane, { state: openState, window: 16 })],
   ['is probing', 'nothing', (lane) => Object.assign(lane, { state: openState, window: 16, inFlight: 1 })],
   ['is recovering', 'count', (lane) => (lane.isRecovering = true)],
-  ['is counting', 'nothing', (lane) => Object.assign(lane, { isRecovering: true, isCounting: true })],
+  ['is counting', 'nothing', (lane) => Object.assign(lane, { isRecovering: true }).countCall.start()],
   [
     'is recovering and has an unsettled result',
     'nothing',

@@ -31,12 +31,12 @@ export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   const { readyAtMs } = lane;
   if (readyAtMs > nowMs) return readyAtMs === Infinity ? 'nothing' : 'time';
   const { first } = lane.queue;
-  if (first === undefined) return lane.isRefilling ? 'nothing' : 'deliveries';
+  if (first === undefined) return lane.refillCall.isPending ? 'nothing' : 'deliveries';
   if (!hasFreshTarget(lane, nowMs)) return 'target';
   const { claims } = first.delivery;
   if (claims >= claimsMax) return 'give-up';
   if (claims >= claimsToSuspect) return 'suspect-run';
-  if (lane.isRecovering && !first.isCounted) return lane.isCounting ? 'nothing' : 'count';
+  if (lane.isRecovering && !first.isCounted) return lane.countCall.isPending ? 'nothing' : 'count';
   return 'slot';
 }
 

@@ -1,5 +1,6 @@
-import { ClaimCounter } from './claim-counter.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import type { OnDispatchEvent, StorageCall } from './events.ts';
+import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import { shiftLaneState } from './lane-state.ts';
@@ -10,7 +11,6 @@ import { Refiller } from './refiller.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, Refill } from './storage.ts';
-import { TargetReader } from './target-reader.ts';
 import { WakeSchedule } from './wake-schedule.ts';
 
 /** How long a lane waits when it cannot be read, or when its secret cannot be decrypted. */
@@ -39,15 +39,16 @@ export class LaneScheduler {
   readonly #options: LaneSchedulerOptions;
   readonly #wakes: WakeSchedule;
   readonly #refiller: Refiller;
-  readonly #targets: TargetReader;
-  readonly #claims: ClaimCounter;
+  readonly #targets: LaneCalls<Lane, ReadonlyMap<SubscriptionId, LaneTarget>>;
+  readonly #claims: LaneCalls<QueuedDelivery, void>;
 
   constructor(options: LaneSchedulerOptions) {
     this.#options = options;
     const { clock, storage, memory, onScheduled } = options;
-    const failures = (call: StorageCall) => ({
-      onRefused: (lane: Lane, error: unknown) => this.#refused(lane, call, error),
-      onLocked: (lane: Lane, error: unknown) => options.onEvent({ kind: 'storage-locked', call, lane: lane.id, error }),
+    const failures = <Item>(call: StorageCall, laneOf: (item: Item) => Lane) => ({
+      onRefused: (item: Item, error: unknown) => this.#refused(laneOf(item), call, error),
+      onLocked: (item: Item, error: unknown) =>
+        options.onEvent({ kind: 'storage-locked', call, lane: laneOf(item).id, error }),
       onUnavailable: (error: unknown) => options.onEvent({ kind: 'storage-unavailable', call, error }),
     });
     this.#wakes = new WakeSchedule(clock, (lane, nowMs) => this.schedule(lane, nowMs), onScheduled);
@@ -56,21 +57,28 @@ export class LaneScheduler {
       clock,
       memory,
       onRefill: (lane, refill) => this.#refilled(lane, refill),
-      ...failures('refill'),
+      ...failures('refill', (lane: Lane) => lane),
     });
-    this.#targets = new TargetReader({
-      storage,
+    this.#targets = new LaneCalls({
       clock,
-      onTarget: (lane, target) => this.#targetRead(lane, target),
-      afterTargets: onScheduled,
-      ...failures('targets'),
+      collectMs: 1,
+      // Small, because each target has a secret to decrypt.
+      itemsMax: 128,
+      callOf: (lane) => lane.targetCall,
+      call: (lanes) => storage.targets(lanes.map(({ id }) => id)),
+      onResult: (lane, targets) => this.#targetRead(lane, targets.get(lane.id) ?? null),
+      afterResults: onScheduled,
+      ...failures('targets', (lane: Lane) => lane),
     });
-    this.#claims = new ClaimCounter({
-      storage,
+    this.#claims = new LaneCalls({
       clock,
-      onCounted: (lane) => this.schedule(lane, clock.nowMs()),
-      afterCounted: onScheduled,
-      ...failures('countClaims'),
+      collectMs: 3,
+      itemsMax: 1_000,
+      callOf: ({ lane }) => lane.countCall,
+      call: (counted) => storage.countClaims(counted.map(({ delivery }) => delivery)),
+      onResult: (queued) => this.#counted(queued),
+      afterResults: onScheduled,
+      ...failures('countClaims', ({ lane }: QueuedDelivery) => lane),
     });
   }
 
@@ -92,7 +100,7 @@ export class LaneScheduler {
     const { first } = lane.queue;
     if (need === 'deliveries') this.#refiller.request(lane);
     else if (need === 'target') this.#targets.request(lane);
-    else if (need === 'count' && first !== undefined) this.#claims.count(first);
+    else if (need === 'count' && first !== undefined) this.#claims.request(first);
     else if (need === 'suspect-run' || need === 'give-up') {
       const queued = memory.removeFirst(lane);
       if (queued !== undefined) (need === 'give-up' ? onGiveUp : onSuspect)(queued);
@@ -128,8 +136,7 @@ export class LaneScheduler {
 
   /** Reads the target and the stored state again before the lane sends anything more. */
   targetChanged(lane: Lane, nowMs: number): void {
-    lane.targetEpoch += 1;
-    lane.isReadingTarget = false;
+    lane.targetCall.cancel();
     lane.targetReadAtMs = -Infinity;
     lane.adoptsState = true;
     lane.blockedUntilMs = -Infinity;
@@ -141,7 +148,7 @@ export class LaneScheduler {
   }
 
   countClaim(queued: QueuedDelivery): void {
-    this.#claims.count(queued);
+    this.#claims.request(queued);
   }
 
   /** Call it after memory was freed. */
@@ -166,10 +173,9 @@ export class LaneScheduler {
     this.#options.memory.forget(lane);
     for (const [id, queued] of lane.known) if (!queued.isClaimed) lane.known.delete(id);
     lane.epoch += 1;
-    lane.targetEpoch += 1;
-    lane.isRefilling = false;
-    lane.isReadingTarget = false;
-    lane.isCounting = false;
+    lane.refillCall.cancel();
+    lane.targetCall.cancel();
+    lane.countCall.cancel();
   }
 
   #refilled(lane: Lane, { deliveries, nextDueAtMs }: Refill): void {
@@ -182,6 +188,11 @@ export class LaneScheduler {
     }
     this.schedule(lane, nowMs);
     onScheduled();
+  }
+
+  #counted(queued: QueuedDelivery): void {
+    queued.isCounted = true;
+    this.schedule(queued.lane, this.#options.clock.nowMs());
   }
 
   #targetRead(lane: Lane, target: LaneTarget | null): void {

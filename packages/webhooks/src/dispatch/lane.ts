@@ -3,6 +3,7 @@ import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Account } from './account.ts';
 import { isBreakerOpen } from './breaker.ts';
+import { LaneCall } from './lane-calls.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { allowedFromMs, cleanLaneState, isSameLaneState, type LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
@@ -38,8 +39,8 @@ export interface WakeNode extends HeapNode {
  * | open       | `isOpen`                 | sends                                 | when it is closed, or a result pauses it                                                                          |
  * | pausing    | `isPausing`              | sends nothing, ignores new deliveries | when the result that pauses it is recorded: the lane is opened, and reading its target shows whether it is paused |
  *
- * The flags `isRefilling`, `isReadingTarget` and `isCounting` say which call to storage an open lane waits for. `laneNeed`
- * derives the next step from all flags.
+ * `refillCall`, `targetCall` and `countCall` say which call to storage an open lane waits for. `laneNeed` derives the next
+ * step.
  */
 export class Lane extends SlotLane {
   readonly id: SubscriptionId;
@@ -52,7 +53,7 @@ export class Lane extends SlotLane {
   /** A lower bound for the due time of the first delivery that is in storage only. Infinity if the queue is complete. */
   storedDueAtMs = Infinity;
   /** A refill is requested or in flight. The queue is empty, and nothing is added to it. */
-  isRefilling = false;
+  readonly refillCall = new LaneCall();
   /** The due time of the first delivery that the refill in flight may have missed. Infinity if there is none. */
   missedDueAtMs = Infinity;
 
@@ -67,9 +68,7 @@ export class Lane extends SlotLane {
 
   target: SendableTarget | null = null;
   targetReadAtMs = -Infinity;
-  isReadingTarget = false;
-  /** Incremented when the target may have changed. A target that was read for an earlier epoch is ignored. */
-  targetEpoch = 0;
+  readonly targetCall = new LaneCall();
   /** The next target replaces the state of the lane. */
   adoptsState = true;
   state: LaneState = cleanLaneState;
@@ -91,7 +90,7 @@ export class Lane extends SlotLane {
   /** The lane was opened after an expired lease and has recorded no result since. */
   isRecovering = false;
   /** The claim of its first delivery is being counted. */
-  isCounting = false;
+  readonly countCall = new LaneCall();
 
   constructor(id: SubscriptionId, account: Account) {
     super();

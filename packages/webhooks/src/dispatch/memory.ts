@@ -72,7 +72,7 @@ export class Memory {
   /** Adds a delivery to the queue of its lane, or leaves it in storage. */
   add(queued: QueuedDelivery): void {
     const { lane } = queued;
-    if (lane.isRefilling || queued.dueAtMs >= lane.storedDueAtMs || !this.#makeRoom(queued)) {
+    if (lane.refillCall.isPending || queued.dueAtMs >= lane.storedDueAtMs || !this.#makeRoom(queued)) {
       this.leaveInStorage(lane, queued.dueAtMs);
     } else {
       this.#put(queued);
@@ -94,7 +94,7 @@ export class Memory {
   /** Notes that a delivery of the lane is in storage only. Drops the queued deliveries that are due later. */
   leaveInStorage(lane: Lane, dueAtMs: number): void {
     lane.storedDueAtMs = Math.min(lane.storedDueAtMs, dueAtMs);
-    if (lane.isRefilling) lane.missedDueAtMs = Math.min(lane.missedDueAtMs, dueAtMs);
+    if (lane.refillCall.isPending) lane.missedDueAtMs = Math.min(lane.missedDueAtMs, dueAtMs);
     for (let { last } = lane.queue; last !== undefined && last.dueAtMs > lane.storedDueAtMs; { last } = lane.queue) {
       this.#removeLast(lane);
     }

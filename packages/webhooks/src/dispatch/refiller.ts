@@ -29,7 +29,7 @@ export interface RefillerOptions {
 
 interface RefillRequest {
   readonly lane: Lane;
-  readonly epoch: number;
+  readonly started: number;
 }
 
 /** Refills the lanes whose queues are empty, a few at a time, while memory has room. */
@@ -48,10 +48,11 @@ export class Refiller {
   }
 
   request(lane: Lane): void {
-    lane.isRefilling = true;
+    const started = lane.refillCall.start();
+    if (started === null) return;
     lane.missedDueAtMs = Infinity;
     const requests = lane.isQuick ? this.#quick : this.#slow;
-    requests.add({ lane, epoch: lane.epoch });
+    requests.add({ lane, started });
     this.startNext();
   }
 
@@ -60,7 +61,7 @@ export class Refiller {
     while (this.#inFlight < inFlightMax && this.#cancelPause === null && !this.#isStopped) {
       const request = this.#nextRequest();
       if (request === undefined) return;
-      if (request.lane.epoch === request.epoch) void this.#refill(request);
+      if (request.lane.refillCall.isCurrent(request.started)) void this.#refill(request);
     }
   }
 
@@ -83,7 +84,7 @@ export class Refiller {
   }
 
   async #refill(request: RefillRequest): Promise<void> {
-    const { lane, epoch } = request;
+    const { lane, started } = request;
     const { memory } = this.#options;
     const room = memory.reserve(lane);
     this.#inFlight += 1;
@@ -98,8 +99,7 @@ export class Refiller {
     this.#inFlight -= 1;
     if (refill !== null) this.#backoff.reset();
     if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
-    else if (lane.epoch === epoch) {
-      lane.isRefilling = false;
+    else if (lane.refillCall.end(started)) {
       if (refill === null) this.#options.onRefused(lane, failure);
       else this.#options.onRefill(lane, refill);
     }

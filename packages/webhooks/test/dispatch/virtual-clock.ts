@@ -14,6 +14,9 @@ export class VirtualClock implements Clock {
   #elapsedMs = 0;
   #databaseOffsetMs = Date.UTC(2026, 10, 20);
 
+  /** How many timers have fired: each is another turn of the event loop. */
+  turns = 0;
+
   get elapsedMs(): number {
     return this.#elapsedMs;
   }
@@ -65,6 +68,7 @@ export class VirtualClock implements Clock {
       { first } = this.#timers
     ) {
       this.#timers.remove(first);
+      this.turns += 1;
       first.callback();
     }
   }

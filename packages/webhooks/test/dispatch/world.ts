@@ -27,6 +27,8 @@ export interface SentRequest {
   attempt: number;
   target: SendableTarget;
   startedAtMs: number;
+  /** The turn of the event loop in which it started. */
+  turn: number;
   endedAtMs: number | null;
 }
 
@@ -166,7 +168,7 @@ export class World {
     const { clock, inFlight } = this;
     const startedAtMs = clock.elapsedMs;
     const startedAt = new Date(clock.nowMs());
-    const request: SentRequest = { delivery, attempt, target, startedAtMs, endedAtMs: null };
+    const request: SentRequest = { delivery, attempt, target, startedAtMs, turn: clock.turns, endedAtMs: null };
     this.sent.push(request);
     const row = this.storage.find(delivery.deliveryId);
     const isRecorded = row === undefined || row.attempts !== delivery.attempts;
