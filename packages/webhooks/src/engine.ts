@@ -66,7 +66,7 @@ export interface WebhookEngine {
   start(): Promise<void>;
   /**
    * Checks for new work. Call it with the payload of each notification, and with null when notifications may have been
-   * lost.
+   * lost. An empty payload wakes everything too.
    */
   wake(payload: string | null): void;
   /** Stops claiming deliveries. Requests in flight continue. */
@@ -177,8 +177,9 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       retention.start();
     },
     wake(payload) {
-      if (payload === null || payload === workersChanged) workers.wake();
-      if (payload === null) fanOut.wake(null);
+      const isForAll = payload === null || payload === '';
+      if (isForAll || payload === workersChanged) workers.wake();
+      if (isForAll) fanOut.wake(null);
       else if (payload !== workersChanged && workers.shards.has(Number(payload))) fanOut.wake([Number(payload)]);
     },
     stopClaiming: () => dispatcher.stopClaiming(),

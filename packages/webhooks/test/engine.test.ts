@@ -1,0 +1,69 @@
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createStore, type Store } from '@deedwire/store';
+import { eventually } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createWebhookEngine, type WebhookEngine } from '../src/engine.ts';
+import { shardOf } from '../src/kernel/shard.ts';
+import { createMigratedDatabase, seedAccount, seedEvents } from './support/seed.ts';
+
+let database: TestDatabase;
+let store: Store;
+let workerStore: Store;
+let engine: WebhookEngine;
+const acquired = Promise.withResolvers<void>();
+
+/** An engine that does not poll. */
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  const directUrl = await database.urlFor('webhook_worker');
+  workerStore = createStore({ databaseUrl: directUrl, applicationName: 'test-worker', prefersIndexes: true });
+  engine = createWebhookEngine({
+    store: workerStore,
+    fanOutStore: workerStore,
+    renewalStore: workerStore,
+    directUrl,
+    name: 'test',
+    clock: {
+      nowMs: () => Date.now(),
+      setTimer(callback, delayMs) {
+        const timer = setTimeout(callback, delayMs);
+        return () => clearTimeout(timer);
+      },
+    },
+    random: Math.random,
+    renderer: { knowsType: () => true, knows: () => true, render: () => Buffer.from('{}') },
+    send: () => Promise.reject(new Error('No delivery is expected.')),
+    openSecret: () => null,
+    retiredVersions: () => [],
+    slots: 16,
+    leaseMs: 3_600_000,
+    pollMs: 0,
+    retentionDays: 30,
+    onEvent: (event) => void (event.kind === 'shards-acquired' && acquired.resolve()),
+  });
+  await engine.start();
+  await acquired.promise;
+});
+
+afterAll(async () => {
+  await engine.drain();
+  await Promise.all([store.close(), workerStore.close()]);
+  await database.drop();
+});
+
+const queued = () => store.query({ name: 'test-queued', text: 'select from webhook_event_queue' }, []);
+
+test.each<[string, (shard: number) => string | null]>([
+  // First, because a shard is read once after it was acquired.
+  ['its number', String],
+  ['an empty payload', () => ''],
+  ['null', () => null],
+])('%s wakes the shard of an event', async (_, payloadOf) => {
+  const account = await seedAccount(store);
+  const shard = shardOf(account.id);
+  await store.transaction((transaction) => seedEvents(transaction, account, 1));
+  expect(await queued()).toHaveLength(1);
+  engine.wake(payloadOf(shard));
+  await eventually(async () => expect(await queued()).toEqual([]));
+});
