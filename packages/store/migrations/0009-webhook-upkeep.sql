@@ -9,3 +9,7 @@ create table webhook_deleted_backlog (
 
 grant select, insert, delete on webhook_deleted_backlog to webhook_worker;
 grant select on webhook_deleted_backlog to operator;
+
+-- How long a lease lasts. A lease that ends later was renewed before the clock was set back. Null for a worker of an earlier
+-- release.
+alter table webhook_worker add column lease_ms int;

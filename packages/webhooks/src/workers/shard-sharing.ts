@@ -10,6 +10,7 @@ import { freeShardsOfDead } from './sql/free-shards-of-dead.ts';
 import { markLeaving } from './sql/mark-leaving.ts';
 import { type InFlightDelivery, releaseShards } from './sql/release-shards.ts';
 import { type Membership, selectMembership } from './sql/select-membership.ts';
+import { shortenLeases } from './sql/shorten-leases.ts';
 
 export interface ShardSharingOptions {
   store: Store;
@@ -88,6 +89,8 @@ export class ShardSharing {
   /** @returns whether something may have changed */
   async #takeOver({ workers, shards }: Membership): Promise<boolean> {
     const { store, onEvent } = this.#options;
+    const ahead = workers.filter(({ id, isAhead }) => id !== this.#id && isAhead).map(({ id }) => id);
+    if (ahead.length > 0) await shortenLeases(store, ahead);
     const expired = workers.filter(({ id, expiresInMs }) => id !== this.#id && expiresInMs < 0).map(({ id }) => id);
     if (expired.length > 0) {
       const workerIds = await declareDead(store, expired);
@@ -95,7 +98,7 @@ export class ShardSharing {
     }
     const alive = new Set(workers.map(({ id }) => id));
     const hasOrphans = shards.some(({ owner }) => owner !== null && !alive.has(owner));
-    if (expired.length === 0 && !hasOrphans) return false;
+    if (expired.length === 0 && !hasOrphans) return ahead.length > 0;
     const freed = await store.transaction(freeShardsOfDead);
     if (freed.length > 0) onEvent({ kind: 'shards-freed', shards: freed });
     return true;

@@ -13,6 +13,8 @@ import { Workers } from '../../src/workers/workers.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 
+const hourMs = 3_600_000;
+
 const setTimer = (callback: () => void, delayMs: number): (() => void) => {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);
@@ -38,7 +40,7 @@ class Member {
   losses = 0;
   passes = 0;
 
-  constructor(renewMs = 25) {
+  constructor(renewMs = 25, leaseMs = hourMs) {
     const store = createStore({ databaseUrl, applicationName: 'test' });
     this.store = {
       ...store,
@@ -53,7 +55,7 @@ class Member {
       renewalStore: this.renewalStore,
       clock: { setTimer },
       name: 'test',
-      leaseMs: 3_600_000,
+      leaseMs,
       renewMs,
       isStalled: () => this.isStalled,
       onAcquired: async (shards) => {
@@ -90,8 +92,8 @@ class Member {
   }
 }
 
-async function startMember(renewMs?: number): Promise<Member> {
-  const member = new Member(renewMs);
+async function startMember(renewMs?: number, leaseMs?: number): Promise<Member> {
+  const member = new Member(renewMs, leaseMs);
   members.push(member);
   await member.workers.start();
   return member;
@@ -202,6 +204,20 @@ test('takes over from a worker whose lease has expired, which then registers aga
   expect(new Set([...first.recovered, ...second.recovered])).toEqual(new Set(freed));
 });
 
+test('takes over within one lease after the clock of the database was set back', async () => {
+  const first = await startMember(25, 1_000);
+  await eventually(() => expect(shares()).toEqual([64]));
+  const deadId = first.workers.id;
+  first.isStalled = true;
+  await superuser.run(`update webhook_worker set leased_until = leased_until + interval '1 hour' where id = $1`, [
+    deadId,
+  ]);
+  const second = await startMember();
+  await eventually(() => {
+    expect(second.events).toContainEqual({ kind: 'workers-declared-dead', workerIds: [deadId] });
+  });
+});
+
 test('does not take over from a worker that renews its lease', async () => {
   const first = await startMember();
   await eventually(() => expect(shares()).toEqual([64]));
@@ -274,7 +290,6 @@ test('retries a callback that failed', async () => {
 });
 
 test('workers share on a notification, without waiting for a renewal', async () => {
-  const hourMs = 3_600_000;
   const listeners: Listener[] = [];
   const startWoken = async (): Promise<Member> => {
     const member = await startMember(hourMs);

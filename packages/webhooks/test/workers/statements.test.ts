@@ -14,6 +14,7 @@ import { markLeaving } from '../../src/workers/sql/mark-leaving.ts';
 import { releaseShards } from '../../src/workers/sql/release-shards.ts';
 import { renewLease } from '../../src/workers/sql/renew-lease.ts';
 import { selectMembership } from '../../src/workers/sql/select-membership.ts';
+import { shortenLeases } from '../../src/workers/sql/shorten-leases.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 
@@ -119,8 +120,20 @@ test('declares only workers dead whose leases have expired', async () => {
 
   expect(await declareDead(store, [a, b])).toEqual([a]);
   expect((await selectMembership(store)).workers).toEqual([
-    { id: b, isLeaving: false, expiresInMs: expect.toSatisfy((ms: number) => ms > 0 && ms <= hourMs) },
+    { id: b, isLeaving: false, isAhead: false, expiresInMs: expect.toSatisfy((ms: number) => ms > 0 && ms <= hourMs) },
   ]);
+});
+
+test('shortens a lease that is ahead of the clock, except that of an earlier release', async () => {
+  const [ahead, earlier] = [await register(), await register()];
+  await superuser.run(`update webhook_worker set leased_until = now() + interval '3 hours'`);
+  await superuser.run('update webhook_worker set lease_ms = null where id = $1', [earlier]);
+  const leases = async () => new Map((await selectMembership(store)).workers.map((worker) => [worker.id, worker]));
+  expect((await leases()).get(ahead)).toMatchObject({ isAhead: true });
+  expect((await leases()).get(earlier)).toMatchObject({ isAhead: false });
+  await shortenLeases(store, [ahead]);
+  expect((await leases()).get(ahead)).toMatchObject({ isAhead: false });
+  expect((await leases()).get(ahead)?.expiresInMs).toBeLessThanOrEqual(hourMs);
 });
 
 test('a renewal does not wait for statements that hold the fence', async () => {

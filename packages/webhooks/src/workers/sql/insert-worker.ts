@@ -7,8 +7,8 @@ export async function insertWorker(transaction: Transaction, name: string, lease
   const statement = {
     name: 'insert-worker',
     text: `
-      insert into webhook_worker (name, leased_until)
-      values ($1, clock_timestamp() + $2 * interval '1 ms')
+      insert into webhook_worker (name, leased_until, lease_ms)
+      values ($1, clock_timestamp() + $2 * interval '1 ms', $2)
       returning id`,
   };
   const { id } = onlyRow(await transaction.query<{ id: WorkerId }>(statement, [name, leaseMs]));

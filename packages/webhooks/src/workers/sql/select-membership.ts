@@ -7,6 +7,8 @@ export interface WorkerLease {
   readonly isLeaving: boolean;
   /** Negative once the lease has expired. */
   readonly expiresInMs: number;
+  /** The lease ends later than a renewal now would make it end: the clock of the database was set back. */
+  readonly isAhead: boolean;
 }
 
 export interface Membership {
@@ -26,7 +28,8 @@ export async function selectMembership(database: Database): Promise<Membership> 
           select json_agg(json_build_object(
             'id', id::text,
             'isLeaving', leaving,
-            'expiresInMs', ceil(date_part('epoch', leased_until - clock_timestamp()) * 1000)
+            'expiresInMs', ceil(date_part('epoch', leased_until - clock_timestamp()) * 1000),
+            'isAhead', coalesce(leased_until > clock_timestamp() + lease_ms * interval '1 ms' + interval '1 second', false)
           ))
           from webhook_worker
           where alive
