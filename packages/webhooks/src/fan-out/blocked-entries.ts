@@ -141,6 +141,11 @@ export class BlockedEntries {
     this.#runNext();
   }
 
+  /** Continues the running job after the others. */
+  #continueLater(job: Job): void {
+    this.#jobs.set(jobKey(job), job);
+  }
+
   #runNext(): void {
     if (this.#isStopped || this.#running !== null || this.#cancelPause !== null) return;
     for (const [key, job] of this.#jobs) {
@@ -160,10 +165,7 @@ export class BlockedEntries {
     try {
       if (job.kind === 'count') await this.#count();
       else if (job.kind === 'find') await this.#find(job);
-      else {
-        await this.#unblock(job);
-        this.#pause(limits.unblockPauseMs);
-      }
+      else if (await this.#unblock(job)) this.#pause(limits.unblockPauseMs);
       this.#backoff.reset();
     } catch (error) {
       const isOwned = job.kind === 'count' || this.#counts.has(job.shard);
@@ -173,7 +175,7 @@ export class BlockedEntries {
       }
       onEvent({ kind: 'fan-out-unavailable', call: 'unblock', error });
       if (job.kind === 'unblock' && isOwned) onUncertain(job.shard);
-      this.#jobs.set(jobKey(job), job);
+      this.#continueLater(job);
       this.#pause(this.#backoff.next());
     }
   }
@@ -202,10 +204,14 @@ export class BlockedEntries {
     if (last !== undefined && groups.length === groupsPerRead) this.#put({ ...job, after: last });
   }
 
-  async #unblock(job: Extract<Job, { kind: 'unblock' }>): Promise<void> {
+  /** Returns whether entries are left. */
+  async #unblock(job: Extract<Job, { kind: 'unblock' }>): Promise<boolean> {
     const { store, workerId, limits, hasRoom, onUnblocked, onEvent } = this.#options;
     const { shard, account, groups } = job;
-    if (!hasRoom(account)) return this.#continue(job);
+    if (!hasRoom(account)) {
+      this.#continueLater(job);
+      return true;
+    }
     const positions = await selectBlocked(store, shard, account, groups, job.after, limits.unblockedTogether);
     const rows = positions.length === 0 ? [] : await unblockEntries(store, workerId(), shard, positions);
     const count = job.count + rows.length;
@@ -213,14 +219,11 @@ export class BlockedEntries {
     if (rows.length > 0 && this.#counts.has(shard)) onUnblocked(rows);
     const last = positions.at(-1);
     if (last !== undefined && positions.length === limits.unblockedTogether) {
-      this.#continue({ ...job, after: last, count });
-    } else if (count > 0) onEvent({ kind: 'entries-unblocked', account, count });
-  }
-
-  /** Continues after the other jobs, unless the account was examined again. */
-  #continue(job: Job): void {
-    const key = jobKey(job);
-    if (!this.#jobs.has(key)) this.#jobs.set(key, job);
+      this.#continueLater({ ...job, after: last, count });
+      return true;
+    }
+    if (count > 0) onEvent({ kind: 'entries-unblocked', account, count });
+    return false;
   }
 
   #pause(delayMs: number): void {

@@ -154,11 +154,9 @@ export class Discovery {
 
   #nextJobs(): ReadJob[] {
     const jobs: ReadJob[] = [];
-    for (const shard of this.#options.known.shardsToRead) {
+    for (const [shard, { accounts, after }] of this.#options.known.unreadByShard()) {
       const reader = this.#readers.get(shard);
-      const unread = this.#options.known.unreadOf(shard);
-      if (reader === undefined || unread === null) continue;
-      jobs.push({ reader, shard, after: unread.after, kind: 'unread', unread: unread.accounts });
+      if (reader !== undefined) jobs.push({ reader, shard, after, kind: 'unread', unread: accounts });
     }
     for (const reader of this.#readers.values()) {
       const { shard, watermark, isWoken, isFromWatermark, continuesAfter, wholeAfter } = reader;

@@ -65,8 +65,8 @@ test('reads dropped entries again in order, without gaps, when few are left', ()
   const finished: number[] = [];
   while (finished.length < 5_000) {
     while (account.waiting.size > 0) finished.push(finishFirst(known, account));
-    const unread = known.unreadOf(0);
-    if (unread === null) break;
+    const unread = known.unreadByShard().get(0);
+    if (unread === undefined) break;
     expect(unread.after).toBe(finished.at(-1));
     const last = Math.min(unread.after + 300, 5_000);
     for (const read of unread.accounts) expect(known.wasRead(read, last === 5_000 ? null : last)).toBe(true);
@@ -84,7 +84,7 @@ test('an entry is not claimed before an unread one that precedes it', () => {
   if (first !== undefined) known.forget(account, [first]);
   expect(account.waiting.size).toBe(0);
   expect(known.add(row(4, busy), true)).toBeNull();
-  const unread = known.unreadOf(0);
+  const unread = known.unreadByShard().get(0);
   expect(unread?.after).toBe(0);
   for (const read of unread?.accounts ?? []) known.wasRead(read, null);
   addAll(known, busy, 2, 4);
@@ -96,7 +96,7 @@ test('a read that began before entries were dropped does not mark them as read',
   addAll(known, busy, 1, 2);
   const account = accountOf(known, busy);
   known.forget(account, []);
-  const [read] = known.unreadOf(0)?.accounts ?? [];
+  const [read] = known.unreadByShard().get(0)?.accounts ?? [];
   known.forget(account, []);
   expect(read !== undefined && known.wasRead(read, null)).toBe(false);
   expect(account.unreadFrom).toBe(1);
@@ -108,6 +108,34 @@ test('a change is added although earlier entries of the account are unread', () 
   const subscriptionId = toRecordId<'WebhookSubscription'>('9');
   const change = { position: 1_001, accountId: busy, eventId: null, subscriptionId, claims: 0 };
   expect(known.add(change, true)?.id).toBe(busy);
+});
+
+/** Fills memory with accounts that have too few entries to drop any, and returns them. */
+function fillWithFew(known: KnownEntries): QueuedAccount[] {
+  for (let account = 3; account <= 10; account += 1) {
+    addAll(known, toRecordId(String(64 * account)), 100 * account, 100 * account + 7);
+  }
+  expect(known.isFull).toBe(true);
+  return [...known.accounts];
+}
+
+test('while memory is full, no account is read again, because its entries would be dropped again', () => {
+  const known = new KnownEntries(64);
+  const [account] = fillWithFew(known);
+  expect(known.add(row(2_000, quiet), true)).toBeNull();
+  expect(known.unreadByShard().size).toBe(0);
+  if (account !== undefined) finishFirst(known, account);
+  expect([...known.unreadByShard().keys()]).toEqual([0]);
+});
+
+test('memory that was full of accounts with few entries later makes room by dropping those of a busy account', () => {
+  const known = new KnownEntries(64);
+  const accounts = fillWithFew(known);
+  expect(known.add(row(2_000, quiet), true)).toBeNull();
+  for (const account of accounts) while (account.waiting.size > 0) finishFirst(known, account);
+  known.readStarted();
+  addAll(known, busy, 3_000, 4_000);
+  expect(known.add(row(5_000, toRecordId('192')), true)).not.toBeNull();
 });
 
 test('drops all entries of a shard', () => {

@@ -32,7 +32,7 @@ export class KnownEntries {
   #finishedDuringRead: Set<QueuePosition> | null = null;
   readonly #unread = new Set<QueuedAccount>();
   readonly #entriesMax: number;
-  /** Memory is full of accounts with few entries. */
+  /** No account has enough entries to drop some. Examined once in each read. */
   #isTight = false;
 
   constructor(entriesMax: number) {
@@ -61,28 +61,28 @@ export class KnownEntries {
 
   readStarted(): void {
     this.#finishedDuringRead = new Set();
+    this.#isTight = false;
   }
 
   readEnded(): void {
     this.#finishedDuringRead = null;
   }
 
-  /** The accounts of the shard whose unread entries must be read now, and after which position. Null if there are none. */
-  unreadOf(shard: Shard): { accounts: UnreadAccount[]; after: QueuePosition } | null {
-    const accounts: UnreadAccount[] = [];
-    let after = Infinity;
+  /** The accounts whose unread entries must be read now, and after which position, by shard. */
+  unreadByShard(): Map<Shard, { readonly accounts: UnreadAccount[]; after: QueuePosition }> {
+    const byShard = new Map<Shard, { readonly accounts: UnreadAccount[]; after: QueuePosition }>();
     for (const account of this.#unread) {
-      if (account.shard !== shard || !this.#mayRead(account) || account.unreadFrom === null) continue;
-      accounts.push({ account, epoch: account.epoch });
-      after = Math.min(after, account.unreadFrom - 1);
+      if (!this.#mayRead(account) || account.unreadFrom === null) continue;
+      const { shard, epoch } = account;
+      const after = account.unreadFrom - 1;
+      const found = byShard.get(shard);
+      if (found === undefined) byShard.set(shard, { accounts: [{ account, epoch }], after });
+      else {
+        found.accounts.push({ account, epoch });
+        found.after = Math.min(found.after, after);
+      }
     }
-    return accounts.length === 0 ? null : { accounts, after };
-  }
-
-  get shardsToRead(): Set<Shard> {
-    const shards = new Set<Shard>();
-    for (const account of this.#unread) if (this.#mayRead(account)) shards.add(account.shard);
-    return shards;
+    return byShard;
   }
 
   /**
@@ -91,8 +91,8 @@ export class KnownEntries {
    */
   wasRead({ account, epoch }: UnreadAccount, last: QueuePosition | null): boolean {
     if (account.epoch !== epoch) return false;
-    if (last === null) this.#setUnread(account, null);
-    else if (account.unreadFrom !== null) this.#setUnread(account, Math.max(account.unreadFrom, last + 1));
+    if (last === null) this.#markRead(account);
+    else if (account.unreadFrom !== null) account.unreadFrom = Math.max(account.unreadFrom, last + 1);
     return true;
   }
 
@@ -137,20 +137,15 @@ export class KnownEntries {
   /** Returns unfinished entries to the waiting ones. */
   restore(account: QueuedAccount, entries: readonly QueueEntry[]): void {
     account.claimed -= entries.length;
-    if (account.isRemoved) for (const { position } of entries) this.#positions.delete(position);
+    if (account.isRemoved) this.#removePositions(entries);
     else account.waiting.restore(entries);
   }
 
   /** Drops claimed entries of unknown state, and all that wait after them. They are read again. */
   forget(account: QueuedAccount, claimed: readonly QueueEntry[]): void {
     account.claimed -= claimed.length;
-    let from = account.unreadFrom ?? Infinity;
-    for (const { position } of [...claimed, ...account.waiting.removeAll()]) {
-      this.#positions.delete(position);
-      from = Math.min(from, position);
-    }
-    account.epoch += 1;
-    if (!account.isRemoved && from !== Infinity) this.#setUnread(account, from);
+    const from = this.#removePositions([...claimed, ...account.waiting.removeAll()]);
+    if (!account.isRemoved) this.#leaveUnread(account, from);
   }
 
   removeShard(shard: Shard): QueuedAccount[] {
@@ -159,8 +154,8 @@ export class KnownEntries {
       if (account.shard !== shard) continue;
       account.isRemoved = true;
       account.epoch += 1;
-      for (const { position } of account.waiting.removeAll()) this.#positions.delete(position);
-      this.#setUnread(account, null);
+      this.#removePositions(account.waiting.removeAll());
+      this.#markRead(account);
       this.#accounts.delete(account.id);
       removed.push(account);
     }
@@ -183,7 +178,7 @@ export class KnownEntries {
 
   /** True if the account has few entries left, or dropped all of them after an uncertain write. */
   #mayRead(account: QueuedAccount): boolean {
-    if (account.isBusy || account.isPaused) return false;
+    if (account.isBusy || account.isPaused || this.isFull) return false;
     return (
       account.size === 0 || (account.size < this.#entriesMax / 64 && this.#positions.size < this.#entriesMax * 0.75)
     );
@@ -191,32 +186,41 @@ export class KnownEntries {
 
   /** Drops the last entries of the account with the most. Returns false if the new entry must stay unread, too. */
   #makeRoom(account: QueuedAccount, position: QueuePosition): boolean {
-    if (this.#isTight && this.#positions.size >= this.#entriesMax) return this.#leaveUnread(account, position);
-    let largest = account;
-    for (const other of this.#accounts.values()) if (other.waiting.size > largest.waiting.size) largest = other;
-    const kept = Math.max(keptEntriesMin, largest.waiting.size >> 1);
-    const [firstCut, ...cut] = largest.waiting.cutTo(kept);
-    if (firstCut !== undefined) {
-      this.#positions.delete(firstCut.position);
-      for (const entry of cut) this.#positions.delete(entry.position);
-      largest.epoch += 1;
-      this.#setUnread(largest, Math.min(largest.unreadFrom ?? Infinity, firstCut.position));
-      this.#isTight = false;
-      return largest !== account || position < firstCut.position;
+    if (!this.#isTight) {
+      let largest = account;
+      for (const other of this.#accounts.values()) if (other.waiting.size > largest.waiting.size) largest = other;
+      const cut = largest.waiting.cutTo(Math.max(keptEntriesMin, largest.waiting.size >> 1));
+      if (cut.length > 0) {
+        const from = this.#removePositions(cut);
+        this.#leaveUnread(largest, from);
+        return largest !== account || position < from;
+      }
+      this.#isTight = true;
     }
-    this.#isTight = true;
-    return this.#leaveUnread(account, position);
-  }
-
-  #leaveUnread(account: QueuedAccount, position: QueuePosition): false {
-    this.#setUnread(account, Math.min(account.unreadFrom ?? Infinity, position));
-    account.epoch += 1;
+    this.#leaveUnread(account, position);
     return false;
   }
 
-  #setUnread(account: QueuedAccount, from: QueuePosition | null): void {
-    account.unreadFrom = from;
-    if (from === null) this.#unread.delete(account);
-    else this.#unread.add(account);
+  /** Returns the lowest of the positions. Infinity if there are none. */
+  #removePositions(entries: readonly QueueEntry[]): QueuePosition {
+    let lowest = Infinity;
+    for (const { position } of entries) {
+      this.#positions.delete(position);
+      lowest = Math.min(lowest, position);
+    }
+    return lowest;
+  }
+
+  #leaveUnread(account: QueuedAccount, from: QueuePosition): void {
+    account.epoch += 1;
+    const unreadFrom = Math.min(account.unreadFrom ?? Infinity, from);
+    if (unreadFrom === Infinity) return;
+    account.unreadFrom = unreadFrom;
+    this.#unread.add(account);
+  }
+
+  #markRead(account: QueuedAccount): void {
+    account.unreadFrom = null;
+    this.#unread.delete(account);
   }
 }

@@ -21,7 +21,7 @@ export interface FanOutLimits {
   readonly blockedCountMs: number;
   /** How many entries one statement unblocks. */
   readonly unblockedTogether: number;
-  /** How long to wait between two such statements. */
+  /** How long to wait after such a statement before the account continues. */
   readonly unblockPauseMs: number;
 }
 

@@ -76,7 +76,6 @@ test('a million blocked events delay no other account, neither while they are bl
   await measure(world, 'Blocking', other, {}, isBlocked);
   let checks = 0;
   await measure(world, 'Restart', other, {}, async () => (checks += 1) > 100);
-  const isDelivered = async (offered: number): Promise<boolean> => offered === blockedEntries;
-  await measure(world, 'Delivering', other, { render: laterRenderer }, isDelivered);
+  await measure(world, 'Delivering', other, { render: laterRenderer }, async (offered) => offered === blockedEntries);
   expect(await world.countBlocked()).toBe(0);
 });
