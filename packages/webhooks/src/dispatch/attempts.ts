@@ -31,7 +31,7 @@ export class Attempts {
 
   /** Sends the delivery to the target of its lane, which must have one. */
   start(queued: QueuedDelivery): void {
-    const { target } = queued.lane;
+    const target = queued.lane.target.current;
     if (target === null) return;
     queued.isClaimed = true;
     queued.chargedMs = this.#options.slots.acquire(queued.lane);

@@ -1,8 +1,6 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
-import { afterFailure, afterSuccess, hasFailedForTooLong, isBreakerOpen } from './breaker.ts';
 import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
 import type { OnDispatchEvent } from './events.ts';
-import { cleanLaneState, holdLane, type LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -30,8 +28,9 @@ export function concludeAttempt(
   onEvent({ kind: 'attempt', delivery, number, result, next });
 
   // The result of a request to an earlier URL says nothing about the receiver of the current one.
-  const isOfOtherUrl = lane.target !== null && lane.target.urlNumber !== target.urlNumber;
-  const pause = isOfOtherUrl ? null : updateLane(lane, classification, result.durationMs, nowMs, onEvent);
+  const pause = lane.target.isOtherUrl(target)
+    ? null
+    : updateReceiver(lane, classification, result.durationMs, nowMs, onEvent);
   const { startedAt, durationMs, responseStatus, error } = result;
   return {
     queued,
@@ -45,37 +44,21 @@ export function concludeAttempt(
   };
 }
 
-/** Updates the window and the state of a lane. Returns why its subscription must be paused, or null. */
-function updateLane(
-  lane: Lane,
-  classification: AttemptClassification,
+/** Returns why the subscription must be paused, or null. */
+function updateReceiver(
+  { id, receiver }: Lane,
+  { next, holdMs, isGone }: AttemptClassification,
   durationMs: number,
   nowMs: number,
   onEvent: OnDispatchEvent,
 ): PauseReason | null {
-  const previous = lane.state;
-  lane.learn(durationMs, classification.next.kind === 'delivered', nowMs);
-  lane.state = nextLaneState(previous, classification, nowMs);
-  if (classification.holdMs !== null) {
-    lane.window = 1;
-    onEvent({ kind: 'lane-held', lane: lane.id, holdMs: classification.holdMs });
+  const wasBreakerOpen = receiver.isBreakerOpen;
+  receiver.attemptEnded(durationMs, next.kind === 'delivered', holdMs, nowMs);
+  if (holdMs !== null) onEvent({ kind: 'lane-held', lane: id, holdMs });
+  if (receiver.isBreakerOpen !== wasBreakerOpen) {
+    onEvent({ kind: wasBreakerOpen ? 'breaker-closed' : 'breaker-opened', lane: id });
   }
-  if (isBreakerOpen(lane.state) !== isBreakerOpen(previous)) {
-    onEvent({ kind: isBreakerOpen(previous) ? 'breaker-closed' : 'breaker-opened', lane: lane.id });
-  }
-  const pause = pauseReason(classification, lane, nowMs);
-  // A resumed subscription starts with a clean state.
-  if (pause !== null) lane.state = cleanLaneState;
-  return pause;
-}
-
-function nextLaneState(state: LaneState, { next, holdMs }: AttemptClassification, nowMs: number): LaneState {
-  if (next.kind === 'delivered') return afterSuccess(state, nowMs);
-  const failed = afterFailure(state, nowMs);
-  return holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
-}
-
-function pauseReason({ isGone }: AttemptClassification, { state }: Lane, nowMs: number): PauseReason | null {
-  if (isGone) return 'GONE';
-  return hasFailedForTooLong(state, nowMs) ? 'FAILING' : null;
+  if (!isGone && !receiver.hasFailedForTooLong(nowMs)) return null;
+  receiver.pausing();
+  return isGone ? 'GONE' : 'FAILING';
 }

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import { shardOf } from '../kernel/shard.ts';
+import { Lane, type LanePhase } from './lane.ts';
 
 const lanes = 4;
 const dayMs = 86_400_000;
@@ -123,6 +124,31 @@ class Run {
   }
 }
 
+/** The phases that may follow each phase of a lane. */
+const nextPhases: Record<LanePhase, readonly LanePhase[]> = {
+  new: ['loading'],
+  loading: ['loading', 'open', 'pausing', 'closed'],
+  open: ['loading', 'open', 'pausing', 'closed'],
+  pausing: ['loading', 'closed'],
+  closed: ['loading', 'closed'],
+};
+
+const enter = vi.spyOn(Lane.prototype as unknown as { enter(phase: LanePhase): void }, 'enter');
+
+/** The transitions of lanes since the last call that `nextPhases` does not contain. */
+function forbiddenTransitions(): string[] {
+  const forbidden: string[] = [];
+  const phases = new Map<unknown, LanePhase>();
+  for (const [index, [phase]] of enter.mock.calls.entries()) {
+    const context = enter.mock.contexts[index];
+    const previous = phases.get(context) ?? 'new';
+    if (!nextPhases[previous].includes(phase)) forbidden.push(`${previous} to ${phase}`);
+    phases.set(context, phase);
+  }
+  enter.mockClear();
+  return forbidden;
+}
+
 test('loses no delivery and sends none twice under random faults of receivers, storage and workers', async () => {
   await fc.assert(
     fc.asyncProperty(atStart, steps, fc.boolean(), async (names, given, restart) => {
@@ -132,6 +158,7 @@ test('loses no delivery and sends none twice under random faults of receivers, s
       const { world } = run;
       const setAside = new Set(world.eventsOf('settlement-refused').map(({ delivery }) => delivery.deliveryId));
       const left = world.storage.pending().map(({ deliveryId }) => deliveryId);
+      expect(forbiddenTransitions()).toEqual([]);
       expect(world.wronglySent).toEqual([]);
       expect(world.inFlightMax).toBeLessThanOrEqual(16);
       expect(world.dispatcher.stats()).toMatchObject({ inFlight: 0, unsettled: 0 });

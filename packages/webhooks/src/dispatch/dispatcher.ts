@@ -5,7 +5,7 @@ import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Shard } from '../kernel/shard.ts';
 import { Attempts, type Send } from './attempts.ts';
 import type { OnDispatchEvent } from './events.ts';
-import { laneNeed, targetRefreshMs } from './lane-need.ts';
+import { laneNeed } from './lane-need.ts';
 import { LaneRegistry } from './lane-registry.ts';
 import { LaneScheduler } from './lane-scheduler.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
@@ -102,7 +102,6 @@ export class Dispatcher {
       clock: this.#clock,
       concurrency: options.settleConcurrency ?? 4,
       leaseMs,
-      registry: this.#registry,
       memory: this.#memory,
       scheduler: this.#scheduler,
       onEvent,
@@ -139,9 +138,9 @@ export class Dispatcher {
     for (const delivery of deliveries) {
       const lane = this.#registry.findOrAdd(delivery);
       // Until the pause is recorded, storage still returns a target.
-      if (lane.isPausing || lane.known.has(delivery.deliveryId)) continue;
-      if (lane.epoch === 0) this.#scheduler.openEmpty(lane);
-      else if (!lane.isOpen) this.#scheduler.open(lane, nowMs);
+      if (lane.phase === 'pausing' || lane.known.has(delivery.deliveryId)) continue;
+      if (lane.phase === 'new') lane.openedEmpty();
+      else if (lane.phase === 'closed') this.#scheduler.open(lane, nowMs);
       this.#memory.add(new QueuedDelivery(lane, delivery, delivery.dueAtMs + this.#clock.offsetMs));
       changed.add(lane);
     }
@@ -174,7 +173,7 @@ export class Dispatcher {
     const nowMs = this.#clock.nowMs();
     for (const id of lanes) {
       const lane = this.#registry.findOrAdd(id);
-      if (isRecovering) lane.isRecovering = true;
+      if (isRecovering) lane.takenOver();
       this.#scheduler.open(lane, nowMs);
     }
     this.#dispatch();
@@ -210,13 +209,13 @@ export class Dispatcher {
 
   /** Returns the shards with a taken-over lane that has recorded no result yet. */
   recoveringIn(shards: readonly Shard[]): Shard[] {
-    return shards.filter((shard) => this.#registry.inShard(shard).some((lane) => lane.isOpen && lane.isRecovering));
+    return shards.filter((shard) => this.#registry.inShard(shard).some((lane) => lane.isSending && lane.isRecovering));
   }
 
   /** Reads the target of a changed subscription again before its lane sends anything more. */
   laneChanged(id: SubscriptionId): void {
     const lane = this.#registry.find(id);
-    if (lane?.isOpen) this.#scheduler.targetChanged(lane, this.#clock.nowMs());
+    if (lane?.isSending) this.#scheduler.targetChanged(lane, this.#clock.nowMs());
   }
 
   /** Stops claiming deliveries. Requests in flight continue. */
@@ -248,7 +247,7 @@ export class Dispatcher {
   #attemptEnded(result: UnsettledResult): void {
     const { lane } = result.queued;
     this.#recorder.add(result);
-    if (lane.isOpen) this.#scheduler.schedule(lane, this.#clock.nowMs());
+    this.#scheduler.schedule(lane, this.#clock.nowMs());
     this.#dispatch();
   }
 
@@ -303,7 +302,7 @@ export class Dispatcher {
     const queued = this.#memory.removeFirst(lane);
     if (queued === undefined) return;
     this.#attempts.start(queued);
-    if (nowMs - lane.targetReadAtMs >= targetRefreshMs) this.#scheduler.readTarget(lane);
+    if (lane.target.mustRefresh(nowMs)) this.#scheduler.readTarget(lane);
     this.#scheduler.schedule(lane, nowMs);
   }
 }

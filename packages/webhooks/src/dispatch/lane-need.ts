@@ -1,11 +1,5 @@
 import type { Lane } from './lane.ts';
 
-/** A target that is older than this is read again in the background. */
-export const targetRefreshMs = 4_000;
-
-/** A target that is older than this is not used. */
-const targetMaxAgeMs = 5_000;
-
 /** A delivery that was claimed this often without a result may have ended its workers. See `SuspectRuns`. */
 const claimsToSuspect = 3;
 
@@ -27,19 +21,16 @@ const claimsMax = 5;
 export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'suspect-run' | 'give-up' | 'slot';
 
 export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
-  if (!lane.isOpen || !lane.hasCapacity) return 'nothing';
+  const { phase, queue, source } = lane;
+  if ((phase !== 'open' && phase !== 'loading') || !lane.hasCapacity) return 'nothing';
   const { readyAtMs } = lane;
   if (readyAtMs > nowMs) return readyAtMs === Infinity ? 'nothing' : 'time';
-  const { first } = lane.queue;
-  if (first === undefined) return lane.refillCall.isPending ? 'nothing' : 'deliveries';
-  if (!hasFreshTarget(lane, nowMs)) return 'target';
+  const { first } = queue;
+  if (first === undefined) return source.isRefilling ? 'nothing' : 'deliveries';
+  if (!lane.target.isFresh(nowMs)) return 'target';
   const { claims } = first.delivery;
   if (claims >= claimsMax) return 'give-up';
   if (claims >= claimsToSuspect) return 'suspect-run';
   if (lane.isRecovering && !first.isCounted) return lane.countCall.isPending ? 'nothing' : 'count';
   return 'slot';
-}
-
-export function hasFreshTarget(lane: Lane, nowMs: number): boolean {
-  return lane.target !== null && nowMs - lane.targetReadAtMs < targetMaxAgeMs;
 }

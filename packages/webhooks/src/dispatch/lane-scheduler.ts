@@ -4,7 +4,7 @@ import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import { shiftLaneState } from './lane-state.ts';
-import { isSameTarget, isSendable, type LaneTarget } from './lane-target.ts';
+import type { LaneTarget } from './lane-target.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
@@ -64,7 +64,7 @@ export class LaneScheduler {
       collectMs: 1,
       // Small, because each target has a secret to decrypt.
       itemsMax: 128,
-      callOf: (lane) => lane.targetCall,
+      callOf: (lane) => lane.target.call,
       call: (lanes) => storage.targets(lanes.map(({ id }) => id)),
       onResult: (lane, targets) => this.#targetRead(lane, targets.get(lane.id) ?? null),
       afterResults: onScheduled,
@@ -110,37 +110,34 @@ export class LaneScheduler {
 
   /** Reloads the lane from storage. Drops queued deliveries that are not claimed. */
   open(lane: Lane, nowMs: number): void {
-    this.#forget(lane);
-    lane.isOpen = true;
-    lane.isPausing = false;
-    lane.storedDueAtMs = -Infinity;
-    lane.readWholeAtMs = -Infinity;
-    this.targetChanged(lane, nowMs);
-  }
-
-  /** Opens a lane that has no deliveries in storage. */
-  openEmpty(lane: Lane): void {
-    lane.epoch += 1;
-    lane.isOpen = true;
+    this.#options.memory.forget(lane);
+    lane.reloaded();
+    this.schedule(lane, nowMs);
   }
 
   /** Stops sending on the lane. Evicts it after its last result is recorded. */
   close(lane: Lane): void {
-    this.#forget(lane);
-    lane.isOpen = false;
-    lane.isPausing = false;
-    this.#options.slots.withdraw(lane);
-    this.#wakes.clear(lane);
-    if (lane.known.size === 0) this.#options.registry.remove(lane);
+    this.#options.memory.forget(lane);
+    lane.closed();
+    this.#stopWaiting(lane);
+    this.evictIfDone(lane);
+  }
+
+  /** Stops sending on the lane until the result that pauses its subscription is recorded. */
+  pause(lane: Lane): void {
+    this.#options.memory.forget(lane);
+    lane.pausing();
+    this.#stopWaiting(lane);
   }
 
   /** Reads the target and the stored state again before the lane sends anything more. */
   targetChanged(lane: Lane, nowMs: number): void {
-    lane.targetCall.cancel();
-    lane.targetReadAtMs = -Infinity;
-    lane.adoptsState = true;
-    lane.blockedUntilMs = -Infinity;
+    lane.changed();
     this.schedule(lane, nowMs);
+  }
+
+  evictIfDone(lane: Lane): void {
+    if (lane.isDone) this.#options.registry.remove(lane);
   }
 
   readTarget(lane: Lane): void {
@@ -169,20 +166,16 @@ export class LaneScheduler {
     this.#wakes.set(lane, readyAtMs, nowMs);
   }
 
-  #forget(lane: Lane): void {
-    this.#options.memory.forget(lane);
-    for (const [id, queued] of lane.known) if (!queued.isClaimed) lane.known.delete(id);
-    lane.epoch += 1;
-    lane.refillCall.cancel();
-    lane.targetCall.cancel();
-    lane.countCall.cancel();
+  #stopWaiting(lane: Lane): void {
+    this.#options.slots.withdraw(lane);
+    this.#wakes.clear(lane);
   }
 
   #refilled(lane: Lane, { deliveries, nextDueAtMs }: Refill): void {
     const { clock, memory, onScheduled } = this.#options;
     const nowMs = clock.nowMs();
     const { offsetMs } = clock;
-    lane.storedDueAtMs = Math.min(nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs, lane.missedDueAtMs);
+    lane.source.refilled(nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs);
     for (const delivery of deliveries) {
       memory.addRefilled(new QueuedDelivery(lane, delivery, delivery.dueAtMs + offsetMs));
     }
@@ -199,29 +192,18 @@ export class LaneScheduler {
     if (target === null) return this.close(lane);
     const { clock, slots, onEvent } = this.#options;
     const nowMs = clock.nowMs();
-    const isOtherUrl = lane.target !== null && lane.target.urlNumber !== target.urlNumber;
-    const stored = shiftLaneState(target.state, clock.offsetMs);
-    if (lane.adoptsState || isOtherUrl) lane.state = stored;
-    lane.stateStored(stored);
-    lane.adoptsState = false;
-    if (isOtherUrl) {
-      slots.withdraw(lane);
-      lane.forgetReceiver();
-    }
-    if (!isSendable(target)) {
-      lane.target = null;
-      lane.blockedUntilMs = nowMs + blockedMs;
+    // The place of a lane depends on its history, which ends with a new URL.
+    if (lane.target.isOtherUrl(target)) slots.withdraw(lane);
+    if (!lane.targetRead(target, shiftLaneState(target.state, clock.offsetMs), nowMs)) {
+      lane.blocked(nowMs + blockedMs);
       onEvent({ kind: 'secret-unreadable', alarm: true, lane: lane.id });
-    } else {
-      if (lane.target === null || !isSameTarget(lane.target, target)) lane.target = target;
-      lane.targetReadAtMs = nowMs;
     }
     this.schedule(lane, nowMs);
   }
 
   #refused(lane: Lane, call: StorageCall, error: unknown): void {
     const nowMs = this.#options.clock.nowMs();
-    lane.blockedUntilMs = nowMs + blockedMs;
+    lane.blocked(nowMs + blockedMs);
     this.#options.onEvent({ kind: 'lane-refused', alarm: true, lane: lane.id, call, error });
     this.schedule(lane, nowMs);
     this.#options.onScheduled();

@@ -1,4 +1,5 @@
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
+import { LaneCall } from './lane-calls.ts';
 import type { LaneState } from './lane-state.ts';
 
 /** Where and how the deliveries of a lane are sent. */
@@ -23,6 +24,54 @@ export function isSendable(target: LaneTarget): target is SendableTarget {
 }
 
 /** Whether both targets produce the same requests. Ignores the stored state. */
-export function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
+function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
   return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
+}
+
+/** A target that is older than this is read again in the background. */
+const refreshMs = 4_000;
+
+/** A target that is older than this is not used. */
+const maxAgeMs = 5_000;
+
+/** The target of a lane in memory. Times are by the steady clock. */
+export class TargetCache {
+  readonly call = new LaneCall();
+  #current: SendableTarget | null = null;
+  #readAtMs = -Infinity;
+
+  /** Null before the first read, and if the last one returned a secret that cannot be decrypted. */
+  get current(): SendableTarget | null {
+    return this.#current;
+  }
+
+  /** Whether the target in memory has another URL. */
+  isOtherUrl({ urlNumber }: LaneTarget): boolean {
+    return this.#current !== null && this.#current.urlNumber !== urlNumber;
+  }
+
+  isFresh(nowMs: number): boolean {
+    return this.#current !== null && nowMs - this.#readAtMs < maxAgeMs;
+  }
+
+  mustRefresh(nowMs: number): boolean {
+    return nowMs - this.#readAtMs >= refreshMs;
+  }
+
+  /** The target may have changed. */
+  expired(): void {
+    this.call.cancel();
+    this.#readAtMs = -Infinity;
+  }
+
+  /** Keeps the object if nothing changed: the sender caches by identity. Returns false if the target cannot be used. */
+  read(target: LaneTarget, nowMs: number): boolean {
+    if (!isSendable(target)) {
+      this.#current = null;
+      return false;
+    }
+    if (this.#current === null || !isSameTarget(this.#current, target)) this.#current = target;
+    this.#readAtMs = nowMs;
+    return true;
+  }
 }

@@ -2,15 +2,13 @@ import type { HeapNode } from '../kernel/heap.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Account } from './account.ts';
-import { isBreakerOpen } from './breaker.ts';
 import { LaneCall } from './lane-calls.ts';
 import { LaneQueue } from './lane-queue.ts';
-import { allowedFromMs, cleanLaneState, isSameLaneState, type LaneState } from './lane-state.ts';
-import type { SendableTarget } from './lane-target.ts';
+import { LaneReceiver } from './lane-receiver.ts';
+import { LaneSource } from './lane-source.ts';
+import type { LaneState } from './lane-state.ts';
+import { type LaneTarget, TargetCache } from './lane-target.ts';
 import { SlotLane } from './slots.ts';
-
-/** The maximum number of concurrent requests to one receiver. */
-const windowMax = 16;
 
 /** The maximum number of deliveries in flight or unsettled per lane. Bounds the list of ids that a refill excludes. */
 const unfinishedMax = 64;
@@ -18,29 +16,29 @@ const unfinishedMax = 64;
 /**
  * A lane stops after storage refused this many of its results, because the receiver may get each of these deliveries again.
  */
-export const setAsideMax = 16;
-
-const quickMs = 500;
-const goodResponsesToBeQuick = 20;
+const setAsideMax = 16;
 
 /** The node of a lane in the heap of wake-ups. The heaps of `Slots` contain the lane itself. */
 export interface WakeNode extends HeapNode {
   readonly lane: Lane;
 }
 
+export type LanePhase = 'new' | 'loading' | 'open' | 'pausing' | 'closed';
+
 /**
  * One subscription in the memory of this process. It holds the first deliveries of the subscription, in order; the rest are
  * in storage only. Times are by the steady clock.
  *
- * | state      | flags                    | the lane                              | ends                                                                                                              |
- * | ---------- | ------------------------ | ------------------------------------- | ----------------------------------------------------------------------------------------------------------------- |
- * | closed     | not `isOpen`             | sends nothing                         | when it is opened, or evicted                                                                                     |
- * | recovering | `isOpen`, `isRecovering` | sends one counted request at a time   | with the first recorded result                                                                                    |
- * | open       | `isOpen`                 | sends                                 | when it is closed, or a result pauses it                                                                          |
- * | pausing    | `isPausing`              | sends nothing, ignores new deliveries | when the result that pauses it is recorded: the lane is opened, and reading its target shows whether it is paused |
+ * | phase   | the lane                                         | opened, reloaded | changed | target read | result pauses | closed |
+ * | ------- | ------------------------------------------------ | ---------------- | ------- | ----------- | ------------- | ------ |
+ * | new     | sends nothing                                    | loading          |         |             |               |        |
+ * | loading | waits for its target and the stored state        | loading          | loading | open        | pausing       | closed |
+ * | open    | sends                                            | loading          | loading | open        | pausing       | closed |
+ * | pausing | ignores new deliveries until the pause is stored | loading          |         |             |               | closed |
+ * | closed  | sends nothing, records the results in flight     | loading          |         |             |               | closed |
  *
- * `refillCall`, `targetCall` and `countCall` say which call to storage an open lane waits for. `laneNeed` derives the next
- * step.
+ * When the pause is recorded, the lane is reloaded: reading its target shows whether the subscription is paused. A lane that
+ * was opened after an expired lease is also recovering until its first result: it sends one counted request at a time.
  */
 export class Lane extends SlotLane {
   readonly id: SubscriptionId;
@@ -50,47 +48,20 @@ export class Lane extends SlotLane {
   readonly queue = new LaneQueue<QueuedDelivery>();
   /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
   readonly known = new Map<DeliveryId, QueuedDelivery>();
-  /** A lower bound for the due time of the first delivery that is in storage only. Infinity if the queue is complete. */
-  storedDueAtMs = Infinity;
-  /** A refill is requested or in flight. The queue is empty, and nothing is added to it. */
-  readonly refillCall = new LaneCall();
-  /** The due time of the first delivery that the refill in flight may have missed. Infinity if there is none. */
-  missedDueAtMs = Infinity;
+  readonly source = new LaneSource();
+  readonly target = new TargetCache();
+  readonly receiver = new LaneReceiver();
+  readonly countCall = new LaneCall();
 
-  /** When a refill last read the lane from its start. -Infinity: the next refill must do so. */
-  readWholeAtMs = -Infinity;
+  #phase: LanePhase = 'new';
+  #isRecovering = false;
+  #blockedUntilMs = -Infinity;
+  #setAside = 0;
 
-  isOpen = false;
-  /** Incremented when the lane is opened or closed. Responses of storage to requests of an earlier epoch are ignored. */
-  epoch = 0;
-  /** A result that pauses the subscription is not recorded yet, so storage still returns a target. */
-  isPausing = false;
-
-  target: SendableTarget | null = null;
-  targetReadAtMs = -Infinity;
-  readonly targetCall = new LaneCall();
-  /** The next target replaces the state of the lane. */
-  adoptsState = true;
-  state: LaneState = cleanLaneState;
-  /** The state that storage has, as far as known: the same object as `state` if it is equal. */
-  storedState: LaneState = cleanLaneState;
-  /** The lane starts nothing before this time, because its target or its deliveries could not be read. */
-  blockedUntilMs = -Infinity;
-
-  /** The maximum number of requests in flight while the breaker is closed. */
-  window = 1;
-  #goodResponses = goodResponsesToBeQuick;
   /** Deliveries whose result is not recorded yet. Written by the settler. */
   unsettled = 0;
   /** The sequence of calls that records the results of the lane. Does not change while any are unsettled. */
   settleSequence = 0;
-  /** Deliveries whose result storage refused. They stay claimed. */
-  setAside = 0;
-
-  /** The lane was opened after an expired lease and has recorded no result since. */
-  isRecovering = false;
-  /** The claim of its first delivery is being counted. */
-  readonly countCall = new LaneCall();
 
   constructor(id: SubscriptionId, account: Account) {
     super();
@@ -98,52 +69,128 @@ export class Lane extends SlotLane {
     this.account = account;
   }
 
-  /** At least 20 requests succeeded since the last one that took more than 500 ms. A lane without history is quick. */
+  get phase(): LanePhase {
+    return this.#phase;
+  }
+
+  /** Opened after an expired lease, without a result since. */
+  get isRecovering(): boolean {
+    return this.#isRecovering;
+  }
+
   get isQuick(): boolean {
-    return this.#goodResponses >= goodResponsesToBeQuick;
+    return this.receiver.isQuick;
   }
 
-  /** Whether the lane may have another request in flight. While the breaker is open or the lane recovers, one at a time. */
+  /** Whether the lane may have another request in flight. While it recovers, one at a time. */
   get hasCapacity(): boolean {
-    if (this.isRecovering && this.unsettled > 0) return false;
-    const limit = isBreakerOpen(this.state) || this.isRecovering ? 1 : this.window;
-    return this.inFlight < limit && this.inFlight + this.unsettled < unfinishedMax && this.setAside < setAsideMax;
+    if (this.#isRecovering && this.unsettled > 0) return false;
+    const limit = this.#isRecovering ? 1 : this.receiver.window;
+    return this.inFlight < limit && this.inFlight + this.unsettled < unfinishedMax && this.#setAside < setAsideMax;
   }
 
-  /** Open, without deliveries in memory or in storage. */
+  /** Whether the lane holds deliveries that it will send. */
+  get isSending(): boolean {
+    return this.#phase === 'open' || this.#phase === 'loading';
+  }
+
+  /** Nothing would be lost if the lane were evicted, except the history of its receiver. */
   get isIdle(): boolean {
-    return this.isOpen && this.known.size === 0 && this.storedDueAtMs === Infinity;
+    return this.isSending && this.known.size === 0 && this.source.dueAtMs === Infinity;
+  }
+
+  /** Closed, and all of its results are recorded. */
+  get isDone(): boolean {
+    return this.#phase === 'closed' && this.known.size === 0;
   }
 
   /** When the lane can start a request or a refill. Infinity if it has nothing to send. */
   get readyAtMs(): number {
-    const dueAtMs = this.queue.first?.dueAtMs ?? this.storedDueAtMs;
-    return Math.max(dueAtMs, allowedFromMs(this.state), this.blockedUntilMs);
+    return Math.max(this.queue.first?.dueAtMs ?? this.source.dueAtMs, this.allowedFromMs);
   }
 
-  /** The next result of the lane writes its state. The state of a closed lane belongs to another owner. */
+  /** When the breaker, `Retry-After` and errors of storage allow the next request. */
+  get allowedFromMs(): number {
+    return Math.max(this.receiver.allowedFromMs, this.#blockedUntilMs);
+  }
+
+  /** The next result of the lane must store its state. The state of a closed lane belongs to another owner. */
   get mustStoreState(): boolean {
-    return this.state !== this.storedState && this.isOpen && !this.adoptsState;
+    return this.#phase === 'open' && !this.receiver.isStored;
   }
 
-  /** Storage has this state: it was written or read. */
-  stateStored(stored: LaneState): void {
-    this.storedState = isSameLaneState(stored, this.state) ? this.state : stored;
+  /** The lane is opened without deliveries in storage. */
+  openedEmpty(): void {
+    this.enter('loading');
   }
 
-  /** Updates the window and the history after a request. Call it before the state is updated. */
-  learn(durationMs: number, succeeded: boolean, nowMs: number): void {
-    if (durationMs > quickMs) this.#goodResponses = 0;
-    else if (succeeded && !this.isQuick) this.#goodResponses += 1;
-    if (!succeeded) this.window = Math.max(1, this.window >> 1);
-    else if (isBreakerOpen(this.state) || allowedFromMs(this.state) > nowMs) this.window = 1;
-    else this.window = Math.min(this.window * 2, windowMax);
+  /** The lane is opened, or its deliveries in memory may differ from storage. */
+  reloaded(): void {
+    this.#forget();
+    this.source.reloaded();
+    this.changed();
   }
 
-  /** Resets the history of the receiver, because the callback URL has changed. */
-  forgetReceiver(): void {
-    this.window = 1;
-    this.#goodResponses = goodResponsesToBeQuick;
+  /** The last owner died. */
+  takenOver(): void {
+    this.#isRecovering = true;
+  }
+
+  /** The target and the stored state may have changed. */
+  changed(): void {
+    this.target.expired();
+    this.#blockedUntilMs = -Infinity;
+    this.enter('loading');
+  }
+
+  /** @returns false if the target cannot be used */
+  targetRead(target: LaneTarget, stored: LaneState, nowMs: number): boolean {
+    const isOtherUrl = this.target.isOtherUrl(target);
+    if (isOtherUrl) this.receiver.urlChanged();
+    if (isOtherUrl || this.#phase === 'loading') this.receiver.stateAdopted(stored);
+    else this.receiver.stateStored(stored);
+    this.enter('open');
+    return this.target.read(target, nowMs);
+  }
+
+  /** A result pauses the subscription, and is not recorded yet. */
+  pausing(): void {
+    this.#forget();
+    this.enter('pausing');
+  }
+
+  closed(): void {
+    this.#forget();
+    this.enter('closed');
+  }
+
+  /** Nothing starts before this time, because the target or the deliveries could not be read. */
+  blocked(untilMs: number): void {
+    this.#blockedUntilMs = untilMs;
+  }
+
+  /** The result of an attempt is recorded or found locked, so that the delivery did not end the process. */
+  recovered(): void {
+    this.#isRecovering = false;
+  }
+
+  /** Storage refused a result, whose delivery stays claimed. Returns whether the lane stops because of it. */
+  resultRefused(): boolean {
+    this.#setAside += 1;
+    return this.#setAside === setAsideMax;
+  }
+
+  // Not private, so that a test can observe each transition.
+  protected enter(phase: LanePhase): void {
+    this.#phase = phase;
+  }
+
+  /** The deliveries that are not claimed belong to storage again. Their queue must be empty. */
+  #forget(): void {
+    for (const [id, queued] of this.known) if (!queued.isClaimed) this.known.delete(id);
+    this.source.call.cancel();
+    this.target.call.cancel();
+    this.countCall.cancel();
   }
 }
 

@@ -72,7 +72,7 @@ export class Memory {
   /** Adds a delivery to the queue of its lane, or leaves it in storage. */
   add(queued: QueuedDelivery): void {
     const { lane } = queued;
-    if (lane.refillCall.isPending || queued.dueAtMs >= lane.storedDueAtMs || !this.#makeRoom(queued)) {
+    if (lane.source.isRefilling || queued.dueAtMs >= lane.source.dueAtMs || !this.#makeRoom(queued)) {
       this.leaveInStorage(lane, queued.dueAtMs);
     } else {
       this.#put(queued);
@@ -81,7 +81,7 @@ export class Memory {
 
   /** Adds a delivery that a refill returned. Its room was reserved. */
   addRefilled(queued: QueuedDelivery): void {
-    if (queued.dueAtMs <= queued.lane.storedDueAtMs) this.#put(queued);
+    if (queued.dueAtMs <= queued.lane.source.dueAtMs) this.#put(queued);
   }
 
   /** Removes the first delivery of a queue. It stays known to its lane. */
@@ -93,9 +93,9 @@ export class Memory {
 
   /** Notes that a delivery of the lane is in storage only. Drops the queued deliveries that are due later. */
   leaveInStorage(lane: Lane, dueAtMs: number): void {
-    lane.storedDueAtMs = Math.min(lane.storedDueAtMs, dueAtMs);
-    if (lane.refillCall.isPending) lane.missedDueAtMs = Math.min(lane.missedDueAtMs, dueAtMs);
-    for (let { last } = lane.queue; last !== undefined && last.dueAtMs > lane.storedDueAtMs; { last } = lane.queue) {
+    const { source, queue } = lane;
+    source.deliveryLeft(dueAtMs);
+    for (let { last } = queue; last !== undefined && last.dueAtMs > source.dueAtMs; { last } = queue) {
       this.#removeLast(lane);
     }
   }
@@ -104,7 +104,7 @@ export class Memory {
   forget(lane: Lane): void {
     const { first } = lane.queue;
     if (first === undefined) return;
-    lane.storedDueAtMs = Math.min(lane.storedDueAtMs, first.dueAtMs);
+    lane.source.deliveryLeft(first.dueAtMs);
     while (lane.queue.length > 0) this.#removeLast(lane);
   }
 
@@ -131,7 +131,7 @@ export class Memory {
     const bytesMax = this.#queueBytesMax(queued.lane) - queued.delivery.body.length;
     while (queue.last !== undefined && (queue.length >= this.#queueMax(queued.lane) || queue.bodyBytes > bytesMax)) {
       if (!queued.isBefore(queue.last)) return false;
-      queued.lane.storedDueAtMs = Math.min(queued.lane.storedDueAtMs, queue.last.dueAtMs);
+      queued.lane.source.deliveryLeft(queue.last.dueAtMs);
       this.#removeLast(queued.lane);
     }
     return this.hasRoom(queued.lane);

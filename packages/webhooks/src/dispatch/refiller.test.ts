@@ -28,14 +28,12 @@ test('a quick lane does not wait behind one that became slow while memory is sho
   // Above 3/4, slow lanes have no room.
   memory.deliveries = 80;
   const lanes = Array.from({ length: 7 }, (_, index) => {
-    const lane = new Lane(subscriptionId(index + 1), new Account(accountId(index + 1)));
-    lane.isOpen = true;
-    return lane;
+    return new Lane(subscriptionId(index + 1), new Account(accountId(index + 1)));
   });
   for (const lane of lanes) refiller.request(lane);
   expect(read).toEqual(['1', '2', '3', '4']);
-  lanes[4]?.learn(501, true, clock.nowMs());
-  lanes[5]?.learn(501, true, clock.nowMs());
+  lanes[4]?.receiver.attemptEnded(501, true, null, clock.nowMs());
+  lanes[5]?.receiver.attemptEnded(501, true, null, clock.nowMs());
   await clock.advance(150);
   expect(read).toEqual(['1', '2', '3', '4', '7']);
   memory.deliveries = 10;

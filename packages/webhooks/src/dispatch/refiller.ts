@@ -8,16 +8,6 @@ import type { DispatchStorage, Refill } from './storage.ts';
 
 const inFlightMax = 4;
 
-/**
- * How often a lane is read from its start. Other refills start at the first delivery that is in storage only: while an
- * old snapshot exists, as of a running dump, a read from the start visits the index entries of everything delivered
- * since.
- */
-const wholeReadMs = 30_000;
-
-/** Storage computes the due time of a retry before the dispatcher does, so it can be earlier. */
-const marginMs = 10_000;
-
 export interface RefillerOptions {
   storage: Pick<DispatchStorage, 'refill'>;
   clock: SteadyClock;
@@ -48,9 +38,8 @@ export class Refiller {
   }
 
   request(lane: Lane): void {
-    const started = lane.refillCall.start();
+    const started = lane.source.refillStarted();
     if (started === null) return;
-    lane.missedDueAtMs = Infinity;
     const requests = lane.isQuick ? this.#quick : this.#slow;
     requests.add({ lane, started });
     this.startNext();
@@ -61,7 +50,7 @@ export class Refiller {
     while (this.#inFlight < inFlightMax && this.#cancelPause === null && !this.#isStopped) {
       const request = this.#nextRequest();
       if (request === undefined) return;
-      if (request.lane.refillCall.isCurrent(request.started)) void this.#refill(request);
+      if (request.lane.source.call.isCurrent(request.started)) void this.#refill(request);
     }
   }
 
@@ -99,7 +88,7 @@ export class Refiller {
     this.#inFlight -= 1;
     if (refill !== null) this.#backoff.reset();
     if (failure instanceof StoreUnavailableError) this.#pause(request, failure);
-    else if (lane.refillCall.end(started)) {
+    else if (lane.source.call.end(started)) {
       if (refill === null) this.#options.onRefused(lane, failure);
       else this.#options.onRefill(lane, refill);
     }
@@ -110,15 +99,15 @@ export class Refiller {
     const { storage, clock } = this.#options;
     const nowMs = clock.nowMs();
     const options = { ...room, exclude: [...lane.known.keys()] };
-    if (nowMs - lane.readWholeAtMs < wholeReadMs) {
-      const fromDueAtMs = lane.storedDueAtMs - clock.offsetMs - marginMs;
+    const fromDueAtMs = lane.source.fromDueAtMs(nowMs) - clock.offsetMs;
+    if (fromDueAtMs !== -Infinity) {
       const refill = await storage.refill(lane.id, { ...options, fromDueAtMs });
       // Otherwise reads from the start: a delivery that the former owner has rescheduled to an earlier time could be
       // the only one left.
       if (refill.deliveries.length > 0 && refill.nextDueAtMs !== null) return refill;
     }
     const refill = await storage.refill(lane.id, { ...options, fromDueAtMs: -Infinity });
-    lane.readWholeAtMs = nowMs;
+    lane.source.wholeRead(nowMs);
     return refill;
   }
 

@@ -1,10 +1,9 @@
 import type { DeliveryId } from '../kernel/ids.ts';
 import { failed } from './classify-attempt.ts';
 import type { OnDispatchEvent } from './events.ts';
-import type { LaneRegistry } from './lane-registry.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
 import { shiftLaneState } from './lane-state.ts';
-import { setAsideMax, QueuedDelivery } from './lane.ts';
+import { QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { Settler } from './settler.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -19,7 +18,6 @@ export interface ResultRecorderOptions {
   clock: SteadyClock;
   concurrency: number;
   leaseMs: number;
-  registry: LaneRegistry;
   memory: Memory;
   scheduler: LaneScheduler;
   onEvent: OnDispatchEvent;
@@ -69,9 +67,8 @@ export class ResultRecorder {
   add(result: UnsettledResult): void {
     const { lane } = result.queued;
     this.#settler.add(result);
-    if (result.pause === null || !lane.isOpen) return;
-    this.#options.scheduler.close(lane);
-    lane.isPausing = true;
+    if (result.pause === null || !lane.isSending) return;
+    this.#options.scheduler.pause(lane);
     this.#options.onEvent({ kind: 'lane-paused', lane: lane.id, reason: result.pause });
   }
 
@@ -99,11 +96,12 @@ export class ResultRecorder {
     for (const result of batch) {
       const { lane, delivery } = result.queued;
       lane.known.delete(delivery.deliveryId);
-      lane.isRecovering = false;
+      lane.recovered();
       const isSettled = results.get(delivery.deliveryId) === 'settled';
-      if (isSettled && result.laneState !== null) lane.stateStored(shiftLaneState(result.laneState, clock.offsetMs));
+      if (isSettled && result.laneState !== null)
+        lane.receiver.stateStored(shiftLaneState(result.laneState, clock.offsetMs));
       if (!isSettled) this.#stale(result, nowMs);
-      else if (result.next.kind === 'retry' && lane.isOpen) this.#retry(result, nowMs + result.next.delayMs);
+      else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
       this.#concluded(result, nowMs);
     }
     this.#options.afterConcluded();
@@ -123,8 +121,8 @@ export class ResultRecorder {
   #stale({ queued: { lane, delivery } }: UnsettledResult, nowMs: number): void {
     this.#options.onEvent({ kind: 'settlement-stale', delivery });
     this.#options.memory.leaveInStorage(lane, nowMs);
-    lane.readWholeAtMs = -Infinity;
-    lane.blockedUntilMs = nowMs + staleBlockedMs;
+    lane.source.dueTimeUnknown();
+    lane.blocked(nowMs + staleBlockedMs);
   }
 
   /** The result waits for the lock. Its lane and an isolated run do not: the delivery did not end the process. */
@@ -132,9 +130,9 @@ export class ResultRecorder {
     const { scheduler, clock, onEvent, onConcluded, afterConcluded } = this.#options;
     const { lane } = queued;
     onEvent({ kind: 'storage-locked', call: 'settle', lane: lane.id, error });
-    lane.isRecovering = false;
+    lane.recovered();
     onConcluded(queued);
-    if (lane.isOpen) scheduler.schedule(lane, clock.nowMs());
+    scheduler.schedule(lane, clock.nowMs());
     afterConcluded();
   }
 
@@ -143,19 +141,18 @@ export class ResultRecorder {
     const { onEvent, clock, afterConcluded } = this.#options;
     const { lane, delivery } = result.queued;
     onEvent({ kind: 'settlement-refused', alarm: true, delivery, error });
-    lane.setAside += 1;
-    if (lane.setAside === setAsideMax) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
+    if (lane.resultRefused()) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
     this.#concluded(result, clock.nowMs());
     afterConcluded();
   }
 
   #concluded({ queued, pause }: UnsettledResult, nowMs: number): void {
-    const { registry, scheduler, onConcluded } = this.#options;
+    const { scheduler, onConcluded } = this.#options;
     const { lane } = queued;
     onConcluded(queued);
     // A subscription whose URL has changed meanwhile is not paused. Reading its target shows which is the case.
-    if (pause !== null && lane.isPausing) scheduler.open(lane, nowMs);
-    if (lane.isOpen) scheduler.schedule(lane, nowMs);
-    else if (lane.known.size === 0) registry.remove(lane);
+    if (pause !== null && lane.phase === 'pausing') scheduler.open(lane, nowMs);
+    scheduler.schedule(lane, nowMs);
+    scheduler.evictIfDone(lane);
   }
 }

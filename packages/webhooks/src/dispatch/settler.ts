@@ -147,10 +147,10 @@ function attachLaneStates(batch: readonly UnsettledResult[], offsetMs: number): 
     const { lane } = result.queued;
     result.laneState = null;
     // Storage ignores the state of another URL.
-    if (!lane.mustStoreState || result.isLocked || result.urlNumber !== lane.target?.urlNumber) continue;
+    if (!lane.mustStoreState || result.isLocked || result.urlNumber !== lane.target.current?.urlNumber) continue;
     attached ??= new Set();
     if (attached.has(lane)) continue;
     attached.add(lane);
-    result.laneState = shiftLaneState(lane.state, -offsetMs);
+    result.laneState = shiftLaneState(lane.receiver.state, -offsetMs);
   }
 }

@@ -1,8 +1,5 @@
 import type { Attempts } from './attempts.ts';
-import { isBreakerOpen } from './breaker.ts';
-import { hasFreshTarget } from './lane-need.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
-import { allowedFromMs } from './lane-state.ts';
 import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
 import type { ResultRecorder } from './result-recorder.ts';
@@ -143,13 +140,12 @@ export class SuspectRuns {
   #prepare(queued: QueuedDelivery, nowMs: number): 'start' | 'wait' | 'drop' {
     const { lane, delivery } = queued;
     if (lane.known.get(delivery.deliveryId) !== queued) return 'drop';
-    const readyAtMs = Math.max(allowedFromMs(lane.state), lane.blockedUntilMs);
-    if (readyAtMs > nowMs) {
-      this.#postpone(queued, readyAtMs, nowMs);
+    if (lane.allowedFromMs > nowMs) {
+      this.#postpone(queued, lane.allowedFromMs, nowMs);
       return 'drop';
     }
-    if (isBreakerOpen(lane.state) && lane.inFlight > 0) return 'wait';
-    if (!hasFreshTarget(lane, nowMs)) this.#options.scheduler.readTarget(lane);
+    if (lane.receiver.isBreakerOpen && lane.inFlight > 0) return 'wait';
+    if (!lane.target.isFresh(nowMs)) this.#options.scheduler.readTarget(lane);
     else if (!queued.isCounted) this.#options.scheduler.countClaim(queued);
     else return 'start';
     return 'wait';
@@ -158,8 +154,8 @@ export class SuspectRuns {
   #postpone({ lane, delivery }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
     const { memory, scheduler } = this.#options;
     lane.known.delete(delivery.deliveryId);
-    // Storage still has the earlier due time, so the next refill must read the lane from its start.
-    lane.readWholeAtMs = -Infinity;
+    // Storage still has the earlier one.
+    lane.source.dueTimeUnknown();
     memory.add(new QueuedDelivery(lane, delivery, dueAtMs));
     scheduler.schedule(lane, nowMs);
   }

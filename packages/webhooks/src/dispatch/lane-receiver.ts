@@ -1,0 +1,85 @@
+import { afterFailure, afterSuccess, hasFailedForTooLong, isBreakerOpen } from './breaker.ts';
+import { allowedFromMs, cleanLaneState, holdLane, isSameLaneState, type LaneState } from './lane-state.ts';
+
+/** The maximum number of concurrent requests to one receiver. */
+const windowMax = 16;
+
+const quickMs = 500;
+const goodResponsesToBeQuick = 20;
+
+/** What a lane knows about its receiver. Times are by the steady clock. */
+export class LaneReceiver {
+  #state: LaneState = cleanLaneState;
+  /** The state that storage has, as far as known: the same object as `#state` if it is equal. */
+  #storedState: LaneState = cleanLaneState;
+  #window = 1;
+  #goodResponses = goodResponsesToBeQuick;
+
+  get state(): LaneState {
+    return this.#state;
+  }
+
+  get isStored(): boolean {
+    return this.#state === this.#storedState;
+  }
+
+  get isBreakerOpen(): boolean {
+    return isBreakerOpen(this.#state);
+  }
+
+  /** When the breaker and `Retry-After` allow the next request. */
+  get allowedFromMs(): number {
+    return allowedFromMs(this.#state);
+  }
+
+  /** The maximum number of requests in flight. */
+  get window(): number {
+    return this.isBreakerOpen ? 1 : this.#window;
+  }
+
+  /** At least 20 requests succeeded since the last one that took more than 500 ms. Without history, it is quick. */
+  get isQuick(): boolean {
+    return this.#goodResponses >= goodResponsesToBeQuick;
+  }
+
+  /** @param holdMs how long the receiver asked to receive no requests. Null if it did not. */
+  attemptEnded(durationMs: number, succeeded: boolean, holdMs: number | null, nowMs: number): void {
+    if (durationMs > quickMs) this.#goodResponses = 0;
+    else if (succeeded && !this.isQuick) this.#goodResponses += 1;
+    if (succeeded) {
+      const isHeldBack = this.isBreakerOpen || this.allowedFromMs > nowMs;
+      this.#window = isHeldBack ? 1 : Math.min(this.#window * 2, windowMax);
+      this.#state = afterSuccess(this.#state, nowMs);
+      return;
+    }
+    const failed = afterFailure(this.#state, nowMs);
+    this.#window = holdMs === null ? Math.max(1, this.#window >> 1) : 1;
+    this.#state = holdMs === null ? failed : holdLane(failed, nowMs + holdMs);
+  }
+
+  hasFailedForTooLong(nowMs: number): boolean {
+    return hasFailedForTooLong(this.#state, nowMs);
+  }
+
+  /** A result pauses the subscription. It resumes with a clean state. */
+  pausing(): void {
+    this.#state = cleanLaneState;
+  }
+
+  /** Storage has this state: it was written or read. */
+  stateStored(stored: LaneState): void {
+    this.#storedState = isSameLaneState(stored, this.#state) ? this.#state : stored;
+  }
+
+  /** The lane continues with the stored state. */
+  stateAdopted(stored: LaneState): void {
+    this.#state = stored;
+    this.#storedState = stored;
+  }
+
+  /** The callback URL has changed. */
+  urlChanged(): void {
+    this.#window = 1;
+    this.#goodResponses = goodResponsesToBeQuick;
+  }
+}
