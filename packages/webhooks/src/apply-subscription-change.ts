@@ -1,6 +1,6 @@
 import type { Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
-import { selectLane } from './dispatch/sql/select-lane.ts';
+import { selectLane } from './dispatch/sql/lanes.ts';
 import type { LaneId } from './kernel/lane-id.ts';
 import type { BacklogRemover } from './subscriptions/backlog-remover.ts';
 

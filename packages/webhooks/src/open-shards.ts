@@ -1,6 +1,6 @@
 import { StoreUnavailableError, type Store } from '@deedwire/store';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
-import { type LanePage, selectLanesOfShard } from './dispatch/sql/select-lanes-of-shard.ts';
+import { type LanePage, selectLanesOfShard } from './dispatch/sql/lanes.ts';
 import { Backoff } from './kernel/backoff.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { SubscriptionId } from './kernel/ids.ts';

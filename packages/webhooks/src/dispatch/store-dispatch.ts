@@ -5,13 +5,10 @@ import { failpoint } from '../kernel/failpoint.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import { compareDeliveries } from './delivery-order.ts';
 import type { LaneTarget } from './lane-target.ts';
-import { recordLateSuccesses } from './record-late-successes.ts';
-import { refillLane } from './refill-lane.ts';
-import { countClaims } from './sql/count-claims.ts';
-import type { LateSuccess } from './sql/insert-late-successes.ts';
-import { pauseSubscriptions } from './sql/pause-subscriptions.ts';
-import { selectTargets } from './sql/select-targets.ts';
-import { settle, type SettledPositions } from './sql/settle-deliveries.ts';
+import { selectTargets } from './sql/lanes.ts';
+import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
+import { countClaims, refillLane } from './sql/pending-deliveries.ts';
+import { pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
 import type { DispatchStorage, Settlement, SettleResult } from './storage.ts';
 
 /** Events of storage for logs and metrics. */

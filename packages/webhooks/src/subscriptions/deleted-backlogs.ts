@@ -83,7 +83,7 @@ export async function selectPendingOfDeleted(
   return onlyRow(await database.query<{ deliveries: DeliveryId[] }>(selectPendingStatement, values)).deliveries;
 }
 
-// The rows are looked up as in settle-deliveries.ts. A row that another transaction is recording or has just rescheduled is
+// The rows are looked up as in dispatch/sql/results.ts. A row that another transaction is recording or has just rescheduled is
 // skipped: waiting for it could deadlock, and this statement would not see the row that replaces it.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
 const deletePendingStatement: Statement = {

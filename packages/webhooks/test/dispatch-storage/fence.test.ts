@@ -1,9 +1,8 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { connect, patientTimeouts, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
-import { insertLateSuccesses } from '../../src/dispatch/sql/insert-late-successes.ts';
-import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
+import { insertLateSuccesses, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
+import { pauseSubscriptions } from '../../src/dispatch/sql/results.ts';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { selectLane } from '../../src/dispatch/sql/select-lane.ts';
-import { selectLanesOfShard } from '../../src/dispatch/sql/select-lanes-of-shard.ts';
+import { selectLane, selectLanesOfShard } from '../../src/dispatch/sql/lanes.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { LaneId } from '../../src/kernel/lane-id.ts';
 import { type Shard, shardOf } from '../../src/kernel/shard.ts';

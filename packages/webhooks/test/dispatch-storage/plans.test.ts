@@ -1,16 +1,16 @@
 import type { Database } from '@deedwire/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
-import { countClaims } from '../../src/dispatch/sql/count-claims.ts';
-import { insertLateSuccesses, type LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
-import { lockLateDeliveries } from '../../src/dispatch/sql/lock-late-deliveries.ts';
-import { lockPendingDeliveries } from '../../src/dispatch/sql/lock-pending-deliveries.ts';
-import { pauseSubscriptions } from '../../src/dispatch/sql/pause-subscriptions.ts';
-import { selectLanesOfShard } from '../../src/dispatch/sql/select-lanes-of-shard.ts';
-import { selectPayloads } from '../../src/dispatch/sql/select-payloads.ts';
-import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/select-pending-deliveries.ts';
-import { selectTargets } from '../../src/dispatch/sql/select-targets.ts';
-import { settle } from '../../src/dispatch/sql/settle-deliveries.ts';
+import { selectLanesOfShard, selectTargets } from '../../src/dispatch/sql/lanes.ts';
+import { insertLateSuccesses, type LateSuccess, lockLateDeliveries } from '../../src/dispatch/sql/late-successes.ts';
+import {
+  countClaims,
+  laneStart,
+  lockPendingDeliveries,
+  selectPayloads,
+  selectPendingDeliveries,
+} from '../../src/dispatch/sql/pending-deliveries.ts';
+import { pauseSubscriptions, settle } from '../../src/dispatch/sql/results.ts';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import type { DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';

@@ -1,6 +1,6 @@
 import { connect } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/select-pending-deliveries.ts';
+import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { explain } from './explain.ts';
 import { StorageWorld } from './support.ts';
 

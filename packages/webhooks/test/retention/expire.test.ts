@@ -3,8 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgr
 import { createStore, LockTimeoutError, migrate, type Store } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { recordLateSuccesses } from '../../src/dispatch/record-late-successes.ts';
-import type { LateSuccess } from '../../src/dispatch/sql/insert-late-successes.ts';
+import { type LateSuccess, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { type Day, dayOf, startOf } from '../../src/retention/days.ts';
 import type { RetentionEvent } from '../../src/retention/events.ts';

@@ -32,7 +32,7 @@ export async function releaseShards(
   const statement = {
     name: 'release-shards',
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
-    // Deliveries are looked up one by one, as in settle-deliveries.ts of dispatch.
+    // Deliveries are looked up one by one, as in dispatch/sql/results.ts.
     // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),

@@ -1,0 +1,269 @@
+import type { Database, Statement } from '@deedwire/store';
+import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import { idRange } from '../../kernel/id-order.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
+import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
+import type { DeliveryKey, Refill, RefillOptions } from '../storage.ts';
+
+/**
+ * Deliveries that are due later than this stay in storage. After a handover, the former owner may still record their
+ * results.
+ */
+const readAheadMs = 1_000;
+
+/**
+ * Reads the first deliveries of a lane with their bodies. Skips deliveries without a payload.
+ *
+ * @param onPayloadMissing called for each delivery that has no payload although it has not expired
+ * @throws {FencedOutError} if the worker was declared dead
+ */
+export async function refillLane(
+  database: Database,
+  workerId: WorkerId,
+  lane: SubscriptionId,
+  { fromDueAtMs, limit, bodyBytesMax, exclude }: RefillOptions,
+  onPayloadMissing: (delivery: StoredDelivery) => void,
+): Promise<Refill> {
+  for (let position: LanePosition = { ...laneStart, dueAtMs: fromDueAtMs }; ;) {
+    // One row more than can be returned: its due time decides when to read the lane again.
+    const { nowMs, deliveries: rows } = await selectPendingDeliveries(
+      database,
+      workerId,
+      lane,
+      position,
+      exclude,
+      limit + 1,
+    );
+    const isLater = ({ dueAtMs }: StoredDelivery): boolean => dueAtMs > nowMs + readAheadMs;
+    const later = rows.findIndex(isLater);
+    const due = later === -1 ? rows : rows.slice(0, later);
+    const chosen = due.slice(0, countWithin(due, limit, bodyBytesMax));
+    const next = rows[chosen.length];
+    const bodies = chosen.length === 0 ? [] : await selectPayloads(database, chosen);
+    const deliveries: PendingDelivery[] = [];
+    for (const [index, row] of chosen.entries()) {
+      const body = bodies[index];
+      if (body === undefined) onPayloadMissing(row);
+      else deliveries.push({ ...row, body });
+    }
+    const last = chosen.at(-1);
+    // If every payload of this part is missing, continues after it. Otherwise the lane would read this part forever.
+    if (deliveries.length > 0 || next === undefined || last === undefined) {
+      return { deliveries, nextDueAtMs: next?.dueAtMs ?? null };
+    }
+    position = last;
+  }
+}
+
+/** How many of the first rows are within both bounds. At least one, if there is any. */
+function countWithin(rows: readonly StoredDelivery[], limit: number, bodyBytesMax: number): number {
+  let bodyBytes = 0;
+  for (const [index, row] of rows.entries()) {
+    bodyBytes += row.bodyBytes;
+    if (index === limit || (index > 0 && bodyBytes > bodyBytesMax)) return index;
+  }
+  return rows.length;
+}
+
+// One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse
+// rounds large numbers. Expired deliveries no longer have a payload; retention deletes them.
+// The subselect hides the limit from the planner, which then expects it to cut off most rows, and reads in the order of the
+// index. With the value, it would read and sort all rows of a lane whose length it underestimates.
+// webhook_pending_delivery_due, webhook_worker by primary key.
+const selectPendingStatement: Statement = {
+  name: 'select-pending-deliveries',
+  text: `
+    select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
+      date_part('epoch', clock_timestamp()) * 1000 as now_ms,
+      coalesce(json_agg(json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
+        round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
+        round(date_part('epoch', due_at) * 1000), body_bytes) order by due_at, sequence), '[]') as deliveries
+    from (
+      select *
+      from webhook_pending_delivery
+      where subscription_id = $2 and (due_at, sequence) > (to_timestamp($3::float8 / 1000), $4::bigint)
+        and delivery_id <> all($5::bigint[])
+        and delivery_id >= (select expired_before from webhook_retention)
+      order by due_at, sequence
+      limit (select $6::int)
+    ) first_deliveries`,
+};
+
+/** Where the previous part of a lane ended: the last delivery that was read. */
+export interface LanePosition {
+  readonly dueAtMs: number;
+  readonly sequence: string;
+}
+
+export const laneStart: LanePosition = { dueAtMs: -Infinity, sequence: '0' };
+
+type PendingTuple = [
+  deliveryId: DeliveryId,
+  accountId: AccountId,
+  eventId: EventId,
+  eventType: string,
+  eventVersion: string,
+  occurredAtMs: number,
+  requestId: string | null,
+  sequence: string,
+  attempts: number,
+  claims: number,
+  dueAtMs: number,
+  bodyBytes: number,
+];
+
+/** A pending delivery without its body. */
+export interface StoredDelivery extends Omit<PendingDelivery, 'body'> {
+  readonly bodyBytes: number;
+}
+
+export interface PendingDeliveries {
+  readonly nowMs: number;
+  readonly deliveries: readonly StoredDelivery[];
+}
+
+/**
+ * Reads the first deliveries of a subscription after a position, in the order of due time and sequence.
+ *
+ * @throws {FencedOutError} if the worker was declared dead
+ */
+export async function selectPendingDeliveries(
+  database: Database,
+  workerId: WorkerId,
+  subscriptionId: SubscriptionId,
+  after: LanePosition,
+  exclude: readonly DeliveryId[],
+  limit: number,
+): Promise<PendingDeliveries> {
+  const values = [workerId, subscriptionId, after.dueAtMs, after.sequence, pgArray(exclude), limit];
+  const rows = await database.query<{ isAlive: boolean; now_ms: number; deliveries: PendingTuple[] }>(
+    selectPendingStatement,
+    values,
+  );
+  const row = rowOfLiveWorker(rows, workerId);
+  const deliveries = row.deliveries.map(
+    ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
+      const [attempts, claims, dueAtMs, bodyBytes] = rest;
+      const occurredAt = new Date(occurredAtMs);
+      return {
+        deliveryId,
+        subscriptionId,
+        accountId,
+        eventId,
+        eventType,
+        eventVersion,
+        occurredAt,
+        requestId,
+        sequence,
+        attempts,
+        claims,
+        dueAtMs,
+        bodyBytes,
+      };
+    },
+  );
+  return { nowMs: row.now_ms, deliveries };
+}
+
+// The limit keeps this a lookup per payload. A hash join would read all payloads between the first and the last id.
+// webhook_payload by primary key, in the partitions between the first and the last id.
+const selectPayloadsStatement: Statement = {
+  name: 'select-payloads',
+  text: `
+    select r.number::int as number, p.body
+    from unnest($1::bigint[], $2::text[]) with ordinality r (event_id, event_version, number)
+    cross join lateral (
+      select body
+      from webhook_payload
+      where event_id = r.event_id and event_version = r.event_version and event_id between $3 and $4
+      limit 1
+    ) p`,
+};
+
+/** Reads bodies in the order of `keys`. An element is undefined if there is no payload. */
+export async function selectPayloads(
+  database: Database,
+  keys: readonly { eventId: EventId; eventVersion: string }[],
+): Promise<(Buffer | undefined)[]> {
+  const ids = keys.map(({ eventId }) => eventId);
+  const versions = pgTextArray(keys.map(({ eventVersion }) => eventVersion));
+  const values = [pgArray(ids), versions, ...idRange(ids)];
+  const bodies = Array.from<Buffer | undefined>({ length: keys.length });
+  for (const { number, body } of await database.query<{ number: number; body: Buffer }>(
+    selectPayloadsStatement,
+    values,
+  )) {
+    bodies[number - 1] = body;
+  }
+  return bodies;
+}
+
+// The rows are looked up as in results.ts.
+// webhook_pending_delivery by primary key.
+const countClaimsStatement: Statement = {
+  name: 'count-delivery-takes',
+  text: `
+    with worker as (
+      select id from webhook_worker where id = $1 and alive for key share
+    ), counted as (
+      update webhook_pending_delivery p
+      set takes = p.takes + 1
+      from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
+      cross join lateral (
+        select ctid
+        from webhook_pending_delivery
+        where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
+        order by delivery_id
+        limit 1
+      ) found
+      where p.ctid = found.ctid and p.delivery_id = r.delivery_id
+    )
+    select exists (select from worker) as "isAlive"`,
+};
+
+/**
+ * @param deliveries in the order of subscription and delivery
+ * @throws {FencedOutError} if the worker was declared dead. Nothing was counted.
+ */
+export async function countClaims(
+  database: Database,
+  workerId: WorkerId,
+  deliveries: readonly DeliveryKey[],
+): Promise<void> {
+  const values = [
+    workerId,
+    pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
+    pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
+  ];
+  rowOfLiveWorker(await database.query<{ isAlive: boolean }>(countClaimsStatement, values), workerId);
+}
+
+// The rows are looked up as in results.ts, and locked in the order of the deliveries.
+// webhook_pending_delivery by primary key.
+const lockPendingStatement: Statement = {
+  name: 'lock-pending-deliveries',
+  text: `
+    select
+    from unnest($1::bigint[], $2::bigint[]) r (subscription_id, delivery_id)
+    cross join lateral (
+      select ctid
+      from webhook_pending_delivery
+      where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
+      order by delivery_id
+      limit 1
+    ) found
+    join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = r.delivery_id
+    for update of p`,
+};
+
+/**
+ * Waits for transactions that are recording results of these deliveries, and blocks further ones.
+ *
+ * @param deliveries in the order of subscription and delivery
+ */
+export async function lockPendingDeliveries(database: Database, deliveries: readonly DeliveryKey[]): Promise<void> {
+  const subscriptions = pgArray(deliveries.map(({ subscriptionId }) => subscriptionId));
+  await database.query(lockPendingStatement, [subscriptions, pgArray(deliveries.map(({ deliveryId }) => deliveryId))]);
+}
