@@ -34,7 +34,7 @@ interface ShardReader {
   isFromWatermark: boolean;
   /** Where the next statement continues the read. Null if the last statement completed it. */
   continuesAfter: QueuePosition | null;
-  /** Where the read of the whole shard continues. Null if none is in progress. */
+  /** Where the next read of the whole shard starts. Null if there is none. */
   wholeAfter: QueuePosition | null;
   /** The last owner died, so claims of the entries that it left are counted. */
   readonly isRecovering: boolean;
@@ -167,6 +167,7 @@ export class Discovery {
         reader.isFromWatermark = false;
       }
       if (wholeAfter !== null) jobs.push({ reader, shard, after: wholeAfter, kind: 'whole', unread: [] });
+      reader.wholeAfter = null;
     }
     return jobs;
   }
@@ -188,7 +189,10 @@ export class Discovery {
     } catch (error) {
       known.readEnded();
       onEvent({ kind: 'fan-out-unavailable', call: 'discover', error });
-      for (const { reader, kind } of jobs) if (kind === 'new') reader.isWoken = true;
+      for (const { reader, kind, after } of jobs) {
+        if (kind === 'new') reader.isWoken = true;
+        if (kind === 'whole') reader.wholeAfter ??= after;
+      }
       this.#pause();
     }
   }
@@ -211,7 +215,7 @@ export class Discovery {
       discovered.add(account);
       if (row.eventId === null) onChange(account);
     }
-    if (kind === 'whole') reader.wholeAfter = last;
+    if (kind === 'whole') reader.wholeAfter ??= last;
     if (kind !== 'new') return;
     reader.watermark.wasRead(after, last, rows.at(-1)?.position ?? 0, snapshot);
     reader.continuesAfter = last;
