@@ -71,6 +71,7 @@ export {
   rewrapSecrets,
   type SecretCount,
 } from './rewrap-secrets.ts';
+export { advanceAllSequences, listSequences } from './sequences.ts';
 export {
   addTeamMember,
   listTeamMembers,

@@ -14,6 +14,7 @@ export { describeWait, type LockHolder, type MigrationWait } from './migration-w
 export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
+export { advanceSequences, type AdvancedSequence, selectSequences, type SequenceState } from './sequences.ts';
 export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export {
   createStore,

@@ -23,6 +23,7 @@ const allMigrations = [
   '0006-audit-triggers',
   '0007-secrets-rewrap',
   '0008-blocked-queue-entries',
+  '0009-webhook-upkeep',
   '0010-last-failure-of-a-receiver',
 ];
 

@@ -59,11 +59,13 @@ describe('the catalog', () => {
     );
     expect(functions.filter(({ path }) => path !== 'search_path=pg_catalog, pg_temp')).toEqual([]);
     expect(functions.map(({ name }) => name)).toEqual([
+      'advance_sequences',
       'audit_change',
       'create_cost_bucket',
       'delete_expired_idempotency_keys',
       'maintain_audit_log',
       'merge_audit_claim',
+      'sequence_states',
       'webhook_create_partitions',
       'webhook_drop_partition',
     ]);
@@ -78,8 +80,10 @@ describe('the catalog', () => {
       [roles],
     );
     expect(callers.map((row) => row['callers'])).toEqual([
+      'advance_sequences: operator',
       'delete_expired_idempotency_keys: webhook_worker',
       'maintain_audit_log: operator webhook_worker',
+      'sequence_states: operator webhook_worker',
       'webhook_create_partitions: webhook_worker',
       'webhook_drop_partition: webhook_worker',
     ]);

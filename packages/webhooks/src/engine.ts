@@ -9,6 +9,7 @@ import type { Renderer } from './fan-out/renderer.ts';
 import type { Clock } from './kernel/clock.ts';
 import { openShards } from './open-shards.ts';
 import { createRetention } from './retention/retention.ts';
+import { createSequenceCheck } from './sequence-problems.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 import type { EventTypePin } from './subscriptions/subscription-row.ts';
@@ -171,6 +172,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     onEvent,
   });
 
+  const sequenceProblems = createSequenceCheck(store, onEvent);
+
   return {
     async start() {
       await workers.start();
@@ -202,7 +205,9 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       } while (paused.length === retiredBatchSize);
     },
     async problems() {
-      return [...(await describeDatabaseProblems(store)), ...(await retention.problems())];
+      const problems = await describeDatabaseProblems(store);
+      if (problems.length > 0) return problems;
+      return [...(await sequenceProblems()), ...(await retention.problems())];
     },
     stats: () => ({ ...dispatcher.stats(), shards: workers.shards.size, blocked: fanOut.blocked }),
   };

@@ -4,6 +4,7 @@ import type { FanOutEvent } from './fan-out/events.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
 import type { Shard } from './kernel/shard.ts';
 import type { RetentionEvent } from './retention/events.ts';
+import type { SequenceBehindEvent } from './sequence-problems.ts';
 import type { BacklogEvent } from './subscriptions/backlog-remover.ts';
 import type { WorkersEvent } from './workers/events.ts';
 
@@ -15,6 +16,7 @@ export type EngineEvent =
   | WorkersEvent
   | RetentionEvent
   | BacklogEvent
+  | SequenceBehindEvent
   /** Subscriptions were paused because they pin a retired version. */
   | { readonly kind: 'retired-paused'; readonly subscriptions: readonly SubscriptionId[] }
   /** Reading the lanes of an acquired shard failed. The engine retries after a delay. */

@@ -3,14 +3,16 @@ import { createStore, type Store } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWebhookEngine, type WebhookEngine } from '../src/engine.ts';
+import type { EngineEvent } from '../src/events.ts';
 import { shardOf } from '../src/kernel/shard.ts';
-import { createMigratedDatabase, seedAccount, seedEvents } from './support/seed.ts';
+import { createMigratedDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
 
 let database: TestDatabase;
 let store: Store;
 let workerStore: Store;
 let engine: WebhookEngine;
 const acquired = Promise.withResolvers<void>();
+const alarms: EngineEvent[] = [];
 
 /** An engine that does not poll. */
 beforeAll(async () => {
@@ -40,7 +42,10 @@ beforeAll(async () => {
     leaseMs: 3_600_000,
     pollMs: 0,
     retentionDays: 30,
-    onEvent: (event) => void (event.kind === 'shards-acquired' && acquired.resolve()),
+    onEvent(event) {
+      if (event.kind === 'shards-acquired') acquired.resolve();
+      if ('alarm' in event) alarms.push(event);
+    },
   });
   await engine.start();
   await acquired.promise;
@@ -66,4 +71,31 @@ test.each<[string, (shard: number) => string | null]>([
   expect(await queued()).toHaveLength(1);
   engine.wake(payloadOf(shard));
   await eventually(async () => expect(await queued()).toEqual([]));
+});
+
+test('a worker must not start while a sequence is behind the rows', async () => {
+  expect(await engine.problems()).toEqual([]);
+  const account = await seedAccount(store);
+  const subscription = await store.transaction((transaction) => seedSubscription(transaction, account));
+  const set = (position: number) =>
+    store.query({ name: 'test-position', text: 'update webhook_subscription set queue_position = $2 where id = $1' }, [
+      subscription,
+      position,
+    ]);
+  await set(1_000_000);
+  const problem = expect.stringMatching(
+    /^The sequence webhook_queue_position is at \d+, but .* contain 1000000\. Run `deedwire-operator database advance-sequences`\.$/,
+  );
+  expect(await engine.problems()).toEqual([problem]);
+  expect(await engine.problems()).toEqual([problem]);
+  expect(alarms).toEqual([
+    {
+      kind: 'sequence-behind',
+      alarm: true,
+      sequence: 'webhook_queue_position',
+      command: 'deedwire-operator database advance-sequences',
+    },
+  ]);
+  await set(1);
+  expect(await engine.problems()).toEqual([]);
 });

@@ -330,6 +330,7 @@ describe('the command line', () => {
     ['an expiry that is not a date', ['credential', 'expire', 'key', '--at', 'tomorrow']],
     ['an overlap without a unit', ['credential', 'rotate', 'key', '--overlap', '60']],
     ['a cell that is too large', ['database', 'migrate', '--cell', '1024']],
+    ['a check with an argument', ['database', 'check', 'everything']],
   ])('exits 2 and prints help to standard error for %s', async (_name, commandArguments) => {
     const result = await callOperator(env, ...commandArguments);
     expect(result).toMatchObject({
