@@ -62,11 +62,16 @@ export const requestLimits: RequestLimits = {
 /** A client that sends new documents occupies at most a fifth of the process with reading them. */
 const restAfterReading = 4;
 
-/** Fewer than the connections to the database, so that no client occupies all of them. */
+/** Operations that a client sends at the same moment would otherwise occupy the process one after the other. */
 const operationsPerClient = 8;
+
+const tooManyOperations = `The operation was not run: ${operationsPerClient} operations of your client run at a time, and the earlier ones take long. Retry after the time in the Retry-After header.`;
 
 /** Refusals for cost. A client that waits for `Retry-After` notices no delay. */
 const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
+
+/** Refusals of dropped requests that wait at a time. Behind a proxy, each of them occupies a connection. */
+const lateRefusalsMax = 500;
 
 export interface GraphqlHandlerOptions {
   interfaceName: InterfaceName;
@@ -93,9 +98,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const { interfaceName, path, createContext, documentation, logger, buckets, now, limits = requestLimits } = options;
   const onParsed = countParsedDocuments(interfaceName, options.metrics);
   const pace = createRefusalPace(refusalPace);
+  let lateRefusals = 0;
   const shares = {
     turns: createClientTurns(restAfterReading),
-    slots: createClientSlots({ perClient: operationsPerClient, maxWaitMs: limits.operationMs }),
+    slots: createClientSlots({
+      perClient: operationsPerClient,
+      maxWaitMs: limits.operationMs,
+      refusal: () => new RequestError('SERVICE_UNAVAILABLE', { message: tooManyOperations }),
+    }),
   };
   const versions = options.versions.map((version) => ({
     ...version,
@@ -134,12 +144,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (!context.ready) throw new RequestError('SERVICE_UNAVAILABLE');
 
     const { client, keyId } = await authenticator.authenticate(request, exchange);
-    const account = openRequestAccount(buckets, client, limits, shares);
+    const account = openRequestAccount(buckets, client, limits, { ...shares, isOpen: () => context.isOpen() });
     exchange.clientId = client.clientId;
     exchange.account = account;
     exchange.keyId = keyId;
     if (pace.isFull(client.clientId, performance.now())) {
-      // A client that waits for responses never gets here. The response is sent to a trusted proxy only.
+      // A client that waits for responses never gets here.
       context.drop();
       exchange.isDropped = true;
       throw new RequestError('RATE_LIMITED');
@@ -184,8 +194,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     const { requestId, clientId, keyId, address, schemaVersion } = exchange;
     const { code, status } = response;
-    if (exchange.isDropped) await context.waitWhileOpen(refusalPace.maxDelayMs);
-    else if (clientId !== undefined && account?.isRefused) {
+    if (exchange.isDropped && lateRefusals < lateRefusalsMax) {
+      lateRefusals += 1;
+      await context.waitWhileOpen(refusalPace.maxDelayMs);
+      lateRefusals -= 1;
+    } else if (clientId !== undefined && account?.isRefused) {
       const delayMs = pace.next(clientId, performance.now());
       if (delayMs > 0) await context.waitWhileOpen(delayMs);
     }

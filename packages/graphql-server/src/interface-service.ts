@@ -7,8 +7,9 @@ import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
 import { openCostBuckets } from './cost/open-cost-buckets.ts';
 import { documentationAt } from './documentation.ts';
-import { createGraphqlHandler } from './graphql-handler.ts';
+import { createGraphqlHandler, requestLimits } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
+import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
@@ -26,6 +27,9 @@ export interface InterfaceServiceOptions {
 }
 
 const now = (): Date => new Date();
+
+/** Of the 10 connections to the database, so that others find some of them free. */
+const connectionsPerClient = 6;
 
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
@@ -69,6 +73,8 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
   };
 
+  const storeOf = createClientStores({ store, perClient: connectionsPerClient, maxWaitMs: requestLimits.operationMs });
+
   const authenticator = createAuthenticator({
     interfaceName,
     now,
@@ -92,7 +98,8 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
         versions: contract.versions,
         authenticator,
         buckets: costs.buckets,
-        createContext: (request) => createOperationContext(actions, request),
+        createContext: (request) =>
+          createOperationContext({ ...actions, store: storeOf(request.client.clientId) }, request),
         logger,
         metrics,
         documentation,

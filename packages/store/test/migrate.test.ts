@@ -25,6 +25,7 @@ const allMigrations = [
   '0008-blocked-queue-entries',
   '0009-webhook-upkeep',
   '0010-last-failure-of-a-receiver',
+  '0011-size-of-events',
 ];
 
 let database: TestDatabase;

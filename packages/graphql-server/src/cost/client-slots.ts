@@ -1,32 +1,28 @@
-import { RequestError } from '../errors/request-error.ts';
-
 /**
- * Resolves when the client may run an operation, with a function that ends it. Operations of a client start in the order in which
- * they asked.
+ * Resolves when the client has a slot, with a function that leaves it. A client gets its slots in the order in which it asked.
  *
- * @throws {RequestError} `SERVICE_UNAVAILABLE` if too many operations of the client run for too long.
+ * @throws the error of `ClientSlotsOptions.refusal` if the slots of the client are occupied for too long.
  */
 export type ClientSlots = (clientId: string) => Promise<() => void>;
 
 export interface ClientSlotsOptions {
-  /** Operations of a client that run at a time. */
+  /** The slots of each client. */
   perClient: number;
   /** The longest wait. */
   maxWaitMs: number;
+  /** Creates the error of a wait that took longer. */
+  refusal: () => Error;
 }
 
 interface Client {
-  running: number;
-  /** Called in this order when it is their turn. */
+  occupied: number;
+  /** Called in this order when a slot is free. */
   waiting: Set<() => void>;
 }
 
-/**
- * Operations that a client sends at the same moment would otherwise occupy the process one after the other, and all connections to
- * the database, while the requests of others wait.
- */
-export function createClientSlots({ perClient, maxWaitMs }: ClientSlotsOptions): ClientSlots {
-  /** Clients with an operation that runs. */
+/** Limits what each client occupies at a time, so that others find some of it free. */
+export function createClientSlots({ perClient, maxWaitMs, refusal }: ClientSlotsOptions): ClientSlots {
+  /** Clients that occupy a slot. */
   const clients = new Map<string, Client>();
 
   function leave(clientId: string, client: Client): void {
@@ -36,19 +32,15 @@ export function createClientSlots({ perClient, maxWaitMs }: ClientSlotsOptions):
       next();
       return;
     }
-    client.running -= 1;
-    if (client.running === 0) clients.delete(clientId);
+    client.occupied -= 1;
+    if (client.occupied === 0) clients.delete(clientId);
   }
 
   function wait(client: Client): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       client.waiting.delete(start);
-      reject(
-        new RequestError('SERVICE_UNAVAILABLE', {
-          message: `The operation was not run: ${perClient} operations of your client run at a time, and the earlier ones take long. Retry after the time in the Retry-After header.`,
-        }),
-      );
+      reject(refusal());
     }, maxWaitMs);
     function start(): void {
       clearTimeout(timer);
@@ -59,9 +51,9 @@ export function createClientSlots({ perClient, maxWaitMs }: ClientSlotsOptions):
   }
 
   return async (clientId) => {
-    const client = clients.get(clientId) ?? { running: 0, waiting: new Set() };
+    const client = clients.get(clientId) ?? { occupied: 0, waiting: new Set() };
     clients.set(clientId, client);
-    if (client.running < perClient) client.running += 1;
+    if (client.occupied < perClient) client.occupied += 1;
     else await wait(client);
     return () => leave(clientId, client);
   };

@@ -1,4 +1,5 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
+import { RequestError } from '../errors/request-error.ts';
 import type { CostAccount } from '../operation/operation-runner.ts';
 import type { BucketStatus, CostBuckets } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
@@ -20,14 +21,17 @@ export interface RequestAccount extends CostAccount {
 /** What the clients of a process share besides points. */
 export interface ClientShares {
   turns: ClientTurns;
+  /** For operations that run. */
   slots: ClientSlots;
+  /** Whether the client still waits for the response. */
+  isOpen: () => boolean;
 }
 
 export function openRequestAccount(
   buckets: CostBuckets,
   { clientId, costLimit }: AuthenticatedClient,
   limits: ReadingCostLimits,
-  { turns, slots }: ClientShares,
+  { turns, slots, isOpen }: ClientShares,
 ): RequestAccount {
   let isCharged = false;
   let isRefused = false;
@@ -49,7 +53,12 @@ export function openRequestAccount(
       if (rejection !== null) refuse('request', 1, rejection);
     },
     turn: () => turns(clientId),
-    slot: () => slots(clientId),
+    async slot() {
+      const leave = await slots(clientId);
+      if (isOpen()) return leave;
+      leave();
+      throw new RequestError('SERVICE_UNAVAILABLE');
+    },
     chargeReading: (points) => charge('document', points, points),
     chargeOperation: (price, paid) => charge('operation', price - paid, price),
     deduct: (points) => buckets.deduct(clientId, costLimit, points),

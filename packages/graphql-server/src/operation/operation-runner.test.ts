@@ -35,6 +35,7 @@ const account: CostAccount = {
     return (occupiedMs) => occupied.push(occupiedMs);
   },
   async slot() {
+    if (refused === 'slot') throw new RequestError('RATE_LIMITED');
     // The calls before it, and the calls before it is left.
     const slot = [calls.length];
     slots.push(slot);
@@ -153,6 +154,12 @@ test('variables that are rejected cost what a rejected document of the size of t
   expect(await run(query)).toMatchObject({ requestedQueryCost: 40, actualQueryCost: 40 });
   expect(await run(query, query.length, 5_000)).toMatchObject({ actualQueryCost: 500 });
   expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 32', 'refund 0', 'run 10 0', 'deduct 490', 'refund 0']);
+});
+
+test('gets the price back if it has no slot, except for reading the document', async () => {
+  refused = 'slot';
+  expect(await run(valid, 201)).toBe('RATE_LIMITED');
+  expect(calls).toEqual(['read 3', 'run 8 3', 'refund 5']);
 });
 
 test('does not parse a document whose reading is refused', async () => {

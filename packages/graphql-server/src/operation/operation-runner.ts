@@ -15,7 +15,7 @@ import { selectOperation } from './select-operation.ts';
 export interface OperationRunner {
   /**
    * Charges the largest cost of the operation, runs it, and refunds what its response did not cost. A failed operation
-   * without a result keeps its charge.
+   * without a result keeps its charge, unless it got no slot.
    *
    * A document that is not cached is charged before it is parsed, because its price is not known earlier. Its operation costs at
    * least as much. A document that is rejected costs more.
@@ -36,7 +36,7 @@ export interface CostAccount {
   /**
    * Resolves when the client may run an operation, with a function that ends it.
    *
-   * @throws {RequestError} if others of its operations run for too long.
+   * @throws {RequestError} if others of its operations run for too long, or the client has gone.
    */
   slot(): Promise<() => void>;
   /** @throws {RequestError} if the bucket holds fewer points. */
@@ -163,7 +163,10 @@ export function createOperationRunner(
       const price = Math.max(largest, least);
       if (price > paid) await account.chargeOperation(price, paid);
       const requestedQueryCost = Math.max(price, paid);
-      const leave = await account.slot();
+      const leave = await account.slot().catch((error: unknown) => {
+        account.refund(requestedQueryCost - paid);
+        throw error;
+      });
       const execution = await execute({ document, operation, variables, contextValue: context }, async (args) => {
         const enveloped = getEnveloped(context);
         return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });

@@ -35,7 +35,12 @@ export interface RequestContext {
   acceptBody(): void;
   /** Waits before the response, at most until the connection is closed. One wait at a time. */
   waitWhileOpen(ms: number): Promise<void>;
-  /** Closes the connection without a response, unless it belongs to a trusted proxy, which sends requests of others on it. */
+  /** Whether the connection is open, so that the client can receive a response. */
+  isOpen(): boolean;
+  /**
+   * Reads no further requests of the connection, and closes it after this one. It counts until then. A connection of a trusted
+   * proxy, which sends requests of others on it, stays open.
+   */
   drop(): void;
   /**
    * The request has valid credentials: its connection counts for this client from now on. Returns the refusal to respond with
@@ -168,6 +173,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     exchange: Exchange,
     connection: OpenConnection,
     refusal: Refusal | null,
+    closeAfterwards: () => void,
   ): Promise<HttpResponse> {
     const { requestId, response } = exchange;
     const address = clientAddress(request, trustedProxies);
@@ -180,8 +186,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           if (expectsContinue(request)) response.writeContinue();
         },
         waitWhileOpen: (ms) => waitWhileOpen(exchange, ms),
+        isOpen: () => exchange.isOpen,
         drop: () => {
-          if (!connection.isOfProxy) request.socket.destroy();
+          if (connection.isOfProxy) return;
+          closeAfterwards();
+          requestsOf.get(request.socket)?.queue.stop();
         },
         authenticated(clientId) {
           exchange.isAuthenticated = connections.authenticated(connection, clientId);
@@ -247,7 +256,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const refusal = overLimit ?? knownRefusal ?? refusalOfRequest(request);
     if (isStopping || exchange.number >= requestsPerConnection || refusal !== null) closeAfterwards();
     try {
-      const sent = await respond(request, exchange, connection, refusal);
+      const sent = await respond(request, exchange, connection, refusal, closeAfterwards);
       if (exchange.isBeyondClient) await waitWhileOpen(exchange, clientRefusalDelay);
       // A client without a key has to pay for each refusal with a new connection, except for those of its credentials, which are
       // limited per address. A proxy sends requests of other clients too.

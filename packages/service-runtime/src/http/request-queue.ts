@@ -6,8 +6,10 @@ export interface RequestQueue {
   add(start: () => void): void;
   /** Starts requests that may start now. */
   advance(): void;
-  /** Forgets the requests that wait. The connection is not read further. */
+  /** Forgets the requests that wait. */
   drop(): void;
+  /** Forgets the requests that wait, and reads the connection no further. */
+  stop(): void;
 }
 
 /**
@@ -32,6 +34,10 @@ export function createRequestQueue(socket: Socket, mayStart: () => boolean): Req
     },
     drop() {
       waiting.length = 0;
+    },
+    stop() {
+      waiting.length = 0;
+      stopReading(socket);
     },
   };
 }

@@ -96,3 +96,16 @@ test('one statement only inserts events', () => {
   );
   expect(inserting).toEqual(['outbox/insert-event.ts']);
 });
+
+test.each([
+  ['snapshot', { snapshot: { text: 'x'.repeat(500_000) } }],
+  ['snapshot of empty lists', { snapshot: { lists: Array.from({ length: 170_000 }, () => []) } }],
+  ['event type', { type: 'x'.repeat(101) }],
+  ['request id', { requestId: 'x'.repeat(201) }],
+])('a login of an interface cannot store an event whose %s would fill the memory of a worker', async (_, change) => {
+  const { id: accountId, interfaceName } = account;
+  const event = { accountId, interfaceName, type: 'referral.created', snapshot: {}, requestId: null, ...change };
+  await expect(notificationsOf((transaction) => insertEvent(transaction, event))).rejects.toThrow(
+    'violates check constraint "webhook_event_is_readable"',
+  );
+});

@@ -1,0 +1,30 @@
+import type { AuthenticatedClient } from '@deedwire/auth';
+import { expect, test } from 'vitest';
+import { createClientSlots } from './client-slots.ts';
+import { createClientTurns } from './client-turns.ts';
+import { createCostBuckets } from './cost-buckets.ts';
+import { openRequestAccount } from './request-account.ts';
+
+const client = { clientId: 'a', costLimit: { maximum: 1_000, restoreRate: 10 } } as AuthenticatedClient;
+const buckets = createCostBuckets({ settle: async () => ({ granted: 0, points: 0, processes: 1 }) });
+const limits = {
+  operationCostPoints: 1_000,
+  requestBodyBytesPerPoint: 500,
+  queryBytesPerPoint: 100,
+  rejectedQueryBytesPerPoint: 10,
+  rejectedQueryMinimumPoints: 40,
+};
+
+test('an operation whose client has gone while it waited does not run, and the next one does', async () => {
+  const slots = createClientSlots({ perClient: 1, maxWaitMs: 60_000, refusal: () => new Error('Occupied.') });
+  const slotOf = (isOpen: () => boolean): Promise<() => void> =>
+    openRequestAccount(buckets, client, limits, { turns: createClientTurns(4), slots, isOpen }).slot();
+  const leave = await slotOf(() => true);
+  let isOpen = true;
+  const gone = slotOf(() => isOpen);
+  const next = slotOf(() => true);
+  isOpen = false;
+  leave();
+  await expect(gone).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  expect(await next).toBeTypeOf('function');
+});
