@@ -1,11 +1,14 @@
 import type { AttemptResult } from '@deedwire/webhook-sender';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import { concludeAttempt, type ConcludeContext } from './conclude-attempt.ts';
+import { type AttemptClassification, classifyAttempt } from './classify-attempt.ts';
+import type { OnDispatchEvent } from './events.ts';
+import type { LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
 import type { Slots } from './slots.ts';
-import type { UnsettledResult } from './unsettled-result.ts';
+import type { SteadyClock } from './steady-clock.ts';
+import type { PauseReason, Settlement } from './storage.ts';
 
 /**
  * Makes one attempt. The dispatcher passes the same target object until the target of the lane changes, so that an
@@ -15,9 +18,21 @@ import type { UnsettledResult } from './unsettled-result.ts';
  */
 export type Send = (target: SendableTarget, delivery: PendingDelivery, attempt: number) => Promise<AttemptResult>;
 
-export interface AttemptsOptions extends ConcludeContext {
+/** A settlement and the delivery in memory that it belongs to. */
+export interface UnsettledResult extends Settlement {
+  readonly queued: QueuedDelivery;
+  /** Set by each call. */
+  laneState: LaneState | null;
+  /** Another transaction has locked its row. Later results of the lane overtake this one. */
+  isLocked: boolean;
+}
+
+export interface AttemptsOptions {
   send: Send;
+  clock: SteadyClock;
+  random: () => number;
   slots: Slots<Lane>;
+  onEvent: OnDispatchEvent;
   onResult: (result: UnsettledResult) => void;
 }
 
@@ -50,9 +65,53 @@ export class Attempts {
       this.#options.onEvent({ kind: 'attempt-broken', alarm: true, delivery, error });
       result = this.#brokenResult();
     }
-    const unsettled = concludeAttempt(this.#options, queued, target, result);
+    const unsettled = this.#conclude(queued, target, result);
     this.#options.slots.release(lane, result.durationMs, chargedMs);
     this.#options.onResult(unsettled);
+  }
+
+  /** Classifies an attempt, updates its lane, and returns the result to record. */
+  #conclude(queued: QueuedDelivery, target: SendableTarget, result: AttemptResult): UnsettledResult {
+    const { clock, random, onEvent } = this.#options;
+    const { delivery, lane } = queued;
+    const nowMs = clock.nowMs();
+    const number = delivery.attempts + 1;
+    const classification = classifyAttempt(result, number, nowMs - clock.offsetMs, random);
+    const { next } = classification;
+    onEvent({ kind: 'attempt', delivery, number, result, next });
+    const { startedAt, durationMs, responseStatus, error } = result;
+    // The result of a request to an earlier URL says nothing about the receiver of the current one.
+    const isOfOtherUrl = lane.target.isOtherUrl(target);
+    const pause = isOfOtherUrl ? null : this.#updateReceiver(lane, classification, durationMs, nowMs);
+    return {
+      queued,
+      delivery,
+      attempt: { number, startedAt, durationMs, responseStatus, error },
+      next,
+      laneState: null,
+      isLocked: false,
+      pause,
+      urlNumber: target.urlNumber,
+    };
+  }
+
+  /** Returns why the subscription must be paused, or null. */
+  #updateReceiver(
+    { id, receiver }: Lane,
+    { next, holdMs, isGone }: AttemptClassification,
+    durationMs: number,
+    nowMs: number,
+  ): PauseReason | null {
+    const { onEvent } = this.#options;
+    const wasBreakerOpen = receiver.isBreakerOpen;
+    receiver.attemptEnded(durationMs, next.kind === 'delivered', holdMs, nowMs);
+    if (holdMs !== null) onEvent({ kind: 'lane-held', lane: id, holdMs });
+    if (receiver.isBreakerOpen !== wasBreakerOpen) {
+      onEvent({ kind: wasBreakerOpen ? 'breaker-closed' : 'breaker-opened', lane: id });
+    }
+    if (!isGone && !receiver.hasFailedForTooLong(nowMs)) return null;
+    receiver.pausing();
+    return isGone ? 'GONE' : 'FAILING';
   }
 
   /** Counts an attempt that could not be made as a failed one, so that only this delivery is affected. */

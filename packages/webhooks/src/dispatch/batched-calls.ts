@@ -1,6 +1,6 @@
+import { LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { type CallFailure, callFailure } from './call-failure.ts';
 
 export interface BatchedCallsOptions<Item, Result> {
   clock: Pick<Clock, 'setTimer'>;
@@ -19,6 +19,15 @@ export interface BatchedCallsOptions<Item, Result> {
   /** Storage is unavailable. The call is repeated. */
   onUnavailable: (error: unknown) => void;
 }
+
+/**
+ * What the error of a call to storage means:
+ *
+ * - `unavailable`: the same call can succeed later
+ * - `locked`: another transaction holds a lock on a row of the call
+ * - `refused`: storage refuses an item of the call
+ */
+type CallFailure = 'unavailable' | 'locked' | 'refused';
 
 type CallOutcome<Result> = { kind: 'done'; result: Result } | { kind: CallFailure; error: unknown };
 
@@ -147,4 +156,9 @@ export class BatchedCalls<Item, Result> {
       }, delayMs);
     });
   }
+}
+
+function callFailure(error: unknown): CallFailure {
+  if (error instanceof LockTimeoutError) return 'locked';
+  return error instanceof StoreUnavailableError ? 'unavailable' : 'refused';
 }

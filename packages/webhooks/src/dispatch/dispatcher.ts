@@ -3,7 +3,7 @@ import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Shard } from '../kernel/shard.ts';
-import { Attempts, type Send } from './attempts.ts';
+import { Attempts, type Send, type UnsettledResult } from './attempts.ts';
 import type { OnDispatchEvent } from './events.ts';
 import { laneNeed } from './lane-need.ts';
 import { LaneRegistry } from './lane-registry.ts';
@@ -16,7 +16,6 @@ import { SlowPace } from './slow-pace.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage } from './storage.ts';
 import { SuspectRuns } from './suspect-runs.ts';
-import type { UnsettledResult } from './unsettled-result.ts';
 
 export interface DispatcherOptions {
   storage: DispatchStorage;

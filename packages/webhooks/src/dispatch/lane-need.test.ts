@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { accountId, subscriptionId } from '../../test/dispatch/ids.ts';
 import { World } from '../../test/dispatch/world.ts';
-import { Account } from './account.ts';
 import { type LaneNeed, laneNeed } from './lane-need.ts';
 import { cleanLaneState } from './lane-state.ts';
-import { Lane, QueuedDelivery } from './lane.ts';
+import { Account, Lane, QueuedDelivery } from './lane.ts';
 
 const world = new World();
 const id = world.addLane(1, () => ({ afterMs: 1, status: 200 }));

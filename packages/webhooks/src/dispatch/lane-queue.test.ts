@@ -2,9 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { accountId, laneId, subscriptionId } from '../../test/dispatch/ids.ts';
 import { World } from '../../test/dispatch/world.ts';
-import { Account } from './account.ts';
 import { LaneQueue } from './lane-queue.ts';
-import { Lane, QueuedDelivery } from './lane.ts';
+import { Account, Lane, QueuedDelivery } from './lane.ts';
 
 test('yields deliveries by due time, then by sequence, and counts their bytes', () => {
   const world = new World();

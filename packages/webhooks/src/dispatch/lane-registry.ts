@@ -1,8 +1,7 @@
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import { type Shard, shardCount } from '../kernel/shard.ts';
-import { Account } from './account.ts';
-import { Lane } from './lane.ts';
+import { Account, Lane } from './lane.ts';
 
 /** The lanes in memory. Idle lanes stay for their history, and are evicted when there are too many lanes. */
 export class LaneRegistry {

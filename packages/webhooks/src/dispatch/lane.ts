@@ -1,14 +1,14 @@
 import type { HeapNode } from '../kernel/heap.ts';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { AccountId, DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import type { Account } from './account.ts';
+import { type Shard, shardOf } from '../kernel/shard.ts';
 import { LaneCall } from './lane-calls.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { LaneReceiver } from './lane-receiver.ts';
 import { LaneSource } from './lane-source.ts';
 import type { LaneState } from './lane-state.ts';
 import { type LaneTarget, TargetCache } from './lane-target.ts';
-import { SlotLane } from './slots.ts';
+import { SlotAccount, SlotLane } from './slots.ts';
 
 /** The maximum number of deliveries in flight or unsettled per lane. Bounds the list of ids that a refill excludes. */
 const unfinishedMax = 64;
@@ -17,6 +17,22 @@ const unfinishedMax = 64;
  * A lane stops after storage refused this many of its results, because the receiver may get each of these deliveries again.
  */
 const setAsideMax = 16;
+
+/** An account with lanes in the memory of this process. */
+export class Account extends SlotAccount {
+  readonly id: AccountId;
+  readonly shard: Shard;
+  /** How many lanes of this account are in memory. */
+  lanes = 0;
+  /** How many deliveries wait in the queues of its lanes. Written by `Memory` only. */
+  queued = 0;
+
+  constructor(id: AccountId) {
+    super();
+    this.id = id;
+    this.shard = shardOf(id);
+  }
+}
 
 /** The node of a lane in the heap of wake-ups. The heaps of `Slots` contain the lane itself. */
 export interface WakeNode extends HeapNode {
@@ -58,7 +74,7 @@ export class Lane extends SlotLane {
   #blockedUntilMs = -Infinity;
   #setAside = 0;
 
-  /** Deliveries whose result is not recorded yet. Written by the settler. */
+  /** Deliveries whose result is not recorded yet. Written by `ResultRecorder`. */
   unsettled = 0;
   /** The sequence of calls that records the results of the lane. Does not change while any are unsettled. */
   settleSequence = 0;

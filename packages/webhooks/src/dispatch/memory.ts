@@ -1,5 +1,4 @@
-import type { Account } from './account.ts';
-import type { Lane, QueuedDelivery } from './lane.ts';
+import type { Account, Lane, QueuedDelivery } from './lane.ts';
 import type { RefillOptions } from './storage.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { accountId, subscriptionId } from '../../test/dispatch/ids.ts';
 import { VirtualClock } from '../../test/dispatch/virtual-clock.ts';
-import { Account } from './account.ts';
-import { Lane } from './lane.ts';
+import { Account, Lane } from './lane.ts';
 import { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
 import { SteadyClock } from './steady-clock.ts';

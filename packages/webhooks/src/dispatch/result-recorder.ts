@@ -1,22 +1,32 @@
 import type { DeliveryId } from '../kernel/ids.ts';
+import type { UnsettledResult } from './attempts.ts';
+import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
 import type { OnDispatchEvent } from './events.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
 import { shiftLaneState } from './lane-state.ts';
-import { QueuedDelivery } from './lane.ts';
+import { type Lane, QueuedDelivery } from './lane.ts';
 import type { Memory } from './memory.ts';
-import { Settler } from './settler.ts';
+import { StallWatch } from './stall-watch.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, SettleResult } from './storage.ts';
-import type { UnsettledResult } from './unsettled-result.ts';
+
+const collectMs = 3;
+// Small, so that applying the results of one call does not delay other work of the process.
+const batchMax = 256;
 
 /** How long a lane waits before it is read again after a stale result. */
 const staleBlockedMs = 1_000;
 
+/** If storage refuses results of this many lanes and records none in between, the fault is not in single results. */
+const refusedLanesMax = 4;
+
 export interface ResultRecorderOptions {
   storage: Pick<DispatchStorage, 'settle'>;
   clock: SteadyClock;
+  /** The maximum number of calls in flight. */
   concurrency: number;
+  /** Settling has stalled when results wait for this long and none was recorded or found locked. */
   leaseMs: number;
   memory: Memory;
   scheduler: LaneScheduler;
@@ -27,46 +37,68 @@ export interface ResultRecorderOptions {
   afterConcluded: () => void;
 }
 
-/** Records results, then updates the lanes and queues in memory. */
+type SettleCalls = BatchedCalls<UnsettledResult, ReadonlyMap<DeliveryId, SettleResult>>;
+
+/**
+ * Records results, then updates the lanes and queues in memory. Makes few concurrent sequences of batched calls. All
+ * unsettled results of a lane use the same sequence, so that the states of the lane are recorded in order and no two calls
+ * change the same subscription. A slow call, for example on a locked row, delays only the lanes of its sequence.
+ */
 export class ResultRecorder {
   readonly #options: ResultRecorderOptions;
-  readonly #settler: Settler;
+  readonly #sequences: readonly SettleCalls[];
+  readonly #watch: StallWatch;
+  #lastChosen = 0;
+  #size = 0;
+  #locked = 0;
+  /** Lanes with refused results since the last recorded one. */
+  readonly #refusedLanes = new Set<Lane>();
 
   constructor(options: ResultRecorderOptions) {
     this.#options = options;
     const { storage, clock, concurrency, leaseMs, onEvent } = options;
-    this.#settler = new Settler({
-      storage,
-      clock,
-      concurrency,
-      leaseMs,
-      onSettled: (batch, results) => this.#settled(batch, results),
-      onRefused: (result, error) => this.#refused(result, error),
-      onLocked: ({ queued }, error) => this.#lockFound(queued, error),
-      onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
-      onStalled: () => onEvent({ kind: 'settling-stalled', alarm: true, unsettled: this.#settler.size }),
-      onResumed: () => onEvent({ kind: 'settling-resumed' }),
-    });
+    this.#watch = new StallWatch(clock, leaseMs, () =>
+      onEvent({ kind: 'settling-stalled', alarm: true, unsettled: this.#size }),
+    );
+    const createCalls = (): SettleCalls =>
+      new BatchedCalls({
+        clock,
+        collectMs,
+        itemsMax: batchMax,
+        call: (batch) => {
+          attachLaneStates(batch, clock.offsetMs);
+          return storage.settle(batch);
+        },
+        onDone: (batch, results) => this.#settled(batch, results),
+        onRefused: (result, error) => this.#refused(result, error),
+        onLocked: (result, error) => this.#lockFound(result, error),
+        onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
+      });
+    this.#sequences = Array.from({ length: concurrency }, createCalls);
   }
 
   /** Results that are not recorded yet. */
   get size(): number {
-    return this.#settler.size;
+    return this.#size;
   }
 
   /** Results that are not recorded yet, without those whose row another transaction has locked. */
   get unlockedSize(): number {
-    return this.#settler.unlockedSize;
+    return this.#size - this.#locked;
   }
 
   /** No result was recorded for a whole lease. */
   get isStalled(): boolean {
-    return this.#settler.isStalled;
+    return this.#watch.isStalled;
   }
 
   add(result: UnsettledResult): void {
     const { lane } = result.queued;
-    this.#settler.add(result);
+    if (lane.unsettled === 0) lane.settleSequence = this.#freeSequence();
+    lane.unsettled += 1;
+    this.#size += 1;
+    this.#watch.workAdded();
+    this.#sequences[lane.settleSequence]?.add(result);
     if (result.pause === null || !lane.isSending) return;
     this.#options.scheduler.pause(lane);
     this.#options.onEvent({ kind: 'lane-paused', lane: lane.id, reason: result.pause });
@@ -89,22 +121,33 @@ export class ResultRecorder {
     });
   }
 
+  /** Returns the first sequence without a call in flight, so that batches are large when few results arrive. */
+  #freeSequence(): number {
+    const free = this.#sequences.findIndex((calls) => !calls.isCalling);
+    if (free !== -1) return free;
+    this.#lastChosen = (this.#lastChosen + 1) % this.#sequences.length;
+    return this.#lastChosen;
+  }
+
   #settled(batch: readonly UnsettledResult[], results: ReadonlyMap<DeliveryId, SettleResult>): void {
-    const { clock, onEvent } = this.#options;
+    const { clock, onEvent, afterConcluded } = this.#options;
     const nowMs = clock.nowMs();
+    for (const result of batch) this.#remove(result);
+    this.#refusedLanes.clear();
+    this.#progressed();
     onEvent({ kind: 'settled', count: batch.length });
     for (const result of batch) {
       const { lane, delivery } = result.queued;
+      const isSettled = results.get(delivery.deliveryId) === 'settled';
+      const stored = isSettled ? result.laneState : null;
       lane.known.delete(delivery.deliveryId);
       lane.recovered();
-      const isSettled = results.get(delivery.deliveryId) === 'settled';
-      if (isSettled && result.laneState !== null)
-        lane.receiver.stateStored(shiftLaneState(result.laneState, clock.offsetMs));
+      if (stored !== null) lane.receiver.stateStored(shiftLaneState(stored, clock.offsetMs));
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
       this.#concluded(result, nowMs);
     }
-    this.#options.afterConcluded();
+    afterConcluded();
   }
 
   #retry({ queued: { lane, delivery } }: UnsettledResult, dueAtMs: number): void {
@@ -125,25 +168,49 @@ export class ResultRecorder {
     lane.blocked(nowMs + staleBlockedMs);
   }
 
-  /** The result waits for the lock. Its lane and an isolated run do not: the delivery did not end the process. */
-  #lockFound(queued: QueuedDelivery, error: unknown): void {
+  /**
+   * The result waits for the lock, and nothing waits for the result: storage responds, no other worker could record it
+   * either, and the delivery did not end the process.
+   */
+  #lockFound(result: UnsettledResult, error: unknown): void {
     const { scheduler, clock, onEvent, onConcluded, afterConcluded } = this.#options;
-    const { lane } = queued;
-    onEvent({ kind: 'storage-locked', call: 'settle', lane: lane.id, error });
-    lane.recovered();
+    const { queued } = result;
+    result.isLocked = true;
+    this.#locked += 1;
+    this.#progressed();
+    onEvent({ kind: 'storage-locked', call: 'settle', lane: queued.lane.id, error });
+    queued.lane.recovered();
     onConcluded(queued);
-    scheduler.schedule(lane, clock.nowMs());
+    scheduler.schedule(queued.lane, clock.nowMs());
     afterConcluded();
   }
 
-  /** The delivery stays claimed, so that it is neither read nor sent again. */
+  /**
+   * The delivery stays claimed, so that it is neither read nor sent again. This is no progress: if storage refuses every
+   * result, another worker must take over.
+   */
   #refused(result: UnsettledResult, error: unknown): void {
     const { onEvent, clock, afterConcluded } = this.#options;
     const { lane, delivery } = result.queued;
+    this.#remove(result);
+    this.#refusedLanes.add(lane);
+    if (this.unlockedSize === 0 && this.#refusedLanes.size < refusedLanesMax) this.#watch.stop();
     onEvent({ kind: 'settlement-refused', alarm: true, delivery, error });
     if (lane.resultRefused()) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
     this.#concluded(result, clock.nowMs());
     afterConcluded();
+  }
+
+  #remove({ queued: { lane }, isLocked }: UnsettledResult): void {
+    this.#size -= 1;
+    lane.unsettled -= 1;
+    if (isLocked) this.#locked -= 1;
+  }
+
+  #progressed(): void {
+    const wasStalled = this.isStalled;
+    this.#watch.workCompleted(this.unlockedSize > 0);
+    if (wasStalled) this.#options.onEvent({ kind: 'settling-resumed' });
   }
 
   #concluded({ queued, pause }: UnsettledResult, nowMs: number): void {
@@ -154,5 +221,25 @@ export class ResultRecorder {
     if (pause !== null && lane.phase === 'pausing') scheduler.open(lane, nowMs);
     scheduler.schedule(lane, nowMs);
     scheduler.evictIfDone(lane);
+  }
+}
+
+/**
+ * Attaches the state of each lane that storage does not have to the last result of the lane: one statement cannot update
+ * a row twice. A locked result contains no state, because it is recorded at the same time as later ones.
+ */
+function attachLaneStates(batch: readonly UnsettledResult[], offsetMs: number): void {
+  let attached: Set<Lane> | null = null;
+  for (let index = batch.length - 1; index >= 0; index -= 1) {
+    const result = batch[index];
+    if (result === undefined) continue;
+    const { lane } = result.queued;
+    result.laneState = null;
+    // Storage ignores the state of another URL.
+    if (!lane.mustStoreState || result.isLocked || result.urlNumber !== lane.target.current?.urlNumber) continue;
+    attached ??= new Set();
+    if (attached.has(lane)) continue;
+    attached.add(lane);
+    result.laneState = shiftLaneState(lane.receiver.state, -offsetMs);
   }
 }

@@ -2,14 +2,14 @@ import { type Store, StoreUnavailableError } from '@deedwire/store';
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { failpoint } from '../kernel/failpoint.ts';
+import { compareIds } from '../kernel/id-order.ts';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
-import { compareDeliveries } from './delivery-order.ts';
 import type { LaneTarget } from './lane-target.ts';
 import { selectTargets } from './sql/lanes.ts';
 import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
 import { countClaims, refillLane } from './sql/pending-deliveries.ts';
 import { pauseSubscriptions, settle, type SettledPositions } from './sql/results.ts';
-import type { DispatchStorage, Settlement, SettleResult } from './storage.ts';
+import type { DeliveryKey, DispatchStorage, Settlement, SettleResult } from './storage.ts';
 
 /** Events of storage for logs and metrics. */
 export type DispatchStorageEvent =
@@ -128,4 +128,9 @@ function toResults(
     late.push({ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt });
   }
   return { results, late };
+}
+
+/** The order in which every statement locks pending deliveries: their primary key. */
+function compareDeliveries(a: DeliveryKey, b: DeliveryKey): number {
+  return compareIds(a.subscriptionId, b.subscriptionId) || compareIds(a.deliveryId, b.deliveryId);
 }
