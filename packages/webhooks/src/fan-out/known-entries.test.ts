@@ -102,6 +102,28 @@ test('a read that began before entries were dropped does not mark them as read',
   expect(account.unreadFrom).toBe(1);
 });
 
+test('a read that began before an entry was unblocked does not mark the entry as read', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 1_000);
+  const account = accountOf(known, busy);
+  while (account.waiting.size > 0) finishFirst(known, account);
+  const [read] = known.unreadByShard().get(0)?.accounts ?? [];
+  known.readStarted();
+  expect(known.addUnblocked(row(2_000, busy))).toBeNull();
+  expect(read !== undefined && known.wasRead(read, null)).toBe(false);
+  expect(account.unreadFrom).toBeLessThan(1_000);
+});
+
+test('an entry that was blocked and unblocked during a read is added', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 1);
+  known.readStarted();
+  finishFirst(known, accountOf(known, busy));
+  expect(known.addUnblocked(row(1, busy))?.id).toBe(busy);
+  expect(known.addUnblocked(row(1, busy))).toBeNull();
+  expect(known.size).toBe(1);
+});
+
 test('a change is added although earlier entries of the account are unread', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 1_000);

@@ -115,10 +115,12 @@ export class KnownEntries {
     return account;
   }
 
-  /** Adds a row that was unblocked. A read in progress can have seen it before it was blocked. */
+  /** Adds a row that was unblocked, as `add`. A read in progress may have seen it before it was blocked, or may not see it. */
   addUnblocked(row: QueueRow): QueuedAccount | null {
     this.#finishedDuringRead?.delete(row.position);
-    return this.add(row, true);
+    const account = this.add(row, true);
+    if (!this.#positions.has(row.position)) this.#leaveUnread(this.#findOrAdd(row.accountId), row.position);
+    return account;
   }
 
   /** Whether entries of the account that are unblocked fit into memory. */
