@@ -12,7 +12,7 @@ import { createRetention } from './retention/retention.ts';
 import { createSequenceCheck } from './sequence-problems.ts';
 import { BacklogRemover } from './subscriptions/backlog-remover.ts';
 import { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
-import type { EventTypePin } from './subscriptions/subscription-row.ts';
+import type { EventTypePin } from './subscriptions/subscriptions.ts';
 import { workersChanged } from './workers/workers-changed.ts';
 import { Workers } from './workers/workers.ts';
 

@@ -8,5 +8,5 @@ export { armFailpoint } from './kernel/failpoint.ts';
 export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
 export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './kernel/ids.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
-export { type EventTypePin } from './subscriptions/subscription-row.ts';
+export type { EventTypePin } from './subscriptions/subscriptions.ts';
 export { type WorkerId } from './fence/worker-id.ts';

@@ -5,7 +5,7 @@ import { Backoff } from './kernel/backoff.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { SubscriptionId } from './kernel/ids.ts';
 import type { Shard } from './kernel/shard.ts';
-import type { AcquiredShard } from './workers/sql/acquire-shards.ts';
+import type { AcquiredShard } from './workers/sql/shard-rows.ts';
 
 export interface OpenShardsOptions {
   store: Pick<Store, 'query'>;

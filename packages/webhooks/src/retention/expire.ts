@@ -3,11 +3,15 @@ import { LockTimeoutError, type Store } from '@deedwire/store';
 import { type Day, startOf } from './days.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { isDue, parsePartition, type RetentionBounds, retentionBounds } from './partitions.ts';
-import { advanceExpiredBefore } from './sql/advance-expired-before.ts';
-import { deleteExpiredQueueEntries, type QueueKey } from './sql/delete-expired-queue-entries.ts';
-import { deleteOldFailures } from './sql/delete-old-failures.ts';
-import { dropDuePartition, selectDuePartitions } from './sql/due-partitions.ts';
-import { expirePendingDeliveries, type PendingKey } from './sql/expire-pending-deliveries.ts';
+import {
+  advanceExpiredBefore,
+  deleteExpiredQueueEntries,
+  deleteOldFailures,
+  expirePendingDeliveries,
+  type PendingKey,
+  type QueueKey,
+} from './sql/expired-rows.ts';
+import { dropDuePartition, selectDuePartitions } from './sql/partitions.ts';
 import { walk } from './walk.ts';
 
 export interface ExpireOptions {

@@ -3,8 +3,7 @@ import { selectTime } from '@deedwire/store/time';
 import { dayOf } from './days.ts';
 import type { OnRetentionEvent } from './events.ts';
 import { daysAhead } from './partitions.ts';
-import { createPartitions } from './sql/create-partitions.ts';
-import { selectPartitions } from './sql/select-partitions.ts';
+import { createPartitions, selectPartitions } from './sql/partitions.ts';
 
 const wantedDaysAhead = 60;
 const alarmDaysAhead = 14;

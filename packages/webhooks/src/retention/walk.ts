@@ -1,4 +1,4 @@
-import type { Batch } from './sql/batch.ts';
+import type { Batch } from './sql/expired-rows.ts';
 
 /** Runs a batch statement over a whole table. Adds up the changed and the skipped rows. */
 export async function walk<Key>(

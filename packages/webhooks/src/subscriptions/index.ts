@@ -1,18 +1,20 @@
-export { countHandshake } from './count-handshake.ts';
-export { countSubscriptions } from './count-subscriptions.ts';
-export { deleteEventTypePins } from './delete-event-type-pins.ts';
-export { deleteOldHandshakeCounts } from './delete-old-handshake-counts.ts';
-export { insertEventTypePins } from './insert-event-type-pins.ts';
-export { insertSubscription } from './insert-subscription.ts';
-export { lockSubscription, type LockedSubscription } from './lock-subscription.ts';
-export { lockSubscriptionsOfAccount } from './lock-subscriptions-of-account.ts';
-export { markSubscriptionDeleted } from './mark-subscription-deleted.ts';
-export { replaceSubscriptionSecrets } from './replace-subscription-secrets.ts';
-export { reserveSubscriptionId } from './reserve-subscription-id.ts';
-export { resumeSubscription } from './resume-subscription.ts';
-export { selectSubscriptionSecrets } from './select-subscription-secrets.ts';
-export { selectSubscription } from './select-subscription.ts';
-export { selectSubscriptions } from './select-subscriptions.ts';
-export { subscriptionExists } from './subscription-exists.ts';
-export { type EventTypePin, type PausedReason, type SubscriptionRow } from './subscription-row.ts';
-export { updateSubscriptionUrl } from './update-subscription-url.ts';
+export { countHandshake, deleteOldHandshakeCounts } from './handshake-counts.ts';
+export {
+  countSubscriptions,
+  type EventTypePin,
+  insertSubscription,
+  type LockedSubscription,
+  lockSubscription,
+  lockSubscriptionsOfAccount,
+  markSubscriptionDeleted,
+  type PausedReason,
+  reserveSubscriptionId,
+  resumeSubscription,
+  selectSubscription,
+  selectSubscriptions,
+  subscriptionExists,
+  type SubscriptionRow,
+  updateSubscriptionUrl,
+} from './subscriptions.ts';
+export { deleteEventTypePins, insertEventTypePins } from './event-type-pins.ts';
+export { replaceSubscriptionSecrets, selectSubscriptionSecrets } from './secrets.ts';

@@ -3,7 +3,7 @@ import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import { shardOf } from '../kernel/shard.ts';
-import type { EventTypePin } from './subscription-row.ts';
+import type { EventTypePin } from './subscriptions.ts';
 
 export interface PausedSubscription {
   id: SubscriptionId;

@@ -1,7 +1,7 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Database } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-import type { PausedReason } from './subscription-row.ts';
+import type { PausedReason } from './subscriptions.ts';
 
 /** The part of an account's subscriptions that fan-out needs. */
 export interface AccountPins {

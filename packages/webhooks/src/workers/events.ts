@@ -1,6 +1,6 @@
 import type { WorkerId } from '../fence/worker-id.ts';
 import type { Shard } from '../kernel/shard.ts';
-import type { AcquiredShard } from './sql/acquire-shards.ts';
+import type { AcquiredShard } from './sql/shard-rows.ts';
 
 /** Events of the membership for logs and metrics. */
 export type WorkersEvent =

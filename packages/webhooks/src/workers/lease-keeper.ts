@@ -1,7 +1,7 @@
 import type { Store } from '@deedwire/store';
 import type { WorkerId } from '../fence/worker-id.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { renewLease } from './sql/renew-lease.ts';
+import { renewLease } from './sql/worker-rows.ts';
 
 export interface LeaseKeeperOptions {
   store: Store;

@@ -4,13 +4,14 @@ import type { WorkerId } from '../fence/worker-id.ts';
 import type { Shard } from '../kernel/shard.ts';
 import type { OnWorkersEvent } from './events.ts';
 import { planShards } from './plan-shards.ts';
-import { type AcquiredShard, acquireShards } from './sql/acquire-shards.ts';
-import { declareDead } from './sql/declare-dead.ts';
-import { freeShardsOfDead } from './sql/free-shards-of-dead.ts';
-import { markLeaving } from './sql/mark-leaving.ts';
-import { type InFlightDelivery, releaseShards } from './sql/release-shards.ts';
-import { type Membership, selectMembership } from './sql/select-membership.ts';
-import { shortenLeases } from './sql/shorten-leases.ts';
+import {
+  type AcquiredShard,
+  acquireShards,
+  freeShardsOfDead,
+  type InFlightDelivery,
+  releaseShards,
+} from './sql/shard-rows.ts';
+import { declareDead, markLeaving, type Membership, selectMembership, shortenLeases } from './sql/worker-rows.ts';
 
 export interface ShardSharingOptions {
   store: Store;

@@ -6,9 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Shard } from '../kernel/shard.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { ShardSharing, type ShardSharingOptions } from './shard-sharing.ts';
-import { deleteDeadWorkers } from './sql/delete-dead-workers.ts';
-import { deleteWorker } from './sql/delete-worker.ts';
-import { insertWorker } from './sql/insert-worker.ts';
+import { deleteDeadWorkers, deleteWorker, insertWorker } from './sql/worker-rows.ts';
 
 export interface WorkersOptions extends ShardSharingOptions {
   /**

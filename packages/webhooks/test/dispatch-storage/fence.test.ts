@@ -6,9 +6,8 @@ import { pauseSubscriptions } from '../../src/dispatch/sql/results.ts';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
-import { acquireShards } from '../../src/workers/sql/acquire-shards.ts';
-import { releaseShards } from '../../src/workers/sql/release-shards.ts';
-import { renewLease } from '../../src/workers/sql/renew-lease.ts';
+import { acquireShards, releaseShards } from '../../src/workers/sql/shard-rows.ts';
+import { renewLease } from '../../src/workers/sql/worker-rows.ts';
 import { createWorkerStore, failure, finalFailure, StorageWorld, success } from './support.ts';
 
 let world: StorageWorld;

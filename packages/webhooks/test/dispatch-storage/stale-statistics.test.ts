@@ -11,10 +11,8 @@ import type { PickedEntry } from '../../src/fan-out/round-plan.ts';
 import { writeRound } from '../../src/fan-out/write-round.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
-import { batchRows } from '../../src/retention/sql/batch.ts';
-import { deleteExpiredQueueEntries } from '../../src/retention/sql/delete-expired-queue-entries.ts';
-import { expirePendingDeliveries } from '../../src/retention/sql/expire-pending-deliveries.ts';
-import { releaseShards } from '../../src/workers/sql/release-shards.ts';
+import { batchRows, deleteExpiredQueueEntries, expirePendingDeliveries } from '../../src/retention/sql/expired-rows.ts';
+import { releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import { explain } from './explain.ts';
 import { failure, StorageWorld, success } from './support.ts';
 

@@ -8,9 +8,11 @@ import { createDispatchStorage, type DispatchStorageEvent } from '../../src/disp
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
-import { markSubscriptionDeleted } from '../../src/subscriptions/mark-subscription-deleted.ts';
-import { resumeSubscription } from '../../src/subscriptions/resume-subscription.ts';
-import { updateSubscriptionUrl } from '../../src/subscriptions/update-subscription-url.ts';
+import {
+  markSubscriptionDeleted,
+  resumeSubscription,
+  updateSubscriptionUrl,
+} from '../../src/subscriptions/subscriptions.ts';
 import {
   createMigratedDatabase,
   seedAccount,

@@ -5,7 +5,7 @@ import { applySubscriptionChange } from '../../src/apply-subscription-change.ts'
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
-import { markSubscriptionDeleted } from '../../src/subscriptions/mark-subscription-deleted.ts';
+import { markSubscriptionDeleted } from '../../src/subscriptions/subscriptions.ts';
 import { closeAfterTest, FanOutWorld } from '../fan-out/fan-out-world.ts';
 import { seedAccount, seedEvents, type SeededAccount, seedSubscription } from '../support/seed.ts';
 

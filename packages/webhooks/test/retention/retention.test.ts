@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RetentionEvent } from '../../src/retention/events.ts';
 import { keepPartitions, readDaysAhead } from '../../src/retention/keep-partitions.ts';
 import { createRetention, type Retention, type RetentionOptions } from '../../src/retention/retention.ts';
-import { createPartitions } from '../../src/retention/sql/create-partitions.ts';
+import { createPartitions } from '../../src/retention/sql/partitions.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Connection } from '@deedwire/testing';
-import type { InFlightDelivery } from '../../src/workers/sql/release-shards.ts';
+import type { InFlightDelivery } from '../../src/workers/sql/shard-rows.ts';
 
 /** The key of a row of `seedPending`. */
 export function pendingKey(deliveryNumber: number): InFlightDelivery {

@@ -5,10 +5,8 @@ import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import { insertEvent } from '../../src/outbox/insert-event.ts';
-import { insertEventTypePins } from '../../src/subscriptions/insert-event-type-pins.ts';
-import { insertSubscription } from '../../src/subscriptions/insert-subscription.ts';
-import { reserveSubscriptionId } from '../../src/subscriptions/reserve-subscription-id.ts';
-import type { EventTypePin } from '../../src/subscriptions/subscription-row.ts';
+import { insertEventTypePins } from '../../src/subscriptions/event-type-pins.ts';
+import { type EventTypePin, insertSubscription, reserveSubscriptionId } from '../../src/subscriptions/subscriptions.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {

@@ -6,8 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import type { Shard } from '../../src/kernel/shard.ts';
 import type { WorkersEvent } from '../../src/workers/events.ts';
-import type { AcquiredShard } from '../../src/workers/sql/acquire-shards.ts';
-import type { InFlightDelivery } from '../../src/workers/sql/release-shards.ts';
+import type { AcquiredShard, InFlightDelivery } from '../../src/workers/sql/shard-rows.ts';
 import { workersChanged } from '../../src/workers/workers-changed.ts';
 import { Workers } from '../../src/workers/workers.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';

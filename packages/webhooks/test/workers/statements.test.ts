@@ -4,17 +4,17 @@ import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
-import { acquireShards } from '../../src/workers/sql/acquire-shards.ts';
-import { declareDead } from '../../src/workers/sql/declare-dead.ts';
-import { deleteDeadWorkers } from '../../src/workers/sql/delete-dead-workers.ts';
-import { deleteWorker } from '../../src/workers/sql/delete-worker.ts';
-import { freeShardsOfDead } from '../../src/workers/sql/free-shards-of-dead.ts';
-import { insertWorker } from '../../src/workers/sql/insert-worker.ts';
-import { markLeaving } from '../../src/workers/sql/mark-leaving.ts';
-import { releaseShards } from '../../src/workers/sql/release-shards.ts';
-import { renewLease } from '../../src/workers/sql/renew-lease.ts';
-import { selectMembership } from '../../src/workers/sql/select-membership.ts';
-import { shortenLeases } from '../../src/workers/sql/shorten-leases.ts';
+import { acquireShards, freeShardsOfDead, releaseShards } from '../../src/workers/sql/shard-rows.ts';
+import {
+  declareDead,
+  deleteDeadWorkers,
+  deleteWorker,
+  insertWorker,
+  markLeaving,
+  renewLease,
+  selectMembership,
+  shortenLeases,
+} from '../../src/workers/sql/worker-rows.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 

@@ -1,10 +1,55 @@
-import type { Transaction } from '@deedwire/store';
+import type { Database, Transaction } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import { workersChanged } from '../workers-changed.ts';
+
+export interface AcquiredShard {
+  readonly shard: Shard;
+  /**
+   * The last owner died, and recovery is unfinished: claims are counted before entries are rendered and deliveries are
+   * sent.
+   */
+  readonly isRecovering: boolean;
+}
+
+/**
+ * Acquires free shards. Skips a shard that another worker is acquiring.
+ *
+ * @throws {FencedOutError}
+ */
+export async function acquireShards(database: Database, workerId: WorkerId, limit: number): Promise<AcquiredShard[]> {
+  const statement = {
+    name: 'acquire-shards',
+    // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
+    text: `
+      with worker as (select id from webhook_worker where id = $1 and alive for key share),
+      free as (
+        select s.shard, s.recovering
+        from worker, webhook_shard s
+        where s.worker_id is null
+        order by s.shard
+        limit $2
+        for update of s skip locked
+      ),
+      acquired as (
+        update webhook_shard s set worker_id = worker.id, recovering = false
+        from worker, free
+        where s.shard = free.shard
+        returning s.shard, free.recovering
+      )
+      select
+        exists (select from worker) as "isAlive",
+        coalesce(
+          (select json_agg(json_build_object('shard', shard, 'isRecovering', recovering) order by shard) from acquired),
+          '[]'
+        ) as shards`,
+  };
+  const rows = await database.query<{ isAlive: boolean; shards: AcquiredShard[] }>(statement, [workerId, limit]);
+  return rowOfLiveWorker(rows, workerId).shards;
+}
 
 export interface InFlightDelivery {
   readonly subscriptionId: SubscriptionId;
@@ -72,4 +117,29 @@ export async function releaseShards(
   ];
   rowOfLiveWorker(await transaction.query<{ isAlive: boolean }>(statement, values), workerId);
   transaction.notifyAfterCommit(workersChanged);
+}
+
+/**
+ * Frees the shards of dead workers. Locks the row of each worker, and so waits for its last statements, which locked the
+ * row while the worker was alive. So a worker that reads a free shard sees everything that the old owner wrote.
+ */
+export async function freeShardsOfDead(transaction: Transaction): Promise<Shard[]> {
+  const statement = {
+    name: 'free-shards-of-dead',
+    // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
+    text: `
+      with dead as (
+        select id from webhook_worker
+        where not alive and id in (select worker_id from webhook_shard)
+        order by id
+        for update
+      )
+      update webhook_shard s set worker_id = null, recovering = true
+      from dead
+      where s.worker_id = dead.id
+      returning s.shard`,
+  };
+  const rows = await transaction.query<{ shard: Shard }>(statement, []);
+  if (rows.length > 0) transaction.notifyAfterCommit(workersChanged);
+  return rows.map(({ shard }) => shard);
 }

@@ -1,5 +1,30 @@
-import type { Transaction } from '@deedwire/store';
+import type { Database, Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../kernel/ids.ts';
+
+export interface SubscriptionSecretRow {
+  id: SubscriptionId;
+  /** Empty once the subscription is deleted. */
+  secretCiphertext: Buffer;
+}
+
+/** A page of all subscriptions of all accounts, by id, also of deleted ones. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionSecrets(
+  database: Database,
+  after: SubscriptionId | null,
+  limit: number,
+): Promise<SubscriptionSecretRow[]> {
+  const statement = {
+    name: 'select-subscription-secrets',
+    text: `
+      select id, secret_ciphertext as "secretCiphertext"
+      from webhook_subscription
+      where id > $1
+      order by id
+      limit $2`,
+    planning: 'in-index-order' as const,
+  };
+  return database.query<SubscriptionSecretRow>(statement, [after ?? 0, limit]);
+}
 
 /**
  * Replaces ciphertexts that are still the ones that were read. Passes over rows that others have locked, so it never waits

@@ -1,7 +1,7 @@
 import type { InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../kernel/ids.ts';
-import type { EventTypePin } from './subscription-row.ts';
+import type { EventTypePin } from './subscriptions.ts';
 
 export async function insertEventTypePins(
   transaction: Transaction,
@@ -21,4 +21,13 @@ export async function insertEventTypePins(
     pins.map(({ type }) => type),
     pins.map(({ version }) => version),
   ]);
+}
+
+/** Served by webhook_subscription_event_type_pkey. */
+export async function deleteEventTypePins(transaction: Transaction, id: SubscriptionId): Promise<void> {
+  const statement = {
+    name: 'delete-event-type-pins',
+    text: 'delete from webhook_subscription_event_type where subscription_id = $1',
+  };
+  await transaction.query(statement, [id]);
 }

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { onlyRow, type Database } from '@deedwire/store';
+import { type Database, onlyRow } from '@deedwire/store';
 
 /**
  * Counts a handshake of an account in the current minute.
@@ -20,4 +20,13 @@ export async function countHandshake(
       returning handshakes`,
   };
   return onlyRow(await database.query<{ handshakes: number }>(statement, [accountId, interfaceName])).handshakes;
+}
+
+/** Deletes the counts of previous minutes. Served by webhook_handshake_count_pkey. */
+export async function deleteOldHandshakeCounts(database: Database, accountId: AccountId): Promise<void> {
+  const statement = {
+    name: 'delete-old-handshake-counts',
+    text: `delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`,
+  };
+  await database.query(statement, [accountId]);
 }

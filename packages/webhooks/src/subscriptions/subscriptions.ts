@@ -1,0 +1,211 @@
+import type { AccountId, InterfaceName } from '@deedwire/domain';
+import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
+import type { SubscriptionId } from '../kernel/ids.ts';
+import { appendSubscriptionChange } from '../outbox/append-subscription-change.ts';
+
+export type PausedReason = 'OWNER' | 'GONE' | 'FAILING' | 'VERSION_RETIRED';
+
+/** An event type and the payload version that a subscription pins. */
+export interface EventTypePin {
+  type: string;
+  version: string;
+}
+
+export interface SubscriptionRow {
+  id: SubscriptionId;
+  callbackUrl: string;
+  secretCiphertext: Buffer;
+  /** Null while the subscription is active. So is `pausedAt`. */
+  pausedReason: PausedReason | null;
+  pausedAt: Date | null;
+  createdAt: Date;
+  /** Ordered by type. */
+  eventTypes: EventTypePin[];
+}
+
+/** The columns of `SubscriptionRow`, from `webhook_subscription s`. */
+const subscriptionColumns = `
+  s.id, s.callback_url as "callbackUrl", s.secret_ciphertext as "secretCiphertext", s.paused_reason as "pausedReason",
+  s.paused_at as "pausedAt", s.created_at as "createdAt",
+  (
+    select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
+    from webhook_subscription_event_type t
+    where t.subscription_id = s.id
+  ) as "eventTypes"`;
+
+/** Returns null if the account has no such subscription, or has deleted it. Served by webhook_subscription_pkey. */
+export async function selectSubscription(
+  database: Database,
+  accountId: AccountId,
+  id: SubscriptionId,
+): Promise<SubscriptionRow | null> {
+  const statement = {
+    name: 'select-subscription',
+    text: `
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.id = $2 and s.account_id = $1 and s.deleted_at is null`,
+  };
+  return firstRow(await database.query<SubscriptionRow>(statement, [accountId, id]));
+}
+
+/** Newest first. Served by webhook_subscription_by_account. */
+export async function selectSubscriptions(
+  database: Database,
+  accountId: AccountId,
+  page: PageQuery<'WebhookSubscription'>,
+): Promise<SubscriptionRow[]> {
+  const statement = {
+    name: 'select-subscriptions',
+    text: `
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
+      limit $3`,
+  };
+  return database.query<SubscriptionRow>(statement, [accountId, page.afterId, page.limit]);
+}
+
+/** Looks in all accounts, for operators. False for a deleted subscription. Served by webhook_subscription_pkey. */
+export async function subscriptionExists(database: Database, id: SubscriptionId): Promise<boolean> {
+  const statement = {
+    name: 'subscription-exists',
+    text: 'select id from webhook_subscription where id = $1 and deleted_at is null',
+  };
+  return (await database.query(statement, [id])).length === 1;
+}
+
+/** Does not count deleted subscriptions. Served by webhook_subscription_by_account. */
+export async function countSubscriptions(database: Database, accountId: AccountId): Promise<number> {
+  const statement = {
+    name: 'count-subscriptions',
+    text: 'select count(*)::int as count from webhook_subscription where account_id = $1 and deleted_at is null',
+  };
+  return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
+}
+
+export interface LockedSubscription {
+  id: SubscriptionId;
+  callbackUrl: string;
+  pausedReason: PausedReason | null;
+}
+
+/**
+ * Locks a subscription until the transaction ends. Returns null if the account has no such subscription, or has deleted it.
+ * Served by webhook_subscription_pkey.
+ *
+ * A worker that pauses the subscription waits for the lock: do not call a receiver while you hold it.
+ */
+export async function lockSubscription(
+  transaction: Transaction,
+  accountId: AccountId,
+  id: SubscriptionId,
+): Promise<LockedSubscription | null> {
+  const statement = {
+    name: 'lock-subscription',
+    text: `
+      select id, callback_url as "callbackUrl", paused_reason as "pausedReason"
+      from webhook_subscription
+      where id = $2 and account_id = $1 and deleted_at is null
+      for no key update`,
+  };
+  return firstRow(await transaction.query<LockedSubscription>(statement, [accountId, id]));
+}
+
+/**
+ * Serializes the creation of subscriptions of an account until the transaction ends, so that their limit holds. Uses an
+ * advisory lock, because an API may not lock rows of accounts.
+ */
+export async function lockSubscriptionsOfAccount(transaction: Transaction, accountId: AccountId): Promise<void> {
+  const statement = {
+    name: 'lock-subscriptions-of-account',
+    text: `select pg_advisory_xact_lock(hashtextextended('webhook-subscriptions:' || $1::text, 0))`,
+  };
+  await transaction.query(statement, [accountId]);
+}
+
+/**
+ * Returns the id of the next subscription. The insert needs it, because the secret is encrypted with the id as associated
+ * data.
+ */
+export async function reserveSubscriptionId(database: Database): Promise<SubscriptionId> {
+  const statement = { name: 'reserve-subscription-id', text: 'select new_record_id() as id' };
+  return onlyRow(await database.query<{ id: SubscriptionId }>(statement, [])).id;
+}
+
+/** Inserts a subscription without event types. It receives the events that are appended from now on. */
+export async function insertSubscription(
+  transaction: Transaction,
+  subscription: {
+    id: SubscriptionId;
+    accountId: AccountId;
+    interfaceName: InterfaceName;
+    callbackUrl: string;
+    secretCiphertext: Buffer;
+  },
+): Promise<void> {
+  const statement = {
+    name: 'insert-subscription',
+    text: `
+      with subscription as (
+        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+        values ($1, $2, $3, $4, $5, nextval('webhook_queue_position'))
+        returning id, interface
+      )
+      insert into webhook_subscription_sequence (subscription_id, interface)
+      select id, interface
+      from subscription`,
+  };
+  const { id, accountId, interfaceName, callbackUrl, secretCiphertext } = subscription;
+  await transaction.query(statement, [id, accountId, interfaceName, callbackUrl, secretCiphertext]);
+  await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
+}
+
+/**
+ * Sets the callback URL. A new URL gets a new number, so that the state of the previous receiver no longer applies. Served
+ * by webhook_subscription_pkey.
+ */
+export async function updateSubscriptionUrl(
+  transaction: Transaction,
+  id: SubscriptionId,
+  callbackUrl: string,
+): Promise<void> {
+  const statement = {
+    name: 'update-subscription-url',
+    text: `
+      update webhook_subscription
+      set callback_url = $2, url_number = url_number + 1
+      where id = $1 and callback_url <> $2`,
+  };
+  await transaction.query(statement, [id, callbackUrl]);
+}
+
+/**
+ * Resumes a paused subscription. Its URL gets a new number, so that the receiver starts without earlier failures, and
+ * requests from before the pause cannot pause it again. Served by webhook_subscription_pkey.
+ */
+export async function resumeSubscription(transaction: Transaction, id: SubscriptionId): Promise<void> {
+  const statement = {
+    name: 'resume-subscription',
+    text: `
+      update webhook_subscription
+      set paused_reason = null, paused_at = null, url_number = url_number + 1
+      where id = $1`,
+  };
+  await transaction.query(statement, [id]);
+}
+
+/**
+ * Hides a subscription from every interface and erases its URL and its secret. Its worker deletes the pending deliveries
+ * and the receiver state. Served by webhook_subscription_pkey.
+ */
+export async function markSubscriptionDeleted(transaction: Transaction, id: SubscriptionId): Promise<void> {
+  const statement = {
+    name: 'mark-subscription-deleted',
+    text: `
+      update webhook_subscription
+      set deleted_at = now(), callback_url = '', secret_ciphertext = ''
+      where id = $1`,
+  };
+  await transaction.query(statement, [id]);
+}
