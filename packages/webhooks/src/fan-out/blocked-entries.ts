@@ -38,18 +38,26 @@ export interface BlockedEntriesOptions {
   onEvent: OnFanOutEvent;
 }
 
-type Job =
-  | { readonly kind: 'count' }
-  /** Finds groups that can be fanned out now. `account` is null for all accounts of the shard. */
-  | { readonly kind: 'find'; shard: Shard; account: AccountId | null; after: BlockedGroup | null }
-  | {
-      readonly kind: 'unblock';
-      shard: Shard;
-      account: AccountId;
-      groups: readonly BlockedGroup[];
-      after: QueuePosition;
-      count: number;
-    };
+/** Finds groups that can be fanned out now. */
+interface FindJob {
+  readonly kind: 'find';
+  readonly shard: Shard;
+  /** Null for all accounts of the shard. */
+  readonly account: AccountId | null;
+  readonly after: BlockedGroup | null;
+}
+
+interface UnblockJob {
+  readonly kind: 'unblock';
+  readonly shard: Shard;
+  readonly account: AccountId;
+  readonly groups: readonly BlockedGroup[];
+  readonly after: QueuePosition;
+  /** How many entries were unblocked, for the log. */
+  readonly count: number;
+}
+
+type Job = { readonly kind: 'count' } | FindJob | UnblockJob;
 
 /** How many groups one statement reads. */
 const groupsPerRead = 200;
@@ -191,21 +199,23 @@ export class BlockedEntries {
     }
   }
 
-  async #find(job: Extract<Job, { kind: 'find' }>): Promise<void> {
+  async #find(job: FindJob): Promise<void> {
     const { store, pins, renderer } = this.#options;
     const { shard, account, after } = job;
     const groups = await selectBlockedGroups(store, shard, account, after, groupsPerRead);
     const pinsOf = await pins.get([...new Set(groups.map(({ accountId }) => accountId))]);
     const ready = groups.filter((group) => mayGoOn(group, pinsOf.get(group.accountId), renderer));
     for (const [accountId, ofAccount] of Map.groupBy(ready, (group) => group.accountId)) {
-      this.#put({ kind: 'unblock', shard, account: accountId, groups: ofAccount, after: 0, count: 0 });
+      const found: UnblockJob = { kind: 'unblock', shard, account: accountId, groups: ofAccount, after: 0, count: 0 };
+      const replaced = this.#jobs.get(jobKey(found));
+      this.#put(replaced?.kind === 'unblock' ? { ...found, count: replaced.count } : found);
     }
     const last = groups.at(-1);
     if (last !== undefined && groups.length === groupsPerRead) this.#put({ ...job, after: last });
   }
 
   /** Returns whether entries are left. */
-  async #unblock(job: Extract<Job, { kind: 'unblock' }>): Promise<boolean> {
+  async #unblock(job: UnblockJob): Promise<boolean> {
     const { store, workerId, limits, hasRoom, onUnblocked, onEvent } = this.#options;
     const { shard, account, groups } = job;
     if (!hasRoom(account)) {

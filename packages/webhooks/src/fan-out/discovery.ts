@@ -108,12 +108,9 @@ export class Discovery {
   }
 
   wake(shards: readonly Shard[] | null): void {
-    if (shards === null) for (const reader of this.#readers.values()) reader.isWoken = true;
-    else {
-      for (const shard of shards) {
-        const reader = this.#readers.get(shard);
-        if (reader !== undefined) reader.isWoken = true;
-      }
+    for (const shard of shards ?? this.#readers.keys()) {
+      const reader = this.#readers.get(shard);
+      if (reader !== undefined) reader.isWoken = true;
     }
     this.readNext();
   }

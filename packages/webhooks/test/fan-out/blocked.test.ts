@@ -111,6 +111,32 @@ test('entries are read again after an unblocking of unknown outcome', async () =
   expect(calls).toBeGreaterThan(2);
 });
 
+test('a shard is released after the unblocking in progress has ended, and its next owner delivers the entries', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedBlocked(world, 3);
+  const [unblocking, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const store = interceptStore(world.workerStore, {
+    async 'fan-out-unblock'(run) {
+      unblocking.resolve();
+      await release.promise;
+      return run();
+    },
+  });
+  const fanOut = world.start({ store, render: laterRenderer });
+  await unblocking.promise;
+  let isRemoved = false;
+  const removing = fanOut.removeShard(shardOf(account.id)).then(() => (isRemoved = true));
+  await new Promise(setImmediate);
+  expect(isRemoved).toBe(false);
+  release.resolve();
+  await removing;
+  expect(await world.countBlocked()).toBe(0);
+  await fanOut.stop();
+  expect(world.offered).toEqual([]);
+  world.start({ render: laterRenderer });
+  await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(3)), waits);
+});
+
 test('an unknown version waits for its subscription only, and is delivered when it pins a known one', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);
