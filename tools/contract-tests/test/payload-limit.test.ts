@@ -9,5 +9,5 @@ test.each([
   ...partnerVersions.map(({ version }) => `@deedwire/partner-schema/${version}.manifest.json`),
 ])('%s states the largest payload that the worker sends', (path) => {
   const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve(path)), 'utf8'));
-  expect(manifest.limits.webhookPayloadBytes).toBe(maxPayloadBytes);
+  expect(manifest.limits.webhookPayloadBytes).toEqual({ value: maxPayloadBytes, bounds: 'output' });
 });
