@@ -4,6 +4,7 @@ import { terminateBackends } from '@deedwire/embedded-postgres';
 import { startTcpProxy, type StatementFault, type TcpProxy } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { setClockBack } from '../support/faults/database-clock.ts';
 import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
 
@@ -136,21 +137,10 @@ test('delivers every event when no notification arrives', { timeout }, async () 
 });
 
 test('numbers without gaps when the clock of the database is set back', { timeout }, async () => {
-  const { t, observer, received } = system;
+  const { observer, received } = system;
   const load = system.startLoad();
   await received.waitForMore(20);
-  // New sessions see a clock that is 10 s behind, because their search path finds these functions first.
-  await observer.run(`
-    do $$ begin
-      create schema faults;
-      grant usage on schema faults to public;
-      create function faults.clock_timestamp() returns timestamptz volatile language sql
-        as 'select pg_catalog.clock_timestamp() - interval ''10 s''';
-      create function faults.now() returns timestamptz stable language sql
-        as 'select pg_catalog.now() - interval ''10 s''';
-      execute format('alter database %I set search_path = faults, public, pg_catalog', current_database());
-    end $$`);
-  await terminateBackends(t.database.databaseUrl);
+  await setClockBack(system, '10 s');
   await received.waitForMore(100);
   const { delivered } = await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
   expect(delivered).toBeGreaterThan(100);

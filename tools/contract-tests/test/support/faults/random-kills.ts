@@ -3,21 +3,25 @@ import type { FaultSystem } from './fault-system.ts';
 
 export interface KillsOptions {
   kills: number;
-  /** Called after each kill. */
-  onKill?: (kill: number, what: string) => void;
+  /** Called after each kill. The next one waits. */
+  onKill?: (kill: number, what: string) => Promise<void> | void;
 }
 
 // Some deliveries arrive between two kills, so that each one meets a working system.
 const deliveriesBetweenKills = 25;
 const passesMax = 10;
 
-/** Kills workers and APIs, at random and at failpoints. Each is replaced. Returns when the last one has been replaced. */
+/**
+ * Kills workers and APIs, at random and at failpoints. Each is replaced. At every seventh one, a further worker joins instead
+ * and leaves with requests in flight. Returns when the last one has been replaced.
+ */
 export async function killAtRandom(system: FaultSystem, { kills, onKill }: KillsOptions): Promise<void> {
   const { workers, apis, received, interruptions } = system;
   for (let kill = 1; kill <= kills; kill += 1) {
     await received.waitForMore(deliveriesBetweenKills);
-    const what = kill % 5 === 0 ? 'API' : kill % 2 === 0 ? 'failpoint' : 'worker';
-    if (what === 'API') {
+    const what = kill % 7 === 0 ? 'hand-over' : kill % 5 === 0 ? 'API' : kill % 2 === 0 ? 'failpoint' : 'worker';
+    if (what === 'hand-over') await joinAndLeave(system);
+    else if (what === 'API') {
       const api = pick(apis);
       if (api !== undefined) await system.replaceApi(api);
     } else if (what === 'failpoint') {
@@ -31,8 +35,16 @@ export async function killAtRandom(system: FaultSystem, { kills, onKill }: Kills
       });
       workers[workers.indexOf(worker)] = await system.addWorker();
     }
-    onKill?.(kill, what);
+    await onKill?.(kill, what);
   }
+}
+
+async function joinAndLeave(system: FaultSystem): Promise<void> {
+  const worker = await system.addWorker();
+  await system.received.waitForMore(deliveriesBetweenKills);
+  worker.kill('SIGTERM');
+  const { exitCode } = await worker.ended;
+  if (exitCode !== 0) throw new Error(`A worker that was asked to leave ended with ${exitCode}.`);
 }
 
 function pick<Item>(items: readonly Item[]): Item | undefined {

@@ -1,0 +1,31 @@
+import { terminateBackends } from '@deedwire/embedded-postgres';
+import type { FaultSystem } from './fault-system.ts';
+
+/**
+ * Sets the clock of the database back, and ends all sessions, because only new ones see it: their search path finds these
+ * functions first.
+ *
+ * @param interval by how much, for example `10 s`
+ */
+export async function setClockBack({ t, observer }: FaultSystem, interval: string): Promise<void> {
+  await observer.run(`
+    do $$ begin
+      create schema if not exists faults;
+      grant usage on schema faults to public;
+      create or replace function faults.clock_timestamp() returns timestamptz volatile language sql
+        as 'select pg_catalog.clock_timestamp() - interval ''${interval}''';
+      create or replace function faults.now() returns timestamptz stable language sql
+        as 'select pg_catalog.now() - interval ''${interval}''';
+      execute format('alter database %I set search_path = faults, public, pg_catalog', current_database());
+    end $$`);
+  await terminateBackends(t.database.databaseUrl);
+}
+
+/** Sets the clock of the database forward to the real time again, and ends all sessions. */
+export async function resetClock({ t, observer }: FaultSystem): Promise<void> {
+  await observer.run(`
+    do $$ begin
+      execute format('alter database %I reset search_path', current_database());
+    end $$`);
+  await terminateBackends(t.database.databaseUrl);
+}
