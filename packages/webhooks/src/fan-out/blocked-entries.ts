@@ -5,14 +5,6 @@ import { Backoff } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
-import {
-  type BlockedGroup,
-  blockedOnRefusal,
-  countBlocked,
-  selectBlocked,
-  selectBlockedGroups,
-  unblockEntries,
-} from './blocked-queue.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { QueueRow } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';
@@ -20,6 +12,14 @@ import { mayGoOn } from './may-go-on.ts';
 import type { PinsCache } from './pins-cache.ts';
 import type { QueuePosition } from './queue-entry.ts';
 import type { Renderer } from './renderer.ts';
+import {
+  type BlockedGroup,
+  blockedOnRefusal,
+  countBlocked,
+  selectBlocked,
+  selectBlockedGroups,
+  unblockEntries,
+} from './sql/blocked-queue.ts';
 
 export interface BlockedEntriesOptions {
   store: Store;

@@ -7,8 +7,8 @@ import type { KnownEntries, QueueRow, UnreadAccount } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';
 import type { QueuePosition } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';
-import { readQueue, type QueueRows } from './read-queue.ts';
 import { type ReadSnapshot, ShardWatermark } from './shard-watermark.ts';
+import { readQueue, type QueueRows } from './sql/queue.ts';
 
 export interface DiscoveryOptions {
   database: Database;

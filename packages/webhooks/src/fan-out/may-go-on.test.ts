@@ -1,8 +1,8 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
-import { blockedOnRefusal } from './blocked-queue.ts';
 import { mayGoOn } from './may-go-on.ts';
+import { blockedOnRefusal } from './sql/blocked-queue.ts';
 
 const id = toRecordId<'WebhookSubscription'>('1');
 const renderer = {

@@ -1,6 +1,9 @@
+import type { AccountId } from '../kernel/ids.ts';
 import type { AccountPins } from '../subscriptions/read-pins.ts';
-import { type BlockedGroup, blockedOnRefusal } from './blocked-queue.ts';
 import type { Renderer } from './renderer.ts';
+import type { PickedEntry } from './round-plan.ts';
+import { type BlockedGroup, blockedOnRefusal } from './sql/blocked-queue.ts';
+import type { ReadEvents } from './sql/round.ts';
 
 /**
  * Whether blocked entries can be fanned out: this build knows their type, and the version that their subscription pins if
@@ -21,4 +24,19 @@ export function mayGoOn(
     if (subscriptionId !== null && !renderer.knows(blockedOn, version)) return false;
   }
   return true;
+}
+
+/**
+ * Whether a round renders the entry. A blocked entry is not rendered, so it cannot end the process, and its claims are not
+ * counted.
+ */
+export function willRender(
+  { account, entry: { eventId, subscriptionId, isRefused } }: PickedEntry,
+  { events }: ReadEvents,
+  pins: ReadonlyMap<AccountId, AccountPins>,
+  renderer: Renderer,
+): boolean {
+  const event = eventId === null ? undefined : events.get(eventId);
+  if (event === undefined || isRefused || !renderer.knowsType(event.type)) return false;
+  return subscriptionId === null || mayGoOn({ blockedOn: event.type, subscriptionId }, pins.get(account.id), renderer);
 }

@@ -1,7 +1,7 @@
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { RoundPlan } from './round-plan.ts';
-import type { WrittenRound } from './write-round.ts';
+import type { WrittenRound } from './sql/round.ts';
 
 export interface RoundResult {
   readonly offered: readonly PendingDelivery[];

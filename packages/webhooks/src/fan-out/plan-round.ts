@@ -1,11 +1,9 @@
 import type { AccountId, EventId } from '../kernel/ids.ts';
 import type { AccountPins, SubscriptionPins } from '../subscriptions/read-pins.ts';
-import { blockedOnRefusal } from './blocked-queue.ts';
 import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
 import { isGivenUp, type QueueEntry } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';
-import type { ReadEvents } from './read-events.ts';
 import { maxPayloadBytes, RenderError, type Renderer, type StoredEvent } from './renderer.ts';
 import type {
   BlockedEntry,
@@ -16,6 +14,8 @@ import type {
   DeferredEntry,
   RoundPlan,
 } from './round-plan.ts';
+import { blockedOnRefusal } from './sql/blocked-queue.ts';
+import type { ReadEvents } from './sql/round.ts';
 
 export interface PlanRoundOptions {
   readonly pins: ReadonlyMap<AccountId, AccountPins>;

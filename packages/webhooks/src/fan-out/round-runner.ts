@@ -5,22 +5,21 @@ import { failpoint } from '../kernel/failpoint.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import type { BlockedGroup } from './blocked-queue.ts';
-import { countEntryClaims } from './count-entry-claims.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
 import type { KnownEntries } from './known-entries.ts';
 import type { FanOutLimits } from './limits.ts';
+import { willRender } from './may-go-on.ts';
 import { pendingDeliveries, type RoundResult } from './pending-deliveries.ts';
 import type { PinsCache } from './pins-cache.ts';
 import { planRound } from './plan-round.ts';
 import type { QueuedAccount } from './queued-account.ts';
-import { readEvents, type ReadEvents } from './read-events.ts';
 import type { Renderer } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
 import { byTurns, entriesOf, firstDeliveries, splitTurns } from './split-turns.ts';
+import type { BlockedGroup } from './sql/blocked-queue.ts';
+import { countEntryClaims } from './sql/queue.ts';
+import { isStaleRound, readEvents, type ReadEvents, writeRound } from './sql/round.ts';
 import type { Turn } from './turns.ts';
-import { willRender } from './will-render.ts';
-import { isStaleRound, writeRound } from './write-round.ts';
 
 export interface RoundRunnerOptions {
   store: Store;

@@ -1,8 +1,13 @@
 import { type Database, type Store, StoreUnavailableError } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
-import { countBlocked, selectBlocked, selectBlockedGroups, unblockEntries } from '../../src/fan-out/blocked-queue.ts';
-import { readQueue } from '../../src/fan-out/read-queue.ts';
+import {
+  countBlocked,
+  selectBlocked,
+  selectBlockedGroups,
+  unblockEntries,
+} from '../../src/fan-out/sql/blocked-queue.ts';
+import { readQueue } from '../../src/fan-out/sql/queue.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
 import { appendSubscriptionChange } from '../../src/outbox/append-subscription-change.ts';
 import { explain } from '../dispatch-storage/explain.ts';

@@ -1,6 +1,6 @@
 import { createStore, type Store } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { readQueue } from '../../src/fan-out/read-queue.ts';
+import { readQueue } from '../../src/fan-out/sql/queue.ts';
 import { shardOf } from '../../src/kernel/shard.ts';
 import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';

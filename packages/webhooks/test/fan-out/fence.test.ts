@@ -1,12 +1,12 @@
 import { toRecordId } from '@deedwire/domain';
 import type { Database, Statement } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
-import { unblockEntries } from '../../src/fan-out/blocked-queue.ts';
-import { countEntryClaims } from '../../src/fan-out/count-entry-claims.ts';
 import { queueEntry } from '../../src/fan-out/queue-entry.ts';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
 import type { RoundPlan } from '../../src/fan-out/round-plan.ts';
-import { isStaleRound, writeRound } from '../../src/fan-out/write-round.ts';
+import { unblockEntries } from '../../src/fan-out/sql/blocked-queue.ts';
+import { countEntryClaims } from '../../src/fan-out/sql/queue.ts';
+import { isStaleRound, writeRound } from '../../src/fan-out/sql/round.ts';
 import { FencedOutError } from '../../src/fence/fenced-out-error.ts';
 import type { WorkerId } from '../../src/fence/worker-id.ts';
 import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';

@@ -1,11 +1,11 @@
 import type { Database } from '@deedwire/store';
-import { rowOfLiveWorker } from '../fence/row-of-live-worker.ts';
-import type { WorkerId } from '../fence/worker-id.ts';
-import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
-import { pgArray, pgTextArray } from '../kernel/pg-array.ts';
-import type { Shard } from '../kernel/shard.ts';
-import type { QueueRow } from './known-entries.ts';
-import type { QueuePosition } from './queue-entry.ts';
+import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
+import type { WorkerId } from '../../fence/worker-id.ts';
+import type { AccountId, SubscriptionId } from '../../kernel/ids.ts';
+import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
+import type { Shard } from '../../kernel/shard.ts';
+import type { QueueRow } from '../known-entries.ts';
+import type { QueuePosition } from '../queue-entry.ts';
 
 /** `webhook_event_queue.blocked_on` of an entry that the database refused, or of a change that could not be applied. */
 export const blockedOnRefusal = 'REFUSED';
