@@ -112,6 +112,17 @@ test('a notification of a change ends the wait for an unreadable secret', async 
   expect(world.storage.delivered.size).toBe(5);
 });
 
+test('a target is not used for longer than a third of the lease, so that no takeover happens meanwhile', async () => {
+  const world = new World({ leaseMs: 3_000 });
+  const lane = world.addLane(1, succeedsAfter(20));
+  offerEvery(world, lane, 100);
+  await world.clock.advance(1_900);
+  world.storage.isUnavailable = true;
+  await world.clock.advance(10_000);
+  expect(world.sent.at(-1)?.startedAtMs).toBeGreaterThan(1_900);
+  expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(2_900);
+});
+
 test('a worker that was declared dead, as while it was stopped, sends nothing once its targets are 5 s old', async () => {
   const world = new World();
   const lane = world.addLane(1, succeedsAfter(20));

@@ -48,6 +48,12 @@ export interface DispatcherStats {
   readonly queuedBodyBytes: number;
 }
 
+/**
+ * A target that is older than this, or than a third of the lease, is not used. While a process was stopped for so long that
+ * another one has taken over, its targets have become older: it reads them again, which the fence prevents.
+ */
+const targetMaxAgeMs = 5_000;
+
 /** How many requests start before the process handles other work: responses, timeouts, new deliveries. */
 const startsMax = 16;
 
@@ -81,7 +87,7 @@ export class Dispatcher {
 
   constructor({ storage, send, clock, random, onEvent, leaseMs, ...options }: DispatcherOptions) {
     this.#clock = new SteadyClock(clock);
-    this.#registry = new LaneRegistry(options.lanesMax ?? 50_000);
+    this.#registry = new LaneRegistry(options.lanesMax ?? 50_000, Math.min(targetMaxAgeMs, leaseMs / 3));
     this.#memory = new Memory(options.memory ?? defaultMemoryLimits);
     this.#slots = new Slots(options.slots ?? 2_000);
     this.#slowPace = new SlowPace(this.#slots.total);

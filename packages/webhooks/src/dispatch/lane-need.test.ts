@@ -12,7 +12,7 @@ const nowMs = 100_000;
 
 /** An open lane that needs nothing but a slot. */
 function readyLane(claims = 0): Lane {
-  const lane = new Lane(subscriptionId(1), new Account(accountId(1)));
+  const lane = new Lane(subscriptionId(1), new Account(accountId(1)), 5_000);
   const [delivery] = world.makeDeliveries(id, 1, { claims });
   if (delivery === undefined || target === null) throw new Error('No delivery or no target.');
   lane.openedEmpty();

@@ -12,7 +12,7 @@ const claimsMax = 5;
  * - `nothing`: it is closed, has no capacity or nothing to send, or waits for a refill or a count that is in progress
  * - `time`: its first delivery is not due, or the breaker, `Retry-After` or an error holds the lane back
  * - `deliveries`: its next deliveries are in storage only
- * - `target`: its target was not read in the last 5 s
+ * - `target`: its target is missing or too old
  * - `count`: storage must count the claim of its first delivery
  * - `suspect-run`: its first delivery was claimed three times, and `SuspectRuns` must send it
  * - `give-up`: its first delivery was claimed five times, and must fail

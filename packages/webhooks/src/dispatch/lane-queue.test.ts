@@ -7,7 +7,7 @@ import { Account, Lane, QueuedDelivery } from './lane.ts';
 
 test('yields deliveries by due time, then by sequence, and counts their bytes', () => {
   const world = new World();
-  const lane = new Lane(subscriptionId(1), new Account(accountId(1)));
+  const lane = new Lane(subscriptionId(1), new Account(accountId(1)), 5_000);
   const added = fc.record({ dueAtMs: fc.integer({ min: 0, max: 5 }), bytes: fc.integer({ min: 0, max: 9 }) });
   fc.assert(
     fc.property(fc.array(added, { maxLength: 40 }), fc.nat(40), (given, removed) => {

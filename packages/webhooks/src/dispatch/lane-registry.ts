@@ -9,11 +9,13 @@ export class LaneRegistry {
   readonly #accounts = new Map<AccountId, Account>();
   readonly #shards = Array.from({ length: shardCount }, () => new Set<Lane>());
   readonly #lanesMax: number;
+  readonly #targetMaxAgeMs: number;
   /** The lanes that `#forgetIdleLane` examines next. */
   #hand: Iterator<Lane, undefined>;
 
-  constructor(lanesMax: number) {
+  constructor(lanesMax: number, targetMaxAgeMs: number) {
     this.#lanesMax = lanesMax;
+    this.#targetMaxAgeMs = targetMaxAgeMs;
     this.#hand = this.#lanes.values();
   }
 
@@ -39,7 +41,7 @@ export class LaneRegistry {
       this.#accounts.set(accountId, account);
     }
     account.lanes += 1;
-    const lane = new Lane(subscriptionId, account);
+    const lane = new Lane(subscriptionId, account, this.#targetMaxAgeMs);
     this.#lanes.set(subscriptionId, lane);
     this.#shards[account.shard]?.add(lane);
     return lane;

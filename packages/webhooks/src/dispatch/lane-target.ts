@@ -28,17 +28,20 @@ function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
   return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
 }
 
-/** A target that is older than this is read again in the background. */
-const refreshMs = 4_000;
-
-/** A target that is older than this is not used. */
-const maxAgeMs = 5_000;
+/** A target that is older than this share of the maximum age is read again in the background. */
+const refreshShare = 4 / 5;
 
 /** The target of a lane in memory. Times are by the steady clock. */
 export class TargetCache {
   readonly call = new LaneCall();
+  readonly #maxAgeMs: number;
   #current: SendableTarget | null = null;
   #readAtMs = -Infinity;
+
+  /** @param maxAgeMs an older target is not used */
+  constructor(maxAgeMs: number) {
+    this.#maxAgeMs = maxAgeMs;
+  }
 
   /** Null before the first read, and if the last one returned a secret that cannot be decrypted. */
   get current(): SendableTarget | null {
@@ -51,11 +54,11 @@ export class TargetCache {
   }
 
   isFresh(nowMs: number): boolean {
-    return this.#current !== null && nowMs - this.#readAtMs < maxAgeMs;
+    return this.#current !== null && nowMs - this.#readAtMs < this.#maxAgeMs;
   }
 
   mustRefresh(nowMs: number): boolean {
-    return nowMs - this.#readAtMs >= refreshMs;
+    return nowMs - this.#readAtMs >= this.#maxAgeMs * refreshShare;
   }
 
   /** The target may have changed. */

@@ -65,7 +65,7 @@ export class Lane extends SlotLane {
   /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
   readonly known = new Map<DeliveryId, QueuedDelivery>();
   readonly source = new LaneSource();
-  readonly target = new TargetCache();
+  readonly target: TargetCache;
   readonly receiver = new LaneReceiver();
   readonly countCall = new LaneCall();
 
@@ -79,8 +79,9 @@ export class Lane extends SlotLane {
   /** The sequence of calls that records the results of the lane. Does not change while any are unsettled. */
   settleSequence = 0;
 
-  constructor(id: SubscriptionId, account: Account) {
+  constructor(id: SubscriptionId, account: Account, targetMaxAgeMs: number) {
     super();
+    this.target = new TargetCache(targetMaxAgeMs);
     this.id = id;
     this.account = account;
   }

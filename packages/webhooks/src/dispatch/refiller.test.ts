@@ -27,7 +27,7 @@ test('a quick lane does not wait behind one that became slow while memory is sho
   // Above 3/4, slow lanes have no room.
   memory.deliveries = 80;
   const lanes = Array.from({ length: 7 }, (_, index) => {
-    return new Lane(subscriptionId(index + 1), new Account(accountId(index + 1)));
+    return new Lane(subscriptionId(index + 1), new Account(accountId(index + 1)), 5_000);
   });
   for (const lane of lanes) refiller.request(lane);
   expect(read).toEqual(['1', '2', '3', '4']);

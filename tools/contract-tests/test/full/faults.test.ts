@@ -79,7 +79,7 @@ test('shares the work with a third worker, which loses its share when it is susp
   third.kill('SIGTERM');
   expect(await third.ended).toEqual({ exitCode: 0, signal: null });
   await untilShared(system, halves);
-  // Before the worker learns that it has lost its shards, it can send what it had read.
+  // When it continues, it can complete requests that it had started. It starts none before it learns that it lost its shards.
   await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
 });
 
