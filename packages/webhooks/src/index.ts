@@ -5,7 +5,7 @@ export { type PendingDelivery } from './kernel/pending-delivery.ts';
 export { createWebhookEngine, type WebhookEngine, type WebhookEngineOptions } from './engine.ts';
 export { type EngineEvent } from './events.ts';
 export { armFailpoint } from './kernel/failpoint.ts';
-export { maxPayloadBytes, RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
+export { RenderError, type Renderer, type StoredEvent } from './fan-out/renderer.ts';
 export { type AccountId, type DeliveryId, type EventId, type SubscriptionId } from './kernel/ids.ts';
 export { pauseRetiredSubscriptions } from './subscriptions/pause-retired-subscriptions.ts';
 export type { EventTypePin } from './subscriptions/subscriptions.ts';

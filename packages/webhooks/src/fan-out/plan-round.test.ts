@@ -6,7 +6,7 @@ import type { FanOutEvent } from './events.ts';
 import { planRound } from './plan-round.ts';
 import { queueEntry } from './queue-entry.ts';
 import { QueuedAccount } from './queued-account.ts';
-import { maxPayloadBytes, RenderError, type Renderer, type StoredEvent } from './renderer.ts';
+import { RenderError, type Renderer, type StoredEvent } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
 
 const account = new QueuedAccount(toRecordId('64'));
@@ -17,8 +17,6 @@ const renderer: Renderer = {
   knows: (type, version) => type === 'sample' && version !== 'v9',
   render(event, version) {
     if (version === 'broken') throw new RenderError('No.');
-    if (version === 'largest') return Buffer.alloc(maxPayloadBytes);
-    if (version === 'too-large') return Buffer.alloc(maxPayloadBytes + 1);
     return Buffer.from(`${event.id} ${version}`);
   },
 };
@@ -117,17 +115,6 @@ test('a version that cannot be rendered fails for the subscriptions that pin it,
     [1, 3, 1, 'broken failed'],
   ]);
   expect(result.events).toMatchObject([{ kind: 'rendering-failed', version: 'broken' }]);
-});
-
-test('a payload that is too large fails for the subscriptions that pin its version, and the event reaches all others', () => {
-  const result = plan([pick(1)], [pinned(1, 'too-large'), pinned(2, 'largest')]);
-  expect(deliveriesOf(result)).toEqual([
-    [1, 1, 1, 'too-large failed'],
-    [1, 2, 1, 'largest'],
-  ]);
-  expect(result.payloads.map(({ version }) => version)).toEqual(['largest']);
-  const error = new RenderError('The payload has 256001 bytes; at most 256000 are allowed.');
-  expect(result.events).toMatchObject([{ kind: 'rendering-failed', alarm: true, version: 'too-large', error }]);
 });
 
 test('an unknown version is deferred for its subscription, and the others receive the event', () => {

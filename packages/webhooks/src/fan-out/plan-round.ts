@@ -4,7 +4,7 @@ import type { OnFanOutEvent } from './events.ts';
 import type { FanOutLimits } from './limits.ts';
 import { isGivenUp, type QueueEntry } from './queue-entry.ts';
 import type { QueuedAccount } from './queued-account.ts';
-import { maxPayloadBytes, RenderError, type Renderer, type StoredEvent } from './renderer.ts';
+import type { Renderer, StoredEvent } from './renderer.ts';
 import type {
   BlockedEntry,
   PickedEntry,
@@ -154,19 +154,15 @@ class RoundPlanner {
   }
 
   /**
-   * Fails the deliveries if the renderer throws or the payload is too large: retrying cannot help, and subscriptions that pin
-   * other versions must not wait.
+   * Fails the deliveries if the renderer throws: retrying cannot help, and subscriptions that pin other versions must not
+   * wait.
    */
   #render(event: StoredEvent, version: string): PlannedPayload | null {
     const { renderer, onEvent } = this.#options;
     try {
       const payload = { event, version, body: renderer.render(event, version) };
-      const { length } = payload.body;
-      if (length > maxPayloadBytes) {
-        throw new RenderError(`The payload has ${length} bytes; at most ${maxPayloadBytes} are allowed.`);
-      }
       this.#payloads.push(payload);
-      this.#bytes += length;
+      this.#bytes += payload.body.length;
       return payload;
     } catch (error) {
       onEvent({ kind: 'rendering-failed', alarm: true, event: event.id, eventType: event.type, version, error });

@@ -14,9 +14,6 @@ export interface StoredEvent {
   readonly requestId: string | null;
 }
 
-/** `webhookPayloadBytes` of the interfaces. Receivers may refuse larger bodies. */
-export const maxPayloadBytes = 256_000;
-
 /** Renders payloads. The types and versions that it knows do not change while the process runs. */
 export interface Renderer {
   knows(type: string, version: string): boolean;
