@@ -10,6 +10,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  // In this order: a spy on the fake setTimeout would otherwise put it back for the later files of this process.
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
