@@ -29,7 +29,7 @@ beforeAll(async () => {
   await harness.refer(1);
   await untilDelivered(1);
   const client = createClient(`${url}/partners/graphql`, harness.accounts.partner.credential);
-  const { paths, stop } = await traceExecution([...requestPath, ...eventPath]);
+  const { paths, stop } = await traceExecution([...new Set([...requestPath, ...eventPath])]);
   const before = paths.length;
   await client.request(ReferDocument, { input: { clientName: 'Grace Hopper' } });
   await untilDelivered(2);
