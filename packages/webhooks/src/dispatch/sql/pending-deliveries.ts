@@ -4,6 +4,7 @@ import type { WorkerId } from '../../fence/worker-id.ts';
 import { idRange } from '../../kernel/id-order.ts';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { pendingLookup } from '../../kernel/pending-lookup.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 import type { DeliveryKey, Refill, RefillOptions } from '../storage.ts';
 
@@ -200,7 +201,6 @@ export async function selectPayloads(
   return bodies;
 }
 
-// The rows are looked up as in results.ts.
 // webhook_pending_delivery by primary key.
 const countClaimsStatement: Statement = {
   name: 'count-delivery-takes',
@@ -211,13 +211,7 @@ const countClaimsStatement: Statement = {
       update webhook_pending_delivery p
       set takes = p.takes + 1
       from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
-      cross join lateral (
-        select ctid
-        from webhook_pending_delivery
-        where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
-        order by delivery_id
-        limit 1
-      ) found
+      ${pendingLookup}
       where p.ctid = found.ctid and p.delivery_id = r.delivery_id
     )
     select exists (select from worker) as "isAlive"`,
@@ -240,20 +234,14 @@ export async function countClaims(
   rowOfLiveWorker(await database.query<{ isAlive: boolean }>(countClaimsStatement, values), workerId);
 }
 
-// The rows are looked up as in results.ts, and locked in the order of the deliveries.
+// The rows are locked in the order of the deliveries.
 // webhook_pending_delivery by primary key.
 const lockPendingStatement: Statement = {
   name: 'lock-pending-deliveries',
   text: `
     select
     from unnest($1::bigint[], $2::bigint[]) r (subscription_id, delivery_id)
-    cross join lateral (
-      select ctid
-      from webhook_pending_delivery
-      where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
-      order by delivery_id
-      limit 1
-    ) found
+    ${pendingLookup}
     join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = r.delivery_id
     for update of p`,
 };

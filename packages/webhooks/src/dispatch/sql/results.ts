@@ -1,6 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
+import { pendingLookup } from '../../kernel/pending-lookup.ts';
 import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
@@ -8,9 +9,6 @@ import type { Settlement } from '../storage.ts';
 // One DELETE locks all rows in the order of the primary key, so that two statements with the same rows cannot deadlock. A
 // DELETE and an UPDATE would lock in two orders. Everything else follows from its RETURNING. A retry is inserted again,
 // which costs as much as an update of due_at, because that column is indexed.
-//
-// A backlog can come within seconds after the statistics said that the table is empty. The lookups keep the planner from
-// comparing each row of the table with each row of the batch, and their order from using another index.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
 const settleDeliveries: Statement = {
   name: 'settle-deliveries',
@@ -23,13 +21,7 @@ const settleDeliveries: Statement = {
         $9::int[], $10::boolean[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, delay_ms,
           has_failed, number)
-      cross join lateral (
-        select ctid
-        from webhook_pending_delivery
-        where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
-        order by delivery_id
-        limit 1
-      ) found
+      ${pendingLookup}
       where p.ctid = found.ctid and p.delivery_id = r.delivery_id and p.attempts = r.attempts
       returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.delay_ms, r.has_failed, r.number
     ), attempt as (

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
+import { pendingLookup } from '../../kernel/pending-lookup.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import { workersChanged } from '../workers-changed.ts';
@@ -77,20 +78,13 @@ export async function releaseShards(
   const statement = {
     name: 'release-shards',
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
-    // Deliveries are looked up one by one, as in dispatch/sql/results.ts.
     // A row that is locked is being settled at this moment. Skipping it avoids deadlocks with the settling statement.
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
       in_flight as (
         select p.ctid
         from worker, unnest($4::bigint[], $5::bigint[]) r (subscription_id, delivery_id)
-        cross join lateral (
-          select ctid
-          from webhook_pending_delivery
-          where subscription_id = r.subscription_id and delivery_id >= r.delivery_id
-          order by delivery_id
-          limit 1
-        ) found
+        ${pendingLookup}
         join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = r.delivery_id
         for update of p skip locked
       ),
