@@ -19,7 +19,7 @@ export interface RefusalPaceOptions {
 
 /**
  * A refusal costs CPU and no points, and a client can send the next request as soon as it has received it, or without waiting for
- * it. Each client has its own pace, so that its refusals delay nobody else's.
+ * it. Each client has its own pace, so that its refusals do not delay those of other clients.
  */
 export function createRefusalPace({ atOnce, perSecond, maxDelayMs, maxDue }: RefusalPaceOptions): RefusalPace {
   const intervalMs = 1000 / perSecond;

@@ -92,7 +92,7 @@ export class BacklogRemover {
     await this.#step;
   }
 
-  /** The worker has lost its shards. Its statements write nothing any more. */
+  /** The worker has lost its shards. From now on, its statements write nothing. */
   removeAllShards(): void {
     this.#unread.clear();
     this.#backlogs.clear();

@@ -121,7 +121,7 @@ test('deletes a delivery that a result reschedules meanwhile', async () => {
   await eventually(async () => expect(await left(id)).toEqual(nothing));
 });
 
-test('a row that stays locked delays no other backlog, and is tried again rarely', async () => {
+test('a row that stays locked does not delay other backlogs, and is retried at long intervals', async () => {
   const [locked, other] = [await deletedLane(2), await deletedLane(2_500)];
   await world.admin.run('begin');
   await world.admin.run('select from webhook_pending_delivery where subscription_id = $1 for update', [

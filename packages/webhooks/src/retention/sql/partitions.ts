@@ -29,7 +29,7 @@ export async function selectPartitions(database: Database): Promise<Partition[]>
 }
 
 /**
- * The names of the partitions of which nothing is needed any more, in the order in which they are dropped. Reads the catalog.
+ * Returns the names of the partitions that are no longer needed, in the order in which they are dropped. Reads the catalog.
  *
  * @param retentionDays how long payloads are kept
  */
