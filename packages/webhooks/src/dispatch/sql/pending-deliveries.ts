@@ -4,7 +4,7 @@ import type { WorkerId } from '../../fence/worker-id.ts';
 import { idRange } from '../../kernel/id-order.ts';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { pendingLookup } from '../../kernel/pending-lookup.ts';
+import { pendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 import type { DeliveryKey, Refill, RefillOptions } from '../storage.ts';
 
@@ -211,8 +211,7 @@ const countClaimsStatement: Statement = {
       update webhook_pending_delivery p
       set takes = p.takes + 1
       from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
-      ${pendingLookup}
-      where p.ctid = found.ctid and p.delivery_id = r.delivery_id
+      where p.ctid = ${pendingRow}
     )
     select exists (select from worker) as "isAlive"`,
 };
@@ -241,8 +240,7 @@ const lockPendingStatement: Statement = {
   text: `
     select
     from unnest($1::bigint[], $2::bigint[]) r (subscription_id, delivery_id)
-    ${pendingLookup}
-    join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = r.delivery_id
+    join webhook_pending_delivery p on p.ctid = ${pendingRow}
     for update of p`,
 };
 

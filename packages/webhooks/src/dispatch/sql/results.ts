@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
-import { pendingLookup } from '../../kernel/pending-lookup.ts';
+import { pendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
@@ -21,8 +21,7 @@ const settleDeliveries: Statement = {
         $9::int[], $10::boolean[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, delay_ms,
           has_failed, number)
-      ${pendingLookup}
-      where p.ctid = found.ctid and p.delivery_id = r.delivery_id and p.attempts = r.attempts
+      where p.ctid = ${pendingRow} and p.attempts = r.attempts
       returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.delay_ms, r.has_failed, r.number
     ), attempt as (
       insert into webhook_attempt (

@@ -157,10 +157,7 @@ export async function unblockEntries(
         update webhook_event_queue q
         set blocked_on = null
         from worker, unnest($3::bigint[]) as entry (position)
-        cross join lateral (
-          select ctid from webhook_event_queue where shard = $2 and position = entry.position limit 1
-        ) found
-        where q.ctid = found.ctid
+        where q.ctid = (select ctid from webhook_event_queue where shard = $2 and position = entry.position limit 1)
         returning q.position, q.account_id, q.event_id, q.subscription_id, q.takes
       )
       select exists (select from worker) as "isAlive",

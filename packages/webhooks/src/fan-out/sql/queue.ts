@@ -127,10 +127,9 @@ export async function countEntryClaims(
         update webhook_event_queue q
         set takes = q.takes + 1
         from worker, unnest($2::smallint[], $3::bigint[]) as entry (shard, position)
-        cross join lateral (
+        where q.ctid = (
           select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
-        ) found
-        where q.ctid = found.ctid
+        )
         returning q.position
       )
       select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`,

@@ -43,11 +43,14 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
         ) filter (where bytes_before < $4) || ']' as events,
         coalesce(string_agg(id::text, ',') filter (where bytes_before >= $4), '') as "leftOut"
       from (
-        select e.id, e.account_id, e.interface, e.event_type, e.occurred_at, e.request_id, e.snapshot::text as snapshot,
-          sum(octet_length(e.snapshot::text)) over (order by r.number) - octet_length(e.snapshot::text) as bytes_before
+        select e.*, sum(octet_length(e.snapshot)) over (order by r.number) - octet_length(e.snapshot) as bytes_before
         from unnest($1::bigint[]) with ordinality as r (id, number)
-        join webhook_event e on e.id = r.id
-        where e.id = any($1::bigint[]) and e.id between $2 and $3
+        join (
+          select id, account_id, interface, event_type, occurred_at, request_id, snapshot::text as snapshot
+          from webhook_event
+          where id = any($1::bigint[]) and id between $2 and $3
+          offset 0 -- makes the text once
+        ) e on e.id = r.id
       ) event`,
   };
   const [min, max] = boundsOf(ids);
@@ -106,6 +109,18 @@ interface Row {
   writtenAtMs: string;
 }
 
+const roundEntries = `unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+          as e (shard, position, event_id, subscription_id, blocked_on)`;
+
+/** The `ctid` of the row of an entry of the round. Null if there is none. */
+const rowOfEntry = `(
+          select ctid
+          from webhook_event_queue
+          where shard = e.shard and position = e.position
+            and event_id is not distinct from e.event_id and subscription_id is not distinct from e.subscription_id
+          limit 1
+        )`;
+
 /**
  * Writes a round completely, or not at all. The last expression divides by zero unless every entry was in the queue, and
  * takes the root of -1 unless every subscription has a sequence. Each writing part joins `worker`: PostgreSQL neither
@@ -129,29 +144,17 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
     name: 'fan-out-write-round',
     text: `
       with worker as (select id from webhook_worker where id = $1 and alive for key share),
-      entry as materialized (
-        select found.ctid, e.blocked_on
-        from worker, unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
-          as e (shard, position, event_id, subscription_id, blocked_on)
-        cross join lateral (
-          select ctid
-          from webhook_event_queue
-          where shard = e.shard and position = e.position
-            and event_id is not distinct from e.event_id and subscription_id is not distinct from e.subscription_id
-          limit 1
-        ) found
-      ),
       done as (
         delete from webhook_event_queue q
-        using entry
-        where q.ctid = entry.ctid and entry.blocked_on is null
+        using worker, ${roundEntries}
+        where q.ctid = ${rowOfEntry} and e.blocked_on is null
         returning q.position
       ),
       blocked as (
         update webhook_event_queue q
-        set blocked_on = entry.blocked_on
-        from entry
-        where q.ctid = entry.ctid and entry.blocked_on is not null
+        set blocked_on = e.blocked_on
+        from worker, ${roundEntries}
+        where q.ctid = ${rowOfEntry} and e.blocked_on is not null
         returning q.position
       ),
       numbered as (

@@ -2,7 +2,7 @@ import type { Database, Transaction } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
 import type { DeliveryId, SubscriptionId } from '../../kernel/ids.ts';
-import { pendingLookup } from '../../kernel/pending-lookup.ts';
+import { pendingRow } from '../../kernel/pending-row.ts';
 import { pgArray } from '../../kernel/pg-array.ts';
 import type { Shard } from '../../kernel/shard.ts';
 import { workersChanged } from '../workers-changed.ts';
@@ -84,8 +84,7 @@ export async function releaseShards(
       in_flight as (
         select p.ctid
         from worker, unnest($4::bigint[], $5::bigint[]) r (subscription_id, delivery_id)
-        ${pendingLookup}
-        join webhook_pending_delivery p on p.ctid = found.ctid and p.delivery_id = r.delivery_id
+        join webhook_pending_delivery p on p.ctid = ${pendingRow}
         for update of p skip locked
       ),
       postponed as (
