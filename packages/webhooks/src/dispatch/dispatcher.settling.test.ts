@@ -89,9 +89,9 @@ describe('while storage is unavailable', () => {
     world.storage.callMs = 10;
     const lane = world.addLane(1, () => ({ afterMs: 20, status: 500 }));
     world.offer(lane, 1);
-    // The target is read within 11 ms, and the result collected for 3 ms. The statement succeeds after 5 ms, and its response
+    // The target is read within 11 ms, and the result collected for 10 ms. The statement succeeds after 5 ms, and its response
     // is lost.
-    world.clock.setTimer(() => (world.storage.isUnavailable = true), 41);
+    world.clock.setTimer(() => (world.storage.isUnavailable = true), 48);
     await world.clock.advance(1_000);
     world.storage.isUnavailable = false;
     world.receivers.set(lane.subscriptionId, succeedsAfter(20));

@@ -11,7 +11,8 @@ import { StallWatch } from './stall-watch.ts';
 import type { SteadyClock } from './steady-clock.ts';
 import type { DispatchStorage, SettleResult } from './storage.ts';
 
-const collectMs = 3;
+// A busy worker makes few calls with many results. With 3 ms, PostgreSQL needs about 15 % more CPU time per delivery.
+const collectMs = 10;
 // Small, so that applying the results of one call does not delay other work of the process.
 const batchMax = 256;
 

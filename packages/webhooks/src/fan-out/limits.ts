@@ -26,7 +26,7 @@ export interface FanOutLimits {
 }
 
 export const defaultFanOutLimits: FanOutLimits = {
-  bulkDeliveries: 256,
+  bulkDeliveries: 512,
   expressDeliveries: 128,
   bulkRounds: 1,
   roundBytes: 8 * 1024 * 1024,
