@@ -1,10 +1,8 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
+import { selectAttempts } from '../../src/deliveries/attempts.ts';
+import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
-import { selectAttempts } from '../../src/deliveries/select-attempts.ts';
-import { selectDeliveriesOfAllAccounts } from '../../src/deliveries/select-deliveries-of-all-accounts.ts';
-import { selectDeliveries } from '../../src/deliveries/select-deliveries.ts';
-import { selectDelivery } from '../../src/deliveries/select-delivery.ts';
 import { explainingDatabase } from './explaining-database.ts';
 import type { History } from './history.ts';
 

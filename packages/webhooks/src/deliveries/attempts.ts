@@ -1,6 +1,6 @@
 import type { Database } from '@deedwire/store';
 import type { DeliveryId } from '../kernel/ids.ts';
-import { groupIds } from './id-range.ts';
+import { groupIds } from './pages.ts';
 
 export interface AttemptRow {
   deliveryId: DeliveryId;
