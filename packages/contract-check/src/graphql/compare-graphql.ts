@@ -7,6 +7,7 @@ import { compareRoots } from './compare-roots.ts';
 import { compareTypes } from './compare-types.ts';
 import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
 import { exposureOf } from './exposure.ts';
+import { neighboursIn } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
 
 /**
@@ -17,10 +18,12 @@ import { readGraphqlContract } from './read-contract.ts';
 export function compareGraphql(from: SourceText, to: SourceText, options: GraphqlOptions = {}): Report {
   const changes: UnlocatedChange[] = [];
   const before = readGraphqlContract(from);
+  const exposure = exposureOf(before);
   const comparison: Comparison = {
     from: before,
     to: readGraphqlContract(to),
-    exposure: exposureOf(before),
+    exposure,
+    neighbours: neighboursIn(before, exposure),
     closedOutputs: options.closedOutputs ?? false,
     directives: new Map(Object.entries(options.directives ?? {})),
     found: collectInto(changes),

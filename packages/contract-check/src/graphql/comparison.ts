@@ -3,6 +3,7 @@ import { changeBy } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 import type { GraphqlContract } from './contract.ts';
 import type { Exposure } from './exposure.ts';
+import type { Neighbours } from './neighbours.ts';
 
 export interface GraphqlOptions {
   /**
@@ -22,6 +23,8 @@ export interface Comparison {
   readonly to: GraphqlContract;
   /** Of the old schema: a change breaks only what operations could reach. */
   readonly exposure: Exposure;
+  /** Of the old schema, as for operations that exist. */
+  readonly neighbours: Neighbours;
   readonly closedOutputs: boolean;
   readonly directives: ReadonlyMap<string, Verdict>;
   readonly found: Found;

@@ -58,6 +58,11 @@ export const graphqlRules = named('graphql', {
     verdict: 'minor',
     why: 'Clients that handle null still work, but the stronger guarantee cannot be withdrawn later.',
   },
+  outputNarrowedUnevenly: {
+    what: 'an output type becomes non-null, but the same field of a type in the same interface or union stays nullable',
+    verdict: 'major',
+    why: 'An operation that selects both fields is no longer valid: fields with one name in a response must be equally nullable.',
+  },
   outputWidened: {
     what: 'an output type becomes nullable, at the top level or inside a list',
     verdict: 'major',
