@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { buildSchema, type GraphQLSchema, parse, validate, validateSchema } from 'graphql';
 import { expect, test } from 'vitest';
+import { Random } from '../../test/support/random.ts';
 import { compareGraphql } from './compare-graphql.ts';
 
 // The oracle of the verdicts for outputs: under a verdict that is not major, each valid operation stays valid. Operations have
@@ -8,32 +9,6 @@ import { compareGraphql } from './compare-graphql.ts';
 
 const seeds = 300;
 const operationsPerPair = 10;
-
-/** Small numbers from a seed (mulberry32). */
-class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  below(limit: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) % limit;
-  }
-
-  isOneIn(count: number): boolean {
-    return this.below(count) === 0;
-  }
-
-  pick<Value>(values: readonly Value[]): Value {
-    const value = values[this.below(values.length)];
-    if (value === undefined) throw new Error('There is nothing to pick from.');
-    return value;
-  }
-}
 
 interface Model {
   /** Types by field, by name of an object type or interface. */
@@ -43,35 +18,35 @@ interface Model {
   readonly unions: ReadonlyMap<string, string[]>;
 }
 
-const objects = ['A', 'B', 'C', 'D'];
-const interfaces = ['I', 'J'];
-const composites = [...objects, ...interfaces, 'U', 'V'];
+const objects: [string, ...string[]] = ['A', 'B', 'C', 'D'];
+const interfaces: [string, ...string[]] = ['I', 'J'];
+const composites: [string, ...string[]] = [...objects, ...interfaces, 'U', 'V'];
 const fieldNames = ['a', 'b', 'c'];
 
 function randomModel(random: Random): Model {
   const fields = new Map<string, Map<string, string>>();
   const implemented = new Map<string, string>();
   const randomType = (): string => {
-    const name = random.isOneIn(2) ? random.pick(['Int', 'String']) : random.pick(composites);
-    const wrapped = random.isOneIn(4) ? `[${name}${random.isOneIn(3) ? '!' : ''}]` : name;
-    return random.isOneIn(4) ? `${wrapped}!` : wrapped;
+    const name = random.oneIn(2) ? random.of(['Int', 'String']) : random.of(composites);
+    const wrapped = random.oneIn(4) ? `[${name}${random.oneIn(3) ? '!' : ''}]` : name;
+    return random.oneIn(4) ? `${wrapped}!` : wrapped;
   };
   const randomFields = (): Map<string, string> => {
-    const chosen = fieldNames.filter(() => !random.isOneIn(3));
+    const chosen = fieldNames.filter(() => !random.oneIn(3));
     return new Map(['id', ...chosen].map((name) => [name, name === 'id' ? 'Int' : randomType()]));
   };
   for (const name of [...interfaces, 'Query']) fields.set(name, randomFields());
   for (const name of objects) {
     const own = randomFields();
-    if (!random.isOneIn(3)) {
-      const of = random.pick(interfaces);
+    if (!random.oneIn(3)) {
+      const of = random.of(interfaces);
       implemented.set(name, of);
       for (const [field, type] of fields.get(of) ?? []) own.set(field, type);
     }
     fields.set(name, own);
   }
   for (const name of composites) fields.get('Query')?.set(`get${name}`, name);
-  const unions = new Map(['U', 'V'].map((name) => [name, ['A', random.pick(['B', 'C', 'D'])]]));
+  const unions = new Map(['U', 'V'].map((name) => [name, ['A', random.of(['B', 'C', 'D'])]]));
   return { fields, implemented, unions };
 }
 
@@ -90,15 +65,17 @@ function print({ fields, implemented, unions }: Model): string {
 function change(model: Model, random: Random): Model {
   const fields = new Map([...model.fields].map(([name, own]) => [name, new Map(own)]));
   for (let count = 1 + random.below(3); count > 0; count -= 1) {
-    const own = fields.get(random.pick([...objects, ...interfaces]));
-    const [field, type] = random.pick([...(own ?? [])]);
+    const own = fields.get(random.of([...objects, ...interfaces]));
+    const [first, ...others] = own ?? [];
+    if (own === undefined || first === undefined) continue;
+    const [field, type] = random.of([first, ...others]);
     const kind = random.below(8);
     if (field === 'id') continue;
-    if (kind === 0) own?.delete(field);
-    else if (kind === 1) own?.set('d', 'Int');
-    else if (kind === 2) own?.set(field, type.replace(/!$/, ''));
-    else if (type.startsWith('[') && random.isOneIn(2)) own?.set(field, type.replace(/!?\]/, '!]'));
-    else own?.set(field, type.replace(/!?$/, '!'));
+    if (kind === 0) own.delete(field);
+    else if (kind === 1) own.set('d', 'Int');
+    else if (kind === 2) own.set(field, type.replace(/!$/, ''));
+    else if (type.startsWith('[') && random.oneIn(2)) own.set(field, type.replace(/!?\]/, '!]'));
+    else own.set(field, type.replace(/!?$/, '!'));
   }
   return { ...model, fields };
 }
@@ -116,16 +93,16 @@ function possibleTypes({ implemented, unions }: Model, name: string): readonly s
 /** Fragments only where they can apply. Fields of one name can still conflict. */
 function randomOperation(model: Model, random: Random): string {
   const select = (typeName: string, depth: number): string => {
-    const own = [...(model.fields.get(typeName) ?? [])];
+    const [first, ...rest] = model.fields.get(typeName) ?? [];
     const possible = possibleTypes(model, typeName);
     const parts: string[] = ['__typename'];
     for (let count = 1 + random.below(3); count > 0; count -= 1) {
-      if (depth > 0 && random.isOneIn(2)) {
+      if (depth > 0 && random.oneIn(2)) {
         const others = composites.filter((name) => possibleTypes(model, name).some((each) => possible.includes(each)));
-        const on = random.pick([typeName, ...others]);
+        const on = random.of([typeName, ...others]);
         parts.push(`... on ${on} { ${select(on, depth - 1)} }`);
-      } else if (own.length > 0) {
-        const [field, type] = random.pick(own);
+      } else if (first !== undefined) {
+        const [field, type] = random.of([first, ...rest]);
         const name = type.replaceAll(/[[\]!]/g, '');
         if (name === 'Int' || name === 'String') parts.push(field);
         else if (depth > 0) parts.push(`${field} { ${select(name, depth - 1)} }`);
@@ -133,7 +110,7 @@ function randomOperation(model: Model, random: Random): string {
     }
     return parts.join(' ');
   };
-  const name = random.pick(composites);
+  const name = random.of(composites);
   return `{ get${name} { ${select(name, 4)} } }`;
 }
 
