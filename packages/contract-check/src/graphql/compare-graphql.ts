@@ -7,7 +7,7 @@ import { compareRoots } from './compare-roots.ts';
 import { compareTypes } from './compare-types.ts';
 import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
 import { exposureOf } from './exposure.ts';
-import { neighboursIn } from './neighbours.ts';
+import { type Neighbours, neighboursIn } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
 
 /**
@@ -19,11 +19,13 @@ export function compareGraphql(from: SourceText, to: SourceText, options: Graphq
   const changes: UnlocatedChange[] = [];
   const before = readGraphqlContract(from);
   const exposure = exposureOf(before);
+  // Few comparisons need them.
+  let neighbours: Neighbours | undefined;
   const comparison: Comparison = {
     from: before,
     to: readGraphqlContract(to),
     exposure,
-    neighbours: neighboursIn(before, exposure),
+    neighbours: (...field) => (neighbours ??= neighboursIn(before, exposure))(...field),
     closedOutputs: options.closedOutputs ?? false,
     directives: new Map(Object.entries(options.directives ?? {})),
     found: collectInto(changes),
