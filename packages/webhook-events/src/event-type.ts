@@ -15,6 +15,31 @@ export type InterfaceName = 'lender' | 'partner';
  */
 export type EventVersionStatus = 'preview' | 'current' | 'deprecated' | 'retired';
 
+/**
+ * A version without its schemas. `WebhookEventVersion` repeats the members instead of extending this type, so that its own
+ * contract (`api/index.api.json`) lists them.
+ */
+export interface RegisteredEventVersion {
+  /** The date that names the version, for example `2026-11-01`. */
+  readonly version: string;
+  readonly status: EventVersionStatus;
+  /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
+  readonly deprecatedOn: string | null;
+  /** `YYYY-MM-DD`, when subscriptions that still pin the version are paused. Null if no sunset is planned. */
+  readonly sunsetOn: string | null;
+}
+
+/** An event type without the schemas of its versions. */
+export interface RegisteredEventType {
+  /** The name of the event type, for example `referral.converted`. */
+  readonly type: string;
+  /** A one-sentence summary of the event. */
+  readonly description: string;
+  readonly interfaces: readonly InterfaceName[];
+  /** Oldest first. */
+  readonly versions: readonly RegisteredEventVersion[];
+}
+
 export interface WebhookEventVersion {
   /** The date that names the version, for example `2026-11-01`. */
   readonly version: string;
@@ -39,10 +64,11 @@ export interface WebhookEventType {
   readonly versions: readonly WebhookEventVersion[];
 }
 
-type Body = z.ZodObject<{ type: z.ZodLiteral<string>; data: z.ZodObject }> & z.ZodType<WebhookEvent>;
+/** What the source of a payload exports. */
+export type BodySchema = z.ZodObject<{ type: z.ZodLiteral<string>; data: z.ZodObject }> & z.ZodType<WebhookEvent>;
 
-/** A version from its schema and its entry in `versions.json`. */
-export function eventVersion(lifecycle: Omit<WebhookEventVersion, 'body' | 'data'>, body: Body): WebhookEventVersion {
+/** A version with its schemas. */
+export function eventVersion(registered: RegisteredEventVersion, body: BodySchema): WebhookEventVersion {
   const { type, data } = body.shape;
-  return { ...lifecycle, body, data: strict(data, `${type.value} at ${lifecycle.version}: data`) };
+  return { ...registered, body, data: strict(data, `${type.value} at ${registered.version}: data`) };
 }

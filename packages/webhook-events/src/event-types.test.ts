@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { currentVersion, findEventType, findEventVersion } from './event-types.ts';
-import { webhookEventTypes } from './generated/event-types.ts';
+import { findEventType, findEventVersion, webhookEventTypes } from './event-types.ts';
+import { currentVersion, webhookEventTypes as registeredEventTypes } from './registry.ts';
 
 describe('the registry', () => {
   // Literals on purpose: a released version cannot vanish, and a release or a change of a status has to be confirmed here.
@@ -22,6 +22,15 @@ describe('the registry', () => {
       ['team_member.updated', 'lender', '2026-11-01', 'current', null],
       ['webhook.test', 'lender,partner', '2026-11-01', 'current', null],
     ]);
+  });
+
+  test('is the same without schemas', () => {
+    for (const [index, { versions, ...eventType }] of registeredEventTypes.entries()) {
+      expect(webhookEventTypes[index]).toMatchObject(eventType);
+      expect(webhookEventTypes[index]?.versions).toMatchObject(versions);
+    }
+    expect(registeredEventTypes.map(({ type }) => type)).toEqual(webhookEventTypes.map(({ type }) => type));
+    expect(registeredEventTypes.flatMap(({ versions }) => versions.flatMap(Object.keys))).not.toContain('body');
   });
 
   test('describes each type in one sentence', () => {
@@ -54,6 +63,7 @@ test('publishes exactly these exports', () => {
     './event-types.json': './event-types.json',
     './json-schema/*.json': './json-schema/*.json',
     './package.json': './package.json',
+    './registry': { types: './dist/registry.d.ts', default: './dist/registry.js' },
     './versions.json': './versions.json',
     // `<event type>/<date>`: the pattern also covers new types and versions.
     './*': { types: './dist/generated/payloads/*.d.ts', default: './dist/generated/payloads/*.js' },

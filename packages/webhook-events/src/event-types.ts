@@ -1,5 +1,18 @@
-import type { WebhookEventType, WebhookEventVersion } from './event-type.ts';
-import { webhookEventTypes } from './generated/event-types.ts';
+import { eventVersion, type BodySchema, type WebhookEventType, type WebhookEventVersion } from './event-type.ts';
+import { webhookEventTypes as registeredEventTypes } from './generated/registry.ts';
+import { bodySchemas } from './generated/schemas.ts';
+
+/** Every event type, ordered by name. */
+export const webhookEventTypes: readonly WebhookEventType[] = registeredEventTypes.map((eventType) => ({
+  ...eventType,
+  versions: eventType.versions.map((version) => eventVersion(version, bodySchema(eventType.type, version.version))),
+}));
+
+function bodySchema(type: string, version: string): BodySchema {
+  const body = bodySchemas.get(`${type}/${version}`);
+  if (body === undefined) throw new TypeError(`src/generated/schemas.ts has no schema of ${type} at ${version}.`);
+  return body;
+}
 
 /** Returns undefined if the event type does not exist. */
 export function findEventType(type: string): WebhookEventType | undefined {
@@ -8,19 +21,5 @@ export function findEventType(type: string): WebhookEventType | undefined {
 
 /** Returns undefined if the event type does not exist or does not have this version. */
 export function findEventVersion(type: string, version: string): WebhookEventVersion | undefined {
-  return findEventType(type)?.versions.find((eventVersion) => eventVersion.version === version);
-}
-
-/**
- * Returns the version that a subscription pins when it does not name one: the newest version with the status `current`.
- *
- * @throws {RangeError} when the event type does not exist, or none of its versions is `current`.
- */
-export function currentVersion(type: string): string {
-  const version = findEventType(type)
-    ?.versions.filter(({ status }) => status === 'current')
-    .at(-1);
-  if (version === undefined)
-    throw new RangeError(`The event type ${JSON.stringify(type)} does not exist or has no current version.`);
-  return version.version;
+  return findEventType(type)?.versions.find((registered) => registered.version === version);
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Returns the same schema with every object closed. Receivers must accept unknown fields; the producer must not send any,

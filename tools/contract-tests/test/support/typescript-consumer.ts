@@ -12,6 +12,7 @@ import lenderVersions from '@deedwire/lender-schema/versions.json' with { type: 
 import type { Partner } from '@deedwire/partner-schema/2026-11-01';
 import { findEventVersion, parseWebhookBody, type WebhookBody } from '@deedwire/webhook-events';
 import packageManifest from '@deedwire/webhook-events/package.json' with { type: 'json' };
+import { webhookEventTypes } from '@deedwire/webhook-events/registry';
 import type { ReferralConverted } from '@deedwire/webhook-events/referral.converted/2026-11-01';
 import { createInboxReceiver, createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresInbox } from '@deedwire/webhook-receiver/inbox';
@@ -63,6 +64,8 @@ export const misspelled: ErrorCode = 'RATE_LIMITTED';
 sdl(1);
 // @ts-expect-error -- not an event type
 findEventVersion(1, '');
+// @ts-expect-error -- without schemas
+webhookEventTypes[0]?.versions[0]?.body;
 // @ts-expect-error -- not declared
 verifyWebhook({ headers: {}, body: '', secret: '' }).unknown;
 // @ts-expect-error -- a promise

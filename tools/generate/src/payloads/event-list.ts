@@ -2,31 +2,44 @@ import { identifierOf } from '../event-versions.ts';
 import { banner, literalOf } from '../generated.ts';
 import type { EventType, EventVersion } from './event-types.ts';
 
-/** The source of `src/generated/event-types.ts` in `webhook-events`. */
-export function eventListSource(eventTypes: readonly EventType[]): string {
+/** The source of `src/generated/registry.ts` in `webhook-events`. */
+export function registrySource(eventTypes: readonly EventType[]): string {
   return `${banner}
-import { eventVersion, type WebhookEventType } from '../event-type.ts';
-${importsOf(eventTypes, 'import', '..')}
+import type { RegisteredEventType } from '../event-type.ts';
+
 /** Every event type, ordered by name. */
-export const webhookEventTypes: readonly WebhookEventType[] = [
-${eventTypes.map(entry).join('')}];
+export const webhookEventTypes: readonly RegisteredEventType[] = [
+${eventTypes.map(registryEntry).join('')}];
 `;
 }
 
-function entry({ type, description, interfaces, versions }: EventType): string {
+function registryEntry({ type, description, interfaces, versions }: EventType): string {
   return `  {
     type: ${literalOf(type)},
     description: ${literalOf(description)},
     interfaces: ${literalOf(interfaces)},
     versions: [
-${versions.map((version) => versionEntry(type, version)).join('')}    ],
+${versions.map(versionEntry).join('')}    ],
   },
 `;
 }
 
-function versionEntry(type: string, { version, status, deprecatedOn, sunsetOn }: EventVersion): string {
-  const lifecycle = literalOf({ version, status, deprecatedOn, sunsetOn });
-  return `      eventVersion(${lifecycle}, ${identifierOf(type, version)}),\n`;
+function versionEntry({ version, status, deprecatedOn, sunsetOn }: EventVersion): string {
+  return `      ${literalOf({ version, status, deprecatedOn, sunsetOn })},\n`;
+}
+
+/** The source of `src/generated/schemas.ts` in `webhook-events`. */
+export function schemasSource(eventTypes: readonly EventType[]): string {
+  const entries = eventTypes.flatMap(({ type, versions }) =>
+    versions.map(({ version }) => `  [${literalOf(`${type}/${version}`)}, ${identifierOf(type, version)}],\n`),
+  );
+  return `${banner}
+import type { BodySchema } from '../event-type.ts';
+${importsOf(eventTypes, 'import', '..')}
+/** \`<type>/<version>\` → the schema of the whole body. */
+export const bodySchemas: ReadonlyMap<string, BodySchema> = new Map<string, BodySchema>([
+${entries.join('')}]);
+`;
 }
 
 /** The source of `test/generated/schema-output.ts` in `webhook-events`, which a test compares with `WebhookEvent`. */

@@ -3,7 +3,7 @@ import { compile } from 'json-schema-to-typescript';
 import { z } from 'zod';
 import { compact } from '../event-versions.ts';
 import { asyncApiDocument, type PayloadSchema } from './asyncapi-document.ts';
-import { eventListSource, schemaOutputSource } from './event-list.ts';
+import { registrySource, schemaOutputSource, schemasSource } from './event-list.ts';
 import type { EventType } from './event-types.ts';
 import { validatorsSource, type ValidatedPayload } from './validators-source.ts';
 
@@ -63,7 +63,8 @@ export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Ma
     });
     files.set(`asyncapi/${interfaceName}.json`, `${JSON.stringify(document, null, 2)}\n`);
   }
-  files.set('src/generated/event-types.ts', eventListSource(eventTypes));
+  files.set('src/generated/registry.ts', registrySource(eventTypes));
+  files.set('src/generated/schemas.ts', schemasSource(eventTypes));
   files.set('test/generated/schema-output.ts', schemaOutputSource(eventTypes));
   files.set(
     'src/generated/webhook-event.ts',
