@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { listen } from '@deedwire/testing';
-import { rolldown } from 'rolldown';
+import { build } from 'esbuild';
 import type { Adapter, Start } from './adapters.ts';
 import type { fetchApps } from './fetch-apps.ts';
 import type { ServerSettings } from './runtime-server.ts';
@@ -108,10 +108,14 @@ export async function installRuntimes(runtimes: readonly Runtime[]): Promise<boo
 export async function bundleServer(folder: string): Promise<string> {
   for (const file of ['fetch-apps.ts', 'runtime-server.ts', 'setup.ts'])
     await cp(new URL(file, import.meta.url), join(folder, file));
-  const build = await rolldown({ input: join(folder, 'runtime-server.ts'), platform: 'browser' });
-  const { output } = await build.generate({ minify: true });
-  await build.close();
-  return output[0].code;
+  const { outputFiles } = await build({
+    entryPoints: [join(folder, 'runtime-server.ts')],
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    write: false,
+  });
+  return outputFiles.map((file) => file.text).join('');
 }
 
 /** The adapter that starts a process of a runtime for each receiver. */
