@@ -4,6 +4,7 @@ import { SlotAccount, SlotLane, Slots } from './slots.ts';
 class TestLane extends SlotLane {
   override readonly account: SlotAccount;
   override isQuick: boolean;
+  override hasEnded = true;
 
   constructor(isQuick: boolean, account = new SlotAccount()) {
     super();
@@ -181,6 +182,46 @@ describe('slot-time', () => {
       slots.release(lane, durationMs, slots.acquire(lane));
     }
     expect(lane.slotTimeMs).toBe(10_310);
+  });
+});
+
+const withoutHistory = (count: number): TestLane[] =>
+  lanesOf(count, true).map((lane) => Object.assign(lane, { hasEnded: false }));
+
+/** Starts requests one after another, each of 200 ms. The known lanes always have a next one. */
+function startInTurn(slots: Slots<TestLane>, known: readonly TestLane[], requests: number): TestLane[] {
+  return Array.from({ length: requests }, () => {
+    for (const lane of known) slots.request(lane);
+    const lane = slots.next();
+    if (lane === null) throw new Error('No lane may start.');
+    slots.release(lane, 200, slots.acquire(lane));
+    return lane;
+  });
+}
+
+describe('lanes without history', () => {
+  test('do not delay a lane with history, however many they are', () => {
+    const slots = new Slots<TestLane>(2_000);
+    const [known] = lanesOf(1, true);
+    if (known === undefined) throw new Error('No lane.');
+    for (const lane of withoutHistory(1_000)) slots.request(lane);
+    const started = startInTurn(slots, [known], 40);
+    expect(started.filter((lane) => lane === known)).toHaveLength(30);
+  });
+
+  test('start every fourth request beside backlogs of lanes with history', () => {
+    const slots = new Slots<TestLane>(2_000);
+    const known = lanesOf(1_000, true);
+    startInTurn(slots, known, 100);
+    const [added] = withoutHistory(1);
+    if (added === undefined) throw new Error('No lane.');
+    slots.request(added);
+    expect(startInTurn(slots, known, 4)).toContain(added);
+  });
+
+  test('use all slots if no other lane waits', () => {
+    const slots = new Slots<TestLane>(16);
+    expect(sum(fill(slots, withoutHistory(20), 1))).toBe(16);
   });
 });
 

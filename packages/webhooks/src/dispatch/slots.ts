@@ -7,7 +7,7 @@ export class SlotAccount {
 }
 
 /** Where a lane waits for a slot. */
-type Place = 'none' | 'first' | 'further' | 'slow' | 'blocked';
+type Place = 'none' | 'first' | 'further' | 'slow' | 'new' | 'blocked';
 
 /** The part of a lane that `Slots` uses. Written by `Slots` only, except `isQuick`. */
 export abstract class SlotLane implements HeapNode {
@@ -37,6 +37,9 @@ const reservedShare = 1 / 4;
 const slowExtraShare = 1 / 16;
 const newSampleWeight = 1 / 4;
 
+/** While lanes without history wait, every fourth request is one of them. */
+const startsPerNewLane = 3;
+
 /**
  * Assigns slots to lanes. A slot is one request in flight. The lane with the least slot-time is next, if enough slots
  * are free:
@@ -44,6 +47,7 @@ const newSampleWeight = 1 / 4;
  * | place     | lane                                 | may start while                        |
  * | --------- | ------------------------------------ | -------------------------------------- |
  * | `first`   | quick, no request in flight          | a slot is free                         |
+ * | `new`     | as `first`, no request has ended     | a slot is free                         |
  * | `further` | quick, with a request in flight      | more than 1/4 of the slots are free    |
  * | `slow`    | slow                                 | more than 5/16 of the slots are free   |
  * | `blocked` | needs more than its account may hold | the account has released an extra slot |
@@ -55,9 +59,10 @@ const newSampleWeight = 1 / 4;
  *
  * An account holds at most a sixteenth of the slots beyond the first of each of its lanes.
  *
- * Lanes are ordered by the slot-time that they will have when their next request has ended: a lane that is known to be
- * quick does not wait for a thousand lanes without history that start at once. A lane that was idle continues at the
- * slot-time of the lanes that wait, so that idle time earns no slots.
+ * Lanes are ordered by the slot-time that they will have when their next request has ended. Those without history have an
+ * order of their own and start every fourth request while other lanes wait: a lane with history does not wait for a
+ * thousand new ones, and a new one does not wait for a thousand backlogs. A lane that was idle continues at the slot-time
+ * of the lanes that wait, so that idle time earns no slots.
  */
 export class Slots<Lane extends SlotLane> {
   readonly total: number;
@@ -69,6 +74,10 @@ export class Slots<Lane extends SlotLane> {
   /** Quick lanes with a request in flight. */
   readonly #further = new Heap<Lane>();
   readonly #slow = new Heap<Lane>();
+  /** Quick lanes without history, and without a request in flight. */
+  readonly #new = new Heap<Lane>();
+  /** How many lanes with history have started a request since the last one without. */
+  #startsSinceNew = 0;
   /** Lanes that wait until their account may hold another extra slot. */
   readonly #blocked = new Map<SlotAccount, Set<Lane>>();
   /** The slot-time at which lanes that were idle continue. Never decreases. */
@@ -128,6 +137,7 @@ export class Slots<Lane extends SlotLane> {
    * @returns the slot-time that the lane is charged in advance, to be passed to `release`
    */
   acquire(lane: Lane): number {
+    this.#startsSinceNew = lane.place === 'new' ? 0 : this.#startsSinceNew + 1;
     this.#leave(lane);
     // A lane in the last quarter can be ahead of lanes that wait for more free slots.
     const waitingMs = Math.min(this.#further.first?.slotTimeMs ?? Infinity, this.#slow.first?.slotTimeMs ?? Infinity);
@@ -163,6 +173,12 @@ export class Slots<Lane extends SlotLane> {
   }
 
   #candidate(mayBeSlow: boolean): Lane | undefined {
+    const newLane = this.#new.first;
+    if (newLane !== undefined && this.#startsSinceNew >= startsPerNewLane) return newLane;
+    return this.#candidateWithHistory(mayBeSlow) ?? newLane;
+  }
+
+  #candidateWithHistory(mayBeSlow: boolean): Lane | undefined {
     const first = this.#first.first;
     if (this.#free <= this.#reserved) return first;
     const candidate = firstOf(first, this.#further.first);
@@ -178,6 +194,9 @@ export class Slots<Lane extends SlotLane> {
     } else if (!lane.isQuick) {
       lane.place = 'slow';
       this.#slow.add(lane, lane.slotTimeMs + lane.expectedMs);
+    } else if (lane.inFlight === 0 && !lane.hasEnded) {
+      lane.place = 'new';
+      this.#new.add(lane, lane.slotTimeMs + lane.expectedMs);
     } else if (lane.inFlight === 0) {
       lane.place = 'first';
       this.#first.add(lane, lane.slotTimeMs + lane.expectedMs);
@@ -191,6 +210,7 @@ export class Slots<Lane extends SlotLane> {
     if (lane.place === 'first') this.#first.remove(lane);
     else if (lane.place === 'further') this.#further.remove(lane);
     else if (lane.place === 'slow') this.#slow.remove(lane);
+    else if (lane.place === 'new') this.#new.remove(lane);
     else if (lane.place === 'blocked') {
       const blocked = this.#blocked.get(lane.account);
       if (blocked?.delete(lane) && blocked.size === 0) this.#blocked.delete(lane.account);

@@ -13,6 +13,10 @@ export class EntryList {
     return this.#entries[this.#head];
   }
 
+  get last(): QueueEntry | undefined {
+    return this.size === 0 ? undefined : this.#entries.at(-1);
+  }
+
   removeFirst(): QueueEntry | undefined {
     const entry = this.#entries[this.#head];
     if (entry === undefined) return undefined;
@@ -23,8 +27,8 @@ export class EntryList {
   }
 
   add(entry: QueueEntry): void {
-    const last = this.#entries.at(-1);
-    if (last === undefined || this.size === 0 || last.position < entry.position) this.#entries.push(entry);
+    const { last } = this;
+    if (last === undefined || last.position < entry.position) this.#entries.push(entry);
     else this.#entries.splice(this.#indexOf(entry.position), 0, entry);
   }
 

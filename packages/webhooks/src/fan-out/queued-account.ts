@@ -2,7 +2,7 @@ import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import { type Shard, shardOf } from '../kernel/shard.ts';
 import { EntryList } from './entry-list.ts';
-import { isOpenChange, mustRunIsolated, type QueuePosition } from './queue-entry.ts';
+import { isOpenChange, mustRunIsolated, type QueueEntry, type QueuePosition } from './queue-entry.ts';
 
 /** Express rounds serve accounts with at most this many entries. */
 const expressEntriesMax = 4;
@@ -27,11 +27,6 @@ export class QueuedAccount {
   isLocked = false;
   /** Rounds that failed since the last one that was written. */
   failures = 0;
-  /**
-   * It had more entries than its last round claimed. The rest of a backlog must not delay the first events of other
-   * accounts. Written by `ended` only.
-   */
-  hasBacklog = false;
   /** How often the account was passed over because its lanes have enough to send. */
   passedOver = 0;
   /** Entries from this position on are unread: in storage only. Null if all are in memory. */
@@ -40,6 +35,8 @@ export class QueuedAccount {
   epoch = 0;
   /** Lanes that may have deliveries from a write of unknown outcome. */
   readonly uncertainLanes = new Map<SubscriptionId, LaneId>();
+  /** The last position that the account had when its last round started. */
+  #backlogThrough: QueuePosition = 0;
 
   constructor(id: AccountId) {
     this.id = id;
@@ -57,13 +54,23 @@ export class QueuedAccount {
     if (isOpenChange(first)) return 'change';
     if (this.isLocked || mustRunIsolated(first)) return 'isolated';
     const isShort = this.waiting.size <= expressEntriesMax && this.unreadFrom === null;
-    return isShort && !this.hasBacklog ? 'express' : 'bulk';
+    // The rest of a backlog must not delay the first events of other accounts.
+    return isShort && first.position > this.#backlogThrough ? 'express' : 'bulk';
+  }
+
+  /** Removes and returns the first entry of a round. */
+  startRound(): QueueEntry | undefined {
+    const { last } = this.waiting;
+    const entry = this.waiting.removeFirst();
+    if (last === undefined) return undefined;
+    this.#backlogThrough = last.position;
+    this.isBusy = true;
+    return entry;
   }
 
   /** Call it when a round or a change of the account has ended. */
   ended(): void {
     this.isBusy = false;
-    this.hasBacklog = this.waiting.size > 0;
   }
 
   /** The position of the first waiting entry, in memory or unread. Infinity if there is none. */

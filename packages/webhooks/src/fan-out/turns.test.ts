@@ -75,6 +75,15 @@ test('bulk rounds serve the rest of a backlog, even a short one', () => {
   expect(shapeOf(turns.claimBulk(one, 100))).toEqual([[1, 2]]);
 });
 
+test('few entries that arrive during a round of their account do not wait for a bulk round', () => {
+  const steady = account(1, 1);
+  const turns = turnsOf([steady]);
+  const round = turns.claimExpress(one, 128);
+  steady.waiting.add(queueEntry(2, eventId, null, 0));
+  endRound(turns, round);
+  expect(shapeOf(turns.claimExpress(one, 128))).toEqual([[1, 1]]);
+});
+
 test('a bulk round with room also claims entries of accounts with few entries', () => {
   const turns = turnsOf([account(1, 2), account(2, 6)]);
   expect(shapeOf(turns.claimBulk(one, 100))).toEqual([

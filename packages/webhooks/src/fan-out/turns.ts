@@ -18,7 +18,7 @@ export const passedOverMax = 50;
  * | ------------- | --------------------------------------------- | ------------------------------------ |
  * | `changes`     | the first entry is a change of a subscription | `claimChange`                        |
  * | `isolated`    | the first entry needs a separate round        | `claimIsolated`                      |
- * | `express`     | few entries, no backlog                       | `claimExpress`, `claimBulk`          |
+ * | `express`     | few entries, none left over by a round        | `claimExpress`, `claimBulk`          |
  * | `bulk`        | other                                         | `claimBulk`                          |
  * | `passed over` | the lanes have enough to send                 | `retryPassedOver`, into a list above |
  *
@@ -117,11 +117,10 @@ export class Turns {
           this.#passedOver.add(account);
           continue;
         }
-        const entry = account.waiting.removeFirst();
+        const entry = account.startRound();
         if (entry === undefined) continue;
         account.passedOver = 0;
         account.claimed += 1;
-        account.isBusy = true;
         turns.push({ account, entries: [entry] });
         weight += weightOf(account);
       }
