@@ -4,7 +4,7 @@ export { InputError } from './input-error.ts';
 export type { Location } from './location.ts';
 export type { SourceText } from './text-file.ts';
 export { compareVerdicts, isVerdict, largerVerdict, verdicts, type Verdict } from './verdict.ts';
-export { compareGraphql } from './graphql/compare-graphql.ts';
+export { compareGraphql, compareGraphqlFiles } from './graphql/compare-graphql.ts';
 export type { GraphqlOptions } from './graphql/comparison.ts';
 export { compareJsonSchemas } from './json-schema/compare-json-schema.ts';
 export type { JsonSchemaOptions } from './json-schema/comparison.ts';

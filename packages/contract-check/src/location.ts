@@ -6,11 +6,12 @@ export interface Location {
   readonly line: number | null;
 }
 
-/** Finds the elements of a contract file. */
+/** Finds the elements of a contract. */
 export interface Locator {
+  /** The file of the contract, or the first of several. */
   readonly file: string;
-  /** The line of an element, counted from 1. Null if the contract does not have the element. */
-  lineOf(coordinate: string): number | null;
+  /** Null if the contract does not have the element. */
+  locationOf(coordinate: string): Location | null;
   /** The coordinate of the element around an element. Null if the element is at the top. */
   parentOf(coordinate: string): string | null;
 }
@@ -21,17 +22,18 @@ export function locate(
   from: Locator,
   to: Locator,
 ): { readonly location: Location; readonly oldLocation: Location | null } {
-  const oldLine = from.lineOf(coordinate);
-  return {
-    location: closest(to, coordinate),
-    oldLocation: oldLine === null ? null : { file: from.file, line: oldLine },
-  };
+  return { location: closest(to, coordinate), oldLocation: from.locationOf(coordinate) };
+}
+
+/** The place of an element. Null if it has no line, because the contract does not have it. */
+export function locationAt(file: string, line: number | null): Location | null {
+  return line === null ? null : { file, line };
 }
 
 function closest(locator: Locator, coordinate: string): Location {
   for (let at: string | null = coordinate; at !== null; at = locator.parentOf(at)) {
-    const line = locator.lineOf(at);
-    if (line !== null) return { file: locator.file, line };
+    const found = locator.locationOf(at);
+    if (found !== null) return found;
   }
   return { file: locator.file, line: null };
 }

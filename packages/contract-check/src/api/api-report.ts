@@ -1,7 +1,7 @@
 import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
-import type { Locator } from '../location.ts';
+import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 
 /** A declaration of an entry point. */
@@ -80,12 +80,13 @@ export function readApiReport(source: SourceText): ApiReport {
 function locatorOf(document: JsonDocument): Locator {
   return {
     file: document.file,
-    lineOf(coordinate) {
+    locationOf(coordinate) {
       const [name = '', ...path] = coordinate.split('.');
       const declaration = childPointer('/declarations', name);
-      if (path.length === 0) return document.lineOf(declaration);
       const member = childPointer(`${declaration}/members`, path.join('.'));
-      return document.lineOf(member) ?? document.lineOf(`${member}?`);
+      const pointers = path.length === 0 ? [declaration] : [member, `${member}?`];
+      const lines = pointers.map((pointer) => document.lineOf(pointer));
+      return locationAt(document.file, lines.find((line) => line !== null) ?? null);
     },
     parentOf: (coordinate) => (coordinate.includes('.') ? coordinate.slice(0, coordinate.lastIndexOf('.')) : null),
   };

@@ -6,8 +6,9 @@ import { formats, type Format } from './formats.ts';
 import { UsageError } from './usage-error.ts';
 
 interface Comparing {
-  readonly from: string;
-  readonly to: string;
+  /** Places. Only `graphql` accepts several. */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
   /** Undefined when every verdict passes. */
   readonly declared?: Verdict;
   readonly format: Format;
@@ -19,6 +20,7 @@ export interface GraphqlInvocation extends Comparing {
   readonly command: 'graphql';
   readonly closedOutputs?: boolean;
   readonly directive: Readonly<Record<string, Verdict>>;
+  readonly partial?: boolean;
 }
 
 export interface JsonSchemaInvocation extends Comparing {
@@ -66,7 +68,7 @@ export type Invocation =
   /** Help or the version. */
   | { readonly command: 'print'; readonly text: string };
 
-const places = 'a file, - (standard input), git:REF:PATH, npm:NAME@RANGE[:PATH] or a URL';
+const places = 'a file, a folder, a tarball, - (standard input), git:REF[:PATH], npm:NAME@RANGE[:PATH] or a URL';
 
 const exitCodes = `
 Exit codes:
@@ -97,13 +99,17 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     });
   };
 
-  addComparing(add('graphql', 'compare two GraphQL schemas (SDL)'))
+  addComparing(
+    add('graphql', 'compare two GraphQL schemas (SDL or introspection JSON)'),
+    '; patterns match several files; repeatable',
+  )
     .addOption(closedOutputs())
     .addOption(
       new Option('--directive <name=verdict>', 'set the verdict for changes of an applied directive; repeatable')
         .argParser(addDirective)
         .default({}, 'changes of @constraint and similar directives are compared, others are major'),
-    );
+    )
+    .option('--partial', 'the schemas are parts of a larger one, such as subgraphs; every type counts as reachable');
   addComparing(add('json-schema', 'compare two JSON Schemas in a direction'))
     .addOption(
       new Option(
@@ -177,10 +183,15 @@ function requireOptions(command: Invocation['command'], options: object): void {
     if (!Object.hasOwn(options, name)) throw new UsageError(command, `--${name} is required`);
 }
 
-function addComparing(command: Command): Command {
+/** @param several what is different if the command accepts several places */
+function addComparing(command: Command, several = ''): Command {
+  const addPlace = (place: string, list: readonly string[] = []): readonly string[] => {
+    if (several === '' && list.length > 0) throw new InvalidArgumentError('The command accepts it once.');
+    return [...list, place];
+  };
   return command
-    .option('--from <place>', `the old version (required): ${places}`)
-    .option('--to <place>', 'the new version (required)')
+    .option('--from <place>', `the old version (required): ${places}${several}`, addPlace)
+    .option('--to <place>', `the new version (required)${several}`, addPlace)
     .addOption(
       new Option('--declared <bump>', 'the declared bump; exit 1 if the changes need a larger one').choices(verdicts),
     )
@@ -193,7 +204,7 @@ function addWorkspace(command: Command): Command {
     .option('--root <folder>', 'the root of the workspace', '.')
     .option(
       '--baseline <place>',
-      'compare with a folder or a tarball (npm pack) instead of released/; repeatable',
+      'compare with a folder, a tarball (npm pack), git:REF, npm:NAME@RANGE or the URL of a GraphQL server instead of released/; repeatable',
       (value: string, list: readonly string[]) => [...list, value],
       [],
     )

@@ -287,9 +287,11 @@ describe('invalid input', () => {
   });
 
   test('exits 2 when the file is a folder', async () => {
-    expect(await run(['graphql', '--from', oldSdl, '--to', folder])).toMatchObject({
+    expect(
+      await run(['graphql', '--from', '-', '--to', folder], () => Buffer.from('type Query { a: Int }')),
+    ).toMatchObject({
       exitCode: 2,
-      stderr: `${folder}: is a folder, not a file\n`,
+      stderr: `${folder}: is a folder. Add the path of the file: ${folder}/PATH\n`,
     });
   });
 });

@@ -3,13 +3,14 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import type { Report } from '../change.ts';
 import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
 import { readConfig } from '../config/read-config.ts';
-import { compareGraphql } from '../graphql/compare-graphql.ts';
+import { compareGraphqlFiles } from '../graphql/compare-graphql.ts';
 import { InputError } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
 import { packageOf } from '../source/package-of.ts';
 import { kindOfPlace } from '../source/place.ts';
-import { readSource } from '../source/read-source.ts';
+import { readSources } from '../source/read-source.ts';
+import type { SourceText } from '../text-file.ts';
 import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspace.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule, listRules } from './explain.ts';
@@ -75,27 +76,41 @@ type Comparison = GraphqlInvocation | JsonSchemaInvocation | ManifestInvocation;
 
 async function compare(invocation: Comparison, readInput: () => Uint8Array): Promise<Outcome> {
   const { from, to, declared = null, config = null } = invocation;
-  if (from === '-' && to === '-') throw new UsageError(invocation.command, 'only one of --from and --to can be -');
+  if ([...from, ...to].filter((place) => place === '-').length > 1)
+    throw new UsageError(invocation.command, 'only one of --from and --to can be -');
   const { overrides = [] } = readConfig(config, '.');
+  const isGraphql = invocation.command === 'graphql';
   const [before, now] = [
-    await readSource(from, { other: to, readInput }),
-    await readSource(to, { other: from, readInput }),
+    await readSources(from, { others: to, isGraphql, readInput }),
+    await readSources(to, { others: from, isGraphql, readInput }),
   ];
-  const isLocal = kindOfPlace(to) === 'local';
-  const path = isLocal ? relative('.', to).replaceAll(sep, '/') : to;
-  const report = overrideReport(compareSources(invocation, before, now), overridesOf(overrides), path);
-  const packageName = isLocal ? (packageOf(dirname(resolve(to)))?.name ?? null) : null;
-  return outcomeOfReport(report, declared, from, packageName);
+  const report = overrideReport(compareSources(invocation, before, now), overridesOf(overrides), (change) => {
+    // A change of a JSON Schema can be in a file that the compared file refers to.
+    const { file } = isGraphql ? change.location : (now[0] ?? change.location);
+    return kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file;
+  });
+  const local = to.find((place) => kindOfPlace(place) === 'local');
+  const packageName = local === undefined ? null : (packageOf(dirname(resolve(local)))?.name ?? null);
+  return outcomeOfReport(report, declared, from.join(', '), packageName);
 }
 
-function compareSources(invocation: Comparison, ...[from, to]: Parameters<typeof compareManifests>): Report {
+function compareSources(invocation: Comparison, from: readonly SourceText[], to: readonly SourceText[]): Report {
   switch (invocation.command) {
     case 'graphql':
-      return compareGraphql(from, to, { ...invocation, directives: invocation.directive });
+      return compareGraphqlFiles(from, to, { ...invocation, directives: invocation.directive });
     case 'json-schema':
-      return compareJsonSchemas(from, to, invocation);
+      return compareJsonSchemas(onlyOne('from', from), onlyOne('to', to), invocation);
     case 'manifest':
-      return compareManifests(from, to);
+      return compareManifests(onlyOne('from', from), onlyOne('to', to));
+  }
+
+  function onlyOne(option: string, sources: readonly SourceText[]): SourceText {
+    const [first, second] = sources;
+    if (first !== undefined && second === undefined) return first;
+    throw new UsageError(
+      invocation.command,
+      `--${option} matches ${sources.length} files, but the command compares one`,
+    );
   }
 }
 

@@ -15,9 +15,13 @@ export function overridesOf(overrides: readonly Override[]): ApplyOverrides {
   };
 }
 
-export function overrideReport({ changes, notices }: Report, apply: ApplyOverrides, file: string): Report {
+export function overrideReport(
+  { changes, notices }: Report,
+  apply: ApplyOverrides,
+  fileOf: (change: Change) => string,
+): Report {
   return report(
-    changes.map((change) => apply(change, file)),
+    changes.map((change) => apply(change, fileOf(change))),
     notices,
   );
 }

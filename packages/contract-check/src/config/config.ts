@@ -8,6 +8,8 @@ export interface ComparisonSettings {
   readonly direction: Direction;
   readonly closedOutputs: boolean;
   readonly directives: Readonly<Record<string, Verdict>>;
+  /** Whether a GraphQL schema is a part of a larger one. */
+  readonly partial: boolean;
   /** Names of exported TypeScript unions whose users handle types that they do not know. */
   readonly openUnions: readonly string[];
 }
@@ -28,6 +30,7 @@ export interface ConfiguredContracts extends Partial<ComparisonSettings> {
   readonly baseline: string;
   readonly package?: string;
   readonly frozen?: boolean;
+  readonly minimumLifetimeMonths?: number;
   readonly servedBy?: readonly string[];
 }
 

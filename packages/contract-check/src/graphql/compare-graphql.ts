@@ -6,24 +6,43 @@ import { compareDescriptions } from './compare-documented.ts';
 import { compareRoots } from './compare-roots.ts';
 import { compareTypes } from './compare-types.ts';
 import { collectInto, type Comparison, type GraphqlOptions } from './comparison.ts';
+import type { GraphqlContract } from './contract.ts';
 import { exposureOf } from './exposure.ts';
+import { introspectionNotice, isIntrospection } from './introspection.ts';
 import { type Neighbours, neighboursIn } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
 
 /**
- * Compares two schemas, each a complete SDL document.
+ * Compares two schemas, each a complete SDL document or the result of an introspection query.
  *
  * @throws {InputError} when a schema is invalid.
  */
 export function compareGraphql(from: SourceText, to: SourceText, options: GraphqlOptions = {}): Report {
+  return compareGraphqlFiles([from], [to], options);
+}
+
+/**
+ * Compares two schemas, each in one or several files.
+ *
+ * @throws {InputError} when a schema is invalid.
+ */
+export function compareGraphqlFiles(
+  from: readonly SourceText[],
+  to: readonly SourceText[],
+  options: GraphqlOptions = {},
+): Report {
   const changes: UnlocatedChange[] = [];
-  const before = readGraphqlContract(from);
-  const exposure = exposureOf(before);
+  const introspected = [...to, ...from].find(isIntrospection);
+  const partial = options.partial ?? false;
+  const read = (sources: readonly SourceText[]): GraphqlContract =>
+    readGraphqlContract(sources, { partial, withoutDirectives: introspected !== undefined });
+  const [before, after] = [read(from), read(to)];
+  const exposure = exposureOf(before, partial);
   // Few comparisons need them.
   let neighbours: Neighbours | undefined;
   const comparison: Comparison = {
     from: before,
-    to: readGraphqlContract(to),
+    to: after,
     exposure,
     neighbours: (...field) => (neighbours ??= neighboursIn(before, exposure))(...field),
     closedOutputs: options.closedOutputs ?? false,
@@ -36,5 +55,9 @@ export function compareGraphql(from: SourceText, to: SourceText, options: Graphq
   compareDescriptions(comparison, 'schema', comparison.from.description, comparison.to.description);
   compareAppliedDirectives(comparison, 'schema', comparison.from.applied, comparison.to.applied, 'both');
   const { from: old, to: now } = comparison;
-  return locatedReport(changes, old.locator, now.locator, [...old.notices, ...now.notices]);
+  return locatedReport(changes, old.locator, now.locator, [
+    ...old.notices,
+    ...now.notices,
+    ...(introspected === undefined ? [] : [introspectionNotice(introspected)]),
+  ]);
 }

@@ -15,6 +15,11 @@ export interface GraphqlOptions {
    * The verdict for every change of an applied directive, by directive name without `@`. Unknown directives are major.
    */
   readonly directives?: Readonly<Record<string, Verdict>>;
+  /**
+   * Whether the schemas are parts of a larger one, such as subgraphs. They may extend and use types that they do not define, and
+   * every type counts as reachable. Defaults to false.
+   */
+  readonly partial?: boolean;
 }
 
 /** The context of a comparison. */

@@ -1,4 +1,4 @@
-import { namedType, type GraphqlContract, type InputValue, type TypeDefinition } from './contract.ts';
+import { namedType, type GraphqlContract, type TypeDefinition } from './contract.ts';
 
 /** The direction in which values of a type are sent: `input` to the server, `output` to the client. */
 export type Position = 'input' | 'output' | 'both';
@@ -11,7 +11,8 @@ export interface Exposure {
   isReturned(typeName: string): boolean;
 }
 
-export function exposureOf(contract: GraphqlContract): Exposure {
+/** @param partial whether other parts of the schema can reach every type */
+export function exposureOf(contract: GraphqlContract, partial = false): Exposure {
   const inputs = new Set<string>();
   const outputs = new Set<string>();
   const returned = new Set<string>();
@@ -19,11 +20,11 @@ export function exposureOf(contract: GraphqlContract): Exposure {
   // A work list instead of recursion: a chain of ten thousand types would overflow the stack.
   const pending: (() => void)[] = [];
 
-  function reachInput({ type }: InputValue): void {
-    const name = namedType(type);
+  function reachInput(name: string): void {
     if (inputs.has(name)) return;
     inputs.add(name);
-    for (const field of contract.types.get(name)?.inputFields.values() ?? []) pending.push(() => reachInput(field));
+    const fields = contract.types.get(name)?.inputFields.values() ?? [];
+    for (const { type } of fields) pending.push(() => reachInput(namedType(type)));
   }
 
   /** Reaches a type that a fragment can name. Its fields can be selected. */
@@ -35,7 +36,7 @@ export function exposureOf(contract: GraphqlContract): Exposure {
     for (const each of type.interfaces) pending.push(() => reachOutput(each));
     for (const field of type.fields.values()) {
       pending.push(() => reachReturned(namedType(field.type)));
-      for (const argument of field.args.values()) pending.push(() => reachInput(argument));
+      for (const argument of field.args.values()) pending.push(() => reachInput(namedType(argument.type)));
     }
   }
 
@@ -50,8 +51,18 @@ export function exposureOf(contract: GraphqlContract): Exposure {
 
   for (const name of contract.roots.values()) reachReturned(name);
   for (const directive of contract.directives.values())
-    for (const argument of directive.args.values()) reachInput(argument);
+    for (const { type } of directive.args.values()) reachInput(namedType(type));
+  for (const { name, kind } of partial ? contract.types.values() : []) {
+    if (kind === 'input') reachInput(name);
+    else if (kind !== 'scalar' && kind !== 'enum') reachReturned(name);
+  }
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) next();
+  for (const name of partial ? contract.types.keys() : []) {
+    // A scalar or enum that this part does not use can have both positions in another part.
+    if (inputs.has(name) || outputs.has(name)) continue;
+    inputs.add(name);
+    outputs.add(name);
+  }
 
   return {
     positionOf(name) {

@@ -1,17 +1,23 @@
-import { visit, type DocumentNode, type NameNode } from 'graphql';
-import type { Locator } from '../location.ts';
+import { visit, type ASTNode, type DocumentNode, type NameNode } from 'graphql';
+import type { Location, Locator } from '../location.ts';
 
-/** The lines of the elements of a schema, by coordinate. An element that is extended is at its definition. */
+/** The place of a node. Null if the schema is not from SDL. */
+export function locationOfNode({ loc }: ASTNode): Location | null {
+  return loc === undefined ? null : { file: loc.source.name, line: loc.startToken.line };
+}
+
+/** The places of the elements of a schema, by coordinate. An element that is extended is at its definition. */
 export function graphqlLocator(file: string, document: DocumentNode): Locator {
-  const lines = new Map<string, number>();
+  const locations = new Map<string, Location>();
   const add = (coordinate: string, name: NameNode): void => {
-    if (name.loc !== undefined && !lines.has(coordinate)) lines.set(coordinate, name.loc.startToken.line);
+    // An element of an introspection result has no line, but the contract has it.
+    if (!locations.has(coordinate)) locations.set(coordinate, locationOfNode(name) ?? { file, line: null });
   };
 
   // Definitions first, because an extension may precede the definition that it extends.
   const definitions = document.definitions.toSorted((a, b) => Number(isExtension(a)) - Number(isExtension(b)));
   for (const node of definitions) {
-    if (node.kind === 'SchemaDefinition' && node.loc !== undefined) lines.set('schema', node.loc.startToken.line);
+    if (node.kind === 'SchemaDefinition') locations.set('schema', locationOfNode(node) ?? { file, line: null });
     if (!('name' in node) || node.name === undefined) continue;
     const owner = node.kind.startsWith('Directive') ? `@${node.name.value}` : node.name.value;
     add(owner, node.name);
@@ -29,7 +35,7 @@ export function graphqlLocator(file: string, document: DocumentNode): Locator {
       },
     });
   }
-  return { file, lineOf: (coordinate) => lines.get(coordinate) ?? null, parentOf };
+  return { file, locationOf: (coordinate) => locations.get(coordinate) ?? null, parentOf };
 }
 
 function isExtension({ kind }: DocumentNode['definitions'][number]): boolean {

@@ -1,11 +1,13 @@
 import {
   buildASTSchema,
+  concatAST,
   DirectiveLocation,
   GraphQLError,
   isTypeDefinitionNode,
   isTypeExtensionNode,
   Kind,
   parse,
+  Source,
   specifiedDirectives,
   validateSchema,
   visit,
@@ -20,6 +22,7 @@ import {
 } from 'graphql';
 import type { Notice } from '../change.ts';
 import { InputError, withinStack } from '../input-error.ts';
+import type { Location } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import type {
   DirectiveDefinition,
@@ -29,19 +32,48 @@ import type {
   TypeDefinition,
   TypeKind,
 } from './contract.ts';
-import { graphqlLocator } from './locator.ts';
+import { introspectedDocument, isIntrospection, withoutAppliedDirectives } from './introspection.ts';
+import { graphqlLocator, locationOfNode } from './locator.ts';
+import { completePart } from './partial.ts';
+
+export interface ReadOptions {
+  /** Whether the schema is a part of a larger one, such as a subgraph. */
+  readonly partial: boolean;
+  /** Whether to leave out the applied directives that introspection does not show. */
+  readonly withoutDirectives: boolean;
+}
 
 /**
- * Reads SDL. It must be a complete, valid schema, because the comparison of an invalid schema would be meaningless.
+ * Reads a schema from SDL files or the result of an introspection query. It must be valid and, unless it is partial, complete,
+ * because the comparison of an invalid schema would be meaningless.
  *
  * @throws {InputError} when the schema is invalid.
  */
-export function readGraphqlContract(source: SourceText): GraphqlContract {
-  return withinStack(source.file, () => {
-    if (source.text.trim() === '') throw new InputError(source.file, 1, 'the file is empty, expected a GraphQL schema');
-    const { document, notices } = readValidDocument(source);
-    return collect(source.file, document, notices);
+export function readGraphqlContract(
+  sources: readonly SourceText[],
+  { partial, withoutDirectives }: ReadOptions = { partial: false, withoutDirectives: false },
+): GraphqlContract {
+  const file = sources[0]?.file ?? '';
+  return withinStack(file, () => {
+    const read = concatAST(sources.map(readDocument));
+    const document = withoutDirectives ? withoutAppliedDirectives(read) : read;
+    return collect(file, document, [...validate(file, document, partial), ...noticesOf(document)]);
   });
+}
+
+function readDocument(source: SourceText): DocumentNode {
+  const { file, text } = source;
+  if (text.trim() === '') throw new InputError(file, 1, 'the file is empty, expected a GraphQL schema');
+  if (isIntrospection(source)) return introspectedDocument(source);
+  const document = syntactically(file, () => parse(new Source(text, file)));
+  const executable = document.definitions.find(
+    ({ kind }) => kind === 'OperationDefinition' || kind === 'FragmentDefinition',
+  );
+  if (executable !== undefined) {
+    const { line } = locationOfNode(executable) ?? { line: null };
+    throw new InputError(file, line, 'expected a GraphQL schema, found an operation or fragment');
+  }
+  return document;
 }
 
 /**
@@ -49,34 +81,25 @@ export function readGraphqlContract(source: SourceText): GraphqlContract {
  */
 const harmless = /(?:must not|cannot) be deprecated\.$/;
 
-function readValidDocument({ file, text }: SourceText): { document: DocumentNode; notices: Notice[] } {
+/** Returns what is inconsistent but harmless. */
+function validate(file: string, document: DocumentNode, partial: boolean): Notice[] {
   const notices: Notice[] = [];
-  const document = syntactically(file, () => parse(text));
-  const executable = document.definitions.find(
-    ({ kind }) => kind === 'OperationDefinition' || kind === 'FragmentDefinition',
-  );
-  if (executable !== undefined) {
-    throw new InputError(
-      file,
-      executable.loc?.startToken.line ?? null,
-      'expected a GraphQL schema, found an operation or fragment',
-    );
-  }
+  const completed = partial ? completePart(document) : { document, isIncomplete: () => false };
   try {
     syntactically(file, () => {
-      for (const problem of validateSchema(buildASTSchema(withUndefinedDirectives(document)))) {
+      for (const problem of validateSchema(buildASTSchema(withUndefinedDirectives(completed.document)))) {
+        if (completed.isIncomplete(problem.message)) continue;
         if (!harmless.test(problem.message)) throw problem;
-        notices.push({ location: { file, line: problem.locations?.[0]?.line ?? null }, message: problem.message });
+        notices.push({ location: locationOfError(file, problem), message: problem.message });
       }
     });
   } catch (error) {
     // For violations of the SDL rules, graphql throws one plain Error that joins their messages and has no locations.
     if (!(error instanceof Error) || error instanceof InputError || error instanceof RangeError) throw error;
-    throw new InputError(file, lineOfQuotedName(document, error.message), error.message.replaceAll('\n\n', ' '), {
-      cause: error,
-    });
+    const at = placeOfQuotedName(document, error.message) ?? { file, line: null };
+    throw new InputError(at.file, at.line, error.message.replaceAll('\n\n', ' '), { cause: error });
   }
-  return { document, notices: [...notices, ...noticesOf(file, document)] };
+  return notices;
 }
 
 /** The first application of each directive that the schema does not define, by name. */
@@ -120,9 +143,9 @@ function withUndefinedDirectives(document: DocumentNode): DocumentNode {
   return { ...document, definitions: [...document.definitions, scalar, ...definitions] };
 }
 
-function noticesOf(file: string, document: DocumentNode): Notice[] {
+function noticesOf(document: DocumentNode): Notice[] {
   return Array.from(undefinedDirectives(document), ([name, node]) => ({
-    location: { file, line: node.loc?.startToken.line ?? null },
+    location: locationOfNode(node) ?? { file: '', line: null },
     message: `The schema does not define the directive @${name}. Only its applications are compared.`,
   }));
 }
@@ -132,24 +155,29 @@ function syntactically<T>(file: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    throw new InputError(file, error.locations?.[0]?.line ?? null, error.message, { cause: error });
+    const at = locationOfError(file, error);
+    throw new InputError(at.file, at.line, error.message, { cause: error });
   }
 }
 
+function locationOfError(file: string, { source, locations }: GraphQLError): Location {
+  return { file: source?.name ?? file, line: locations?.[0]?.line ?? null };
+}
+
 /**
- * The line of the last occurrence of the first name that a message quotes: the second of two definitions, or the use of
+ * The place of the last occurrence of the first name that a message quotes: the second of two definitions, or the use of
  * an unknown name.
  */
-function lineOfQuotedName(document: DocumentNode, message: string): number | null {
+function placeOfQuotedName(document: DocumentNode, message: string): Location | null {
   const quoted = /"@?(\w+)(?:\.(\w+))?/.exec(message);
   const name = quoted?.[2] ?? quoted?.[1];
-  let line: number | null = null;
+  let place: Location | null = null;
   visit(document, {
     Name(node) {
-      if (node.value === name) line = node.loc?.startToken.line ?? line;
+      if (node.value === name) place = locationOfNode(node) ?? place;
     },
   });
-  return line;
+  return place;
 }
 
 const kindOfNode: Readonly<Record<(TypeDefinitionNode | TypeExtensionNode)['kind'], TypeKind>> = {

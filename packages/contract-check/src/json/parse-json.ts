@@ -1,5 +1,5 @@
 import { InputError } from '../input-error.ts';
-import type { Locator } from '../location.ts';
+import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { childPointer, parentPointer, type JsonValue } from './json-value.ts';
 
@@ -13,7 +13,8 @@ export interface JsonDocument {
 
 /** Locates values by JSON Pointer. */
 export function pointerLocator(document: JsonDocument): Locator {
-  return { file: document.file, lineOf: (pointer) => document.lineOf(pointer), parentOf: parentPointer };
+  const { file } = document;
+  return { file, locationOf: (pointer) => locationAt(file, document.lineOf(pointer)), parentOf: parentPointer };
 }
 
 /** Bounds the recursion of the parser. Contracts that people write are far less deep. */

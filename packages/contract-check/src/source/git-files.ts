@@ -11,40 +11,46 @@ import type { PackageFiles } from './package-files.ts';
  * @throws {InputError} when git does not find the commit or the file.
  */
 export function readGitFile(ref: string, path: string, folder: string): SourceText {
-  const file = `git:${ref}:${path}`;
-  const text = decodeSourceText(file, git(file, ['show', revision(file, ref, path)], folder));
-  return {
-    file,
-    text,
-    readRelative(other) {
-      const joined = posix.join(posix.dirname(path), other);
-      return readGitFile(ref, path.startsWith('.') && !joined.startsWith('.') ? `./${joined}` : joined, folder);
-    },
-  };
+  return fileOfCommit(ref, pathFromRoot(ref, path, folder), folder);
 }
 
 /**
- * The files of a commit below a folder, by path relative to the folder.
+ * The files of a commit, by path relative to the root of the repository of `folder`.
  *
  * @throws {InputError} when git does not find the commit.
  */
-export function gitFiles(ref: string, folder: string): PackageFiles {
-  const listed = git(`git:${ref}`, ['ls-tree', '-r', '-z', '--name-only', revision(`git:${ref}`, ref)], folder);
-  const paths = decodeSourceText(`git:${ref}`, listed).split('\0').filter(Boolean);
-  return new Map(paths.map((path) => [path, () => readGitFile(ref, `./${path}`, folder)]));
+export function filesOfCommit(ref: string, folder: string): PackageFiles {
+  const place = `git:${ref}`;
+  const listed = git(place, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', checkedRef(place, ref)], folder);
+  const paths = decodeSourceText(place, listed).split('\0').filter(Boolean);
+  return new Map(paths.map((path) => [path, () => fileOfCommit(ref, path, folder)]));
 }
 
-function revision(file: string, ref: string, path?: string): string {
+/** The path of a file relative to the root of the repository. `path` is that of `readGitFile`. */
+export function pathFromRoot(ref: string, path: string, folder: string): string {
+  if (!/^\.\.?\//.test(path)) return path;
+  const place = `git:${ref}`;
+  const prefix = decodeSourceText(place, git(place, ['rev-parse', '--show-prefix'], folder)).trimEnd();
+  return posix.join(prefix, path);
+}
+
+function fileOfCommit(ref: string, path: string, folder: string): SourceText {
+  const file = `git:${ref}:${path}`;
+  const text = decodeSourceText(file, git(file, ['show', `${checkedRef(file, ref)}:${path}`], folder));
+  return { file, text, readRelative: (other) => fileOfCommit(ref, posix.join(posix.dirname(path), other), folder) };
+}
+
+function checkedRef(place: string, ref: string): string {
   // git would take it for an option.
-  if (ref === '' || ref.startsWith('-')) throw new InputError(file, null, 'must be git:REF:PATH');
-  return path === undefined ? ref : `${ref}:${path}`;
+  if (ref === '' || ref.startsWith('-')) throw new InputError(place, null, 'must be git:REF or git:REF:PATH');
+  return ref;
 }
 
-function git(file: string, args: readonly string[], folder: string): Uint8Array {
+function git(place: string, args: readonly string[], folder: string): Uint8Array {
   try {
     return execFileSync('git', args, { cwd: folder, maxBuffer: 256 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
-    throw new InputError(file, null, firstLineOf(error), { cause: error });
+    throw new InputError(place, null, firstLineOf(error), { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
+import picomatch from 'picomatch';
 import { list } from 'tar';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
@@ -7,10 +8,14 @@ import { decodeSourceText, readSourceText, type SourceText } from '../text-file.
 /** The files of a package, by path relative to the package, with `/` as the separator. */
 export type PackageFiles = ReadonlyMap<string, () => SourceText>;
 
-const skippedFolders: ReadonlySet<string> = new Set(['node_modules', 'dist', '.git']);
+/** The names of folders that contain no contracts of a project. */
+export const foreignFolders: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
-/** Null if the folder does not exist. `skipped` are the names of folders to leave out. */
-export function filesOfFolder(folder: string, skipped = skippedFolders): PackageFiles | null {
+/** Null if the folder does not exist. `skips` returns whether to leave out the folders of a name. */
+export function filesOfFolder(
+  folder: string,
+  skips = (name: string): boolean => foreignFolders.has(name),
+): PackageFiles | null {
   const files = new Map<string, () => SourceText>();
   const pending = [folder];
   for (const current of pending) {
@@ -24,7 +29,7 @@ export function filesOfFolder(folder: string, skipped = skippedFolders): Package
     for (const entry of entries) {
       const path = join(current, entry.name);
       if (entry.isDirectory()) {
-        if (!skipped.has(entry.name)) pending.push(path);
+        if (!skips(entry.name)) pending.push(path);
       } else {
         files.set(relative(folder, path).replaceAll(sep, '/'), () => readSourceText(path));
       }
@@ -50,7 +55,7 @@ export function filesOfTarball(file: string, label = file): PackageFiles {
           return {
             file: name,
             text: decodeSourceText(name, Buffer.concat(chunks)),
-            readRelative: (other) => readAmong(files, label, posix.join(posix.dirname(path), other)),
+            readRelative: (other) => readOne(files, label, posix.join(posix.dirname(path), other)),
           };
         });
       },
@@ -61,15 +66,44 @@ export function filesOfTarball(file: string, label = file): PackageFiles {
   return files;
 }
 
-/** @throws {InputError} when the file is not among the files. `label` names what contains them. */
-export function readAmong(files: PackageFiles, label: string, path: string): SourceText {
+/** Whether a path is a pattern. A name with the characters of a pattern can also be that of a file. */
+export function isPattern(path: string): boolean {
+  return picomatch.scan(path).isGlob;
+}
+
+/**
+ * Reads the files at a path, which can be a pattern.
+ *
+ * @param label names what contains the files
+ * @throws {InputError} when there is none.
+ */
+export function readAmong(files: PackageFiles, label: string, path: string): SourceText[] {
+  if (isPattern(path) && !files.has(path)) return readMatching(files, path, `${label}:${path}`);
+  return [readOne(files, label, path)];
+}
+
+function readOne(files: PackageFiles, label: string, path: string): SourceText {
   const read = files.get(path);
   if (read === undefined) throw new InputError(`${label}:${path}`, null, 'file not found');
   return read();
 }
 
-/** The files in a folder, by path relative to the folder. */
+/** @throws {InputError} when a pattern matches no file. `place` is that of the pattern. */
+export function readMatching(files: PackageFiles, pattern: string, place: string): SourceText[] {
+  const found = matchingPaths(files, [pattern]).flatMap((path) => files.get(path)?.() ?? []);
+  if (found.length === 0) throw new InputError(place, null, 'matches no file');
+  return found;
+}
+
+/** The paths that match a pattern, in order. */
+export function matchingPaths(files: PackageFiles, patterns: readonly string[]): string[] {
+  const matches = picomatch([...patterns]);
+  return [...files.keys()].filter((path) => matches(path)).toSorted();
+}
+
+/** The files in a folder, by path relative to the folder. All files if it is empty. */
 export function below(files: PackageFiles, folder: string): PackageFiles {
+  if (folder === '') return files;
   return new Map(
     [...files]
       .filter(([path]) => path.startsWith(`${folder}/`))

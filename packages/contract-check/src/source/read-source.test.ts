@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildSchema, introspectionFromSchema } from 'graphql';
 import { create } from 'tar';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import type { Change } from '../change.ts';
 import { run } from '../cli/run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-check-sources-'));
@@ -14,18 +15,12 @@ const write = (path: string, text: string): void => {
   writeFileSync(join(folder, path), text);
 };
 const old = 'type Query {\n  a: Int\n  b: Int\n}\n';
-const pages = new Map<string, Uint8Array | string>();
-const server = createServer((request, response) => {
-  const page = pages.get(request.url ?? '');
-  response.writeHead(page === undefined ? 404 : 200).end(page ?? 'nothing here');
-});
+let server: ContractServer;
 let origin = '';
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  origin = `http://127.0.0.1:${address.port}`;
+  server = await startContractServer(old);
+  ({ origin } = server);
   write('api/package.json', '{ "name": "@books/ledger-api" }');
   write('api/schema.graphql', 'type Query {\n  a: Int\n}\n');
   write('old.graphql', old);
@@ -61,16 +56,121 @@ test('reads the standard input', async () => {
 
 describe('a URL', () => {
   test('is fetched', async () => {
-    pages.set('/schema.graphql', old);
+    server.pages.set('/schema.graphql', old);
     expect(await placeIn(`${origin}/schema.graphql`)).toEqual({ file: `${origin}/schema.graphql`, line: 3 });
   });
 
   test('that cannot be fetched is named with the reason', async () => {
-    expect(await placeIn(`${origin}/nowhere`)).toBe(`${origin}/nowhere: the server answered 404`);
-    pages.set('/latin1', Uint8Array.of(0xe9));
+    expect(await placeIn(`${origin}/nowhere`)).toBe(
+      `${origin}/nowhere: the server answered 404 to a GET request, and 404 (nothing here) to an introspection query. Pass the URL of a schema, or of a GraphQL server that allows introspection.`,
+    );
+    server.pages.set('/latin1', Uint8Array.of(0xe9));
     expect(await placeIn(`${origin}/latin1`)).toBe(`${origin}/latin1: is not valid UTF-8`);
     expect(await placeIn('http://127.0.0.1:1/')).toMatch(/^http:\/\/127\.0\.0\.1:1\/: cannot be fetched \(.+\)$/);
   });
+});
+
+describe('a GraphQL server', () => {
+  afterEach(() => {
+    server.allows = () => true;
+  });
+
+  test('is asked for its schema, which has no lines', async () => {
+    expect(await placeIn(`${origin}/graphql`)).toEqual({ file: `${origin}/graphql`, line: null });
+  });
+
+  test('of an older specification is asked for less', async () => {
+    server.allows = (query) => !query.includes('specifiedByURL');
+    expect(await placeIn(`${origin}/graphql`)).toEqual({ file: `${origin}/graphql`, line: null });
+  });
+
+  test('that does not allow introspection is named with its answer', async () => {
+    server.allows = () => false;
+    expect(await placeIn(`${origin}/graphql`)).toBe(
+      `${origin}/graphql: the server answered 400 to a GET request, and 400 ({"errors":[{"message":"No."}]}) to an introspection query. Pass the URL of a schema, or of a GraphQL server that allows introspection.`,
+    );
+  });
+});
+
+describe('an introspection result', () => {
+  const result = introspectionFromSchema(buildSchema(old));
+
+  test.each([
+    ['as a response', { data: result }],
+    ['alone', result],
+  ])('is a schema: %s', async (_, value) => {
+    write('old.json', JSON.stringify(value));
+    expect(await placeIn(join(folder, 'old.json'))).toEqual({ file: join(folder, 'old.json'), line: null });
+  });
+
+  test('is compared without the directives that it does not show', async () => {
+    write('old.json', JSON.stringify(result));
+    write('tagged.graphql', 'type Query @tag(name: "x") {\n  a: Int @deprecated\n  b: Int @tag(name: "y")\n}\n');
+    const files = ['--from', join(folder, 'old.json'), '--to', join(folder, 'tagged.graphql')];
+    const { stdout } = await run(['graphql', ...files, '--format', 'json']);
+    const { changes, notices } = JSON.parse(stdout);
+    expect(changes.map(({ rule }: { rule: string }) => rule)).toEqual(['graphql/deprecated']);
+    expect(notices.map(({ message }: { message: string }) => message)).toEqual([
+      'An introspection result does not show applied directives such as @tag, so they are not compared.',
+    ]);
+  });
+
+  test.each([
+    ['{ "data": null }', ':1: expected SDL or the result of an introspection query, with /data/__schema'],
+    ['{ "__schema": { "types": [] } }', ': '],
+    ['{ "a" ', ':1: expected ":"'],
+  ])('that is invalid is named: %s', async (text, message) => {
+    write('old.json', text);
+    expect(await placeIn(join(folder, 'old.json'))).toContain(`${join(folder, 'old.json')}${message}`);
+  });
+});
+
+describe('several files', () => {
+  test('are one schema, and each change is in its own file', async () => {
+    write('parts/query.graphql', 'type Query {\n  a: Int\n}\n');
+    write('parts/more/ledger.graphql', 'extend type Query {\n  ledger: Ledger\n}\ntype Ledger {\n  id: ID\n}\n');
+    write('parts/notes.txt', 'no schema');
+    const from = ['--from', join(folder, 'old.graphql')];
+    for (const paths of [['parts/**/*.graphql'], ['parts/*.graphql', 'parts/more/ledger.graphql']]) {
+      const places = paths.flatMap((place) => ['--to', join(folder, place)]);
+      const { changes } = JSON.parse((await run(['graphql', ...from, ...places, '--format', 'json'])).stdout);
+      const found = changes.map(({ coordinate, location }: Change) => [coordinate, location.file, location.line]);
+      expect(found).toEqual([
+        ['Query.b', join(folder, 'parts/query.graphql'), 1],
+        ['Ledger', join(folder, 'parts/more/ledger.graphql'), 4],
+        ['Query.ledger', join(folder, 'parts/more/ledger.graphql'), 2],
+      ]);
+    }
+  });
+
+  test('that contradict each other are named', async () => {
+    write('twice/a.graphql', 'type Query {\n  a: Int\n}\n');
+    write('twice/b.graphql', '\ntype Query {\n  b: Int\n}\n');
+    expect(await placeIn(join(folder, 'twice/*.graphql'))).toBe(
+      `${join(folder, 'twice/b.graphql')}:2: There can be only one type named "Query".`,
+    );
+    expect(await placeIn(join(folder, 'none/*.graphql'))).toBe(`${join(folder, 'none/*.graphql')}: matches no file`);
+  });
+
+  test('are refused where one file is compared', async () => {
+    const places = ['--from', join(folder, '*.json'), '--to', join(folder, '*.json')];
+    write('1.json', '{}');
+    write('2.json', '{}');
+    expect((await run(['json-schema', '--direction', 'both', ...places])).stderr).toMatch(
+      /^contract-check json-schema: --from matches \d files, but the command compares one\. See /,
+    );
+    expect((await run(['manifest', ...places, '--to', 'b.json'])).stderr).toContain('The command accepts it once.');
+  });
+});
+
+test('reads the file at the same path in a folder and in a tarball', async () => {
+  write('released/schema.graphql', old);
+  write('packed/package/schema.graphql', old);
+  const tarball = join(folder, 'old.tgz');
+  create({ file: tarball, gzip: true, sync: true, cwd: join(folder, 'packed') }, ['package']);
+  expect(await placeIn(join(folder, 'released'))).toEqual({ file: join(folder, 'released/schema.graphql'), line: 3 });
+  expect(await placeIn(tarball)).toEqual({ file: `${tarball}:schema.graphql`, line: 3 });
+  expect(await placeIn(`${tarball}:lost.graphql`)).toBe(`${tarball}:lost.graphql: file not found`);
 });
 
 const git = (...args: string[]): void => {
@@ -95,6 +195,13 @@ describe('a commit', () => {
     ).toContain('major  Query.b');
   });
 
+  test('has the files of a pattern, or those at the paths of the other side', async () => {
+    for (const from of ['git:HEAD:api/*.graphql', 'git:HEAD'])
+      expect(await inFolder(['graphql', '--from', from, '--to', 'api/*.graphql', '--format', 'json'])).toContain(
+        '"file": "git:HEAD:api/schema.graphql"',
+      );
+  });
+
   test('gives a schema the files that it refers to', async () => {
     write('events/part.json', '{ "$defs": { "name": { "type": ["string", "null"] } } }');
     const args = ['--direction', 'producer', '--from', 'git:HEAD:./events/root.json', '--to', 'events/root.json'];
@@ -104,8 +211,8 @@ describe('a commit', () => {
   test.each([
     ['git:HEAD:nowhere.graphql', "git:HEAD:nowhere.graphql: path 'nowhere.graphql' does not exist in 'HEAD'"],
     ['git:v9:schema.graphql', "git:v9:schema.graphql: invalid object name 'v9'."],
-    ['git:--output=x:a', 'git:--output=x:a: must be git:REF:PATH'],
-    ['git:HEAD', 'git:HEAD: must be git:REF:PATH'],
+    ['git:--output=x:a', 'git:--output=x:a: must be git:REF or git:REF:PATH'],
+    ['git:HEAD:api/*.txt', 'git:HEAD:api/*.txt: matches no file'],
   ])('that does not have the file is named: %s', async (from, message) => {
     expect(await inFolder(['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
   });
@@ -137,18 +244,7 @@ describe('a published package', () => {
     write('published/package/schema.graphql', old);
     write('published/package/other.graphql', old);
     create({ file: join(folder, 'api.tgz'), gzip: true, sync: true, cwd: join(folder, 'published') }, ['package']);
-    const tarball = readFileSync(join(folder, 'api.tgz'));
-    const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
-    const dist = { tarball: `${origin}/api.tgz`, integrity };
-    pages.set('/api.tgz', tarball);
-    pages.set(
-      '/@books%2fledger-api',
-      JSON.stringify({
-        name: '@books/ledger-api',
-        'dist-tags': { latest: '1.2.0' },
-        versions: { '1.2.0': { name: '@books/ledger-api', version: '1.2.0', dist } },
-      }),
-    );
+    server.publish('@books/ledger-api', '1.2.0', join(folder, 'api.tgz'));
   });
 
   test('is downloaded by npm, and has the file at the same path as the other side', async () => {
@@ -179,7 +275,7 @@ describe('a published package', () => {
   test('needs a path if the other side is not a file', async () => {
     const args = ['graphql', '--from', 'npm:@books/ledger-api', '--to', '-'];
     expect((await run(args, () => Buffer.from(old))).stderr).toBe(
-      'npm:@books/ledger-api: add the path of the file in the package: npm:@books/ledger-api:PATH\n',
+      'npm:@books/ledger-api: add the path of the file: npm:@books/ledger-api:PATH\n',
     );
   });
 });

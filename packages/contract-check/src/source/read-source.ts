@@ -1,75 +1,89 @@
-import { dirname, relative, resolve, sep } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import picomatch from 'picomatch';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
-import { readGitFile } from './git-files.ts';
-import { npmPackageFiles } from './npm-package.ts';
-import { readAmong } from './package-files.ts';
+import { filesOfCommit, pathFromRoot, readGitFile } from './git-files.ts';
+import { filesOfFolder, isPattern, readAmong, readMatching } from './package-files.ts';
 import { packageOf } from './package-of.ts';
-import { kindOfPlace } from './place.ts';
-
-const fetchTimeoutMs = 30_000;
-const maxFetchedBytes = 64 * 1024 * 1024;
+import { kindOfPlace, splitPlace } from './place.ts';
+import { readFiles } from './read-files.ts';
+import { readServedSchema, readUrl } from './url.ts';
 
 export interface SourceContext {
-  /** The other side of the comparison. It gives `npm:NAME@RANGE` the path in the package. */
-  readonly other: string;
+  /** The places of the other side. Their paths are those of the files in a place without a path, such as `npm:NAME@RANGE`. */
+  readonly others: readonly string[];
+  /** Whether the files are GraphQL schemas, for which a server can be asked. */
+  readonly isGraphql: boolean;
   /** Reads the standard input to its end. */
   readonly readInput: () => Uint8Array;
 }
 
 /**
- * Reads a contract from a file, `-` (the standard input), `git:REF:PATH`, `npm:NAME@RANGE[:PATH]` or an HTTP URL.
+ * Reads contract files from places. A path can be a pattern of several files.
  *
- * @throws {InputError} when it cannot be read.
+ * @throws {InputError} when a file cannot be read, or a pattern matches none.
  */
-export async function readSource(place: string, { other, readInput }: SourceContext): Promise<SourceText> {
+export async function readSources(places: readonly string[], context: SourceContext): Promise<SourceText[]> {
+  const found = [];
+  // One after the other, so that the first invalid place is reported.
+  for (const place of places) found.push(...(await readPlace(place, context)));
+  return [...new Map(found.map((source) => [source.file, source])).values()];
+}
+
+async function readPlace(place: string, { others, isGraphql, readInput }: SourceContext): Promise<SourceText[]> {
+  const { files, path } = splitPlace(place);
   switch (kindOfPlace(place)) {
-    case 'local':
-      return readSourceText(place);
     case 'input':
-      return { file: 'standard input', text: decodeSourceText('standard input', readInput()) };
+      return [{ file: 'standard input', text: decodeSourceText('standard input', readInput()) }];
     case 'url':
-      return readUrl(place);
+      return [await (isGraphql ? readServedSchema(place) : readUrl(place))];
     case 'git': {
-      const [, ref, path] = /^git:([^:]+):(.+)$/.exec(place) ?? [];
-      if (ref === undefined || path === undefined) throw new InputError(place, null, 'must be git:REF:PATH');
-      return readGitFile(ref, path, '.');
+      const paths = path === null ? others.map((other) => `./${relativePath(other, '.', place)}`) : [path];
+      return paths.flatMap((each) => readFromCommit(files.slice('git:'.length), each));
     }
-    case 'npm': {
-      const [, name = '', path = pathInPackage(place, other)] = /^npm:([^:]+)(?::(.+))?$/.exec(place) ?? [];
-      return readAmong(await npmPackageFiles(name), `npm:${name}`, path);
+    case 'local':
+      if (!isFolder(place)) return readLocal(place);
+      return pathsInPackage(others, place).flatMap((each) => readLocal(join(place, each)));
+    case 'npm':
+    case 'tarball': {
+      const paths = path === null ? pathsInPackage(others, place) : [path];
+      const all = await readFiles(files, '.');
+      return paths.flatMap((each) => readAmong(all, files, each));
     }
   }
 }
 
-/** The path of the other file relative to the folder of its package. */
-function pathInPackage(place: string, other: string): string {
-  const folder = kindOfPlace(other) === 'local' ? packageOf(dirname(other))?.folder : undefined;
-  if (folder === undefined) throw new InputError(place, null, `add the path of the file in the package: ${place}:PATH`);
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** The paths of the files of the other side relative to the folders of their packages. */
+function pathsInPackage(others: readonly string[], place: string): string[] {
+  return others.map((other) => {
+    const path = relativePath(other, packageOf(dirname(other))?.folder ?? '.', place);
+    return path.startsWith('../') ? failWithoutPath(place) : path;
+  });
+}
+
+function relativePath(other: string, folder: string, place: string): string {
+  if (kindOfPlace(other) !== 'local' || isFolder(other)) failWithoutPath(place);
   return relative(folder, resolve(other)).replaceAll(sep, '/');
 }
 
-async function readUrl(url: string): Promise<SourceText> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs) });
-    if (!response.ok) throw new InputError(url, null, `the server answered ${response.status}`);
-    return { file: url, text: decodeSourceText(url, await readBody(url, response)) };
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new InputError(url, null, `cannot be fetched (${cause instanceof Error ? cause.message : String(cause)})`, {
-      cause: error,
-    });
-  }
+function failWithoutPath(place: string): never {
+  const [problem, end] = kindOfPlace(place) === 'local' ? ['is a folder. Add', '/'] : ['add', ':'];
+  throw new InputError(place, null, `${problem} the path of the file: ${place}${end}PATH`);
 }
 
-async function readBody(url: string, { body }: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxFetchedBytes) throw new InputError(url, null, `is larger than ${maxFetchedBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function readLocal(path: string): SourceText[] {
+  if (existsSync(path) || !isPattern(path)) return [readSourceText(path)];
+  const { base, glob } = picomatch.scan(path);
+  const files = filesOfFolder(base === '' ? '.' : base) ?? new Map();
+  return readMatching(files, glob, path);
+}
+
+function readFromCommit(ref: string, path: string): SourceText[] {
+  if (!isPattern(path)) return [readGitFile(ref, path, '.')];
+  return readAmong(filesOfCommit(ref, '.'), `git:${ref}`, pathFromRoot(ref, path, '.'));
 }

@@ -19,7 +19,10 @@ import { bumpBetween } from './version-bump.ts';
 export interface WorkspaceOptions {
   /** The root folder of the workspace. It contains `.changeset/` and the packages. */
   readonly root: string;
-  /** Folders or tarballs with released packages. A package in none of them is compared with its `released/` folder. */
+  /**
+   * Places of released packages: folders, tarballs of `npm pack`, `git:REF`, `npm:NAME@RANGE`, or the URL of a server that
+   * serves the only GraphQL contract. A package in none of them is compared with its `released/` folder.
+   */
   readonly baselines?: readonly string[];
   /** The day of the release, `YYYY-MM-DD` in UTC. Defaults to the current day. */
   readonly today?: string;
@@ -33,7 +36,7 @@ export interface PackageReport {
   readonly name: string;
   /** Relative to the root, with `/` as the separator. */
   readonly path: string;
-  /** The baseline: `released/`, a folder or a tarball. Null before the first release, when every change is allowed. */
+  /** The baseline: `released/` or a place. Null before the first release, when every change is allowed. */
   readonly baseline: string | null;
   /** The bump that all changes of the package need. */
   readonly verdict: Verdict;
@@ -85,8 +88,8 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   const override = overridesOf(config.overrides ?? []);
   const compared =
     config.contracts === undefined
-      ? compareFound(root, options.baselines ?? [], today, override)
-      : await compareConfigured(root, config.contracts, override);
+      ? await compareFound(root, options.baselines ?? [], today, override)
+      : await compareConfigured(root, config.contracts, today, override);
   const exceptions = readExceptions(
     root,
     compared.map(({ name }) => name),
@@ -107,12 +110,12 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
 }
 
 /** Compares the packages that have contracts in the documented folders. */
-function compareFound(
+async function compareFound(
   root: string,
   places: readonly string[],
   today: string,
   override: ApplyOverrides,
-): ComparedPackage[] {
+): Promise<ComparedPackage[]> {
   const found = findContractPackages(root);
   if (found.length === 0) {
     throw new InputError(
@@ -121,7 +124,7 @@ function compareFound(
       `found no package that contains versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json. For another layout, list the contracts in ${configFile}.`,
     );
   }
-  const baselineOf = baselines(places);
+  const baselineOf = await baselines(places, root, found);
   return found.map((each) => {
     const { name, version, snapshot, settings, location } = each;
     const path = relative(root, location).replaceAll(sep, '/');

@@ -42,7 +42,7 @@ export function compareSnapshots(
     settings,
     lifecycle: { today, minimumLifetimeMonths: settings.minimumLifetimeMonths },
     compare(before, now) {
-      const existed = (): ((coordinate: string) => boolean) => existedIn(from, before.version);
+      const existed = (): ((coordinate: string) => boolean) => existedIn(from, before.version, settings.partial);
       const report = compareFile(before.kind, before.read(), now.read(), settings, existed);
       notices.push(...report.notices);
       return report.changes.map((change) => override(change, now.path));
@@ -130,10 +130,10 @@ function ofWholeFile(file: ContractFile | undefined): Pick<Change, 'location' | 
 }
 
 /** Returns whether the SDL of a version had a coordinate. Without SDL, every coordinate is assumed to have existed. */
-function existedIn(baseline: Snapshot, version: string): (coordinate: string) => boolean {
+function existedIn(baseline: Snapshot, version: string, partial: boolean): (coordinate: string) => boolean {
   const sdl = [...filesOf(baseline, version).values()].find(({ kind }) => kind === 'graphql');
   if (sdl === undefined) return () => true;
-  const contract = readGraphqlContract(sdl.read());
+  const contract = readGraphqlContract([sdl.read()], { partial, withoutDirectives: false });
   return (coordinate) => hasCoordinate(contract, coordinate);
 }
 

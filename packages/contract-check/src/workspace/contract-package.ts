@@ -1,19 +1,19 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { filesOfFolder, type PackageFiles } from '../source/package-files.ts';
-import { releasedAppendOnly, snapshotOf, type Snapshot } from './snapshot.ts';
+import type { SourceText } from '../text-file.ts';
+import { hasContracts, releasedAppendOnly, snapshotOf, type Snapshot } from './snapshot.ts';
 
 /** A package that contains contracts. */
 export interface ContractPackage {
   readonly name: string;
   /** From `package.json`. Null if it has no version. */
   readonly version: string | null;
-  /** The path of the folder or tarball. */
+  /** The path of the folder, or the place that contains the package. */
   readonly location: string;
   readonly files: PackageFiles;
   readonly snapshot: Snapshot;
@@ -30,15 +30,12 @@ export interface PackageSettings extends ComparisonSettings {
   readonly servedBy: readonly string[];
 }
 
-export const defaultComparison: ComparisonSettings = {
+export const defaultSettings: PackageSettings = {
   direction: 'producer',
   closedOutputs: false,
   directives: {},
+  partial: false,
   openUnions: [],
-};
-
-const defaultSettings: PackageSettings = {
-  ...defaultComparison,
   minimumLifetimeMonths: 0,
   appendOnly: [],
   servedBy: [],
@@ -49,19 +46,34 @@ const defaultSettings: PackageSettings = {
  * such as fixtures and examples, and the folders `node_modules`, `dist` and hidden folders.
  */
 export function findContractPackages(root: string): ContractPackage[] {
-  const found: ContractPackage[] = [];
-  const pending = [root];
-  for (const folder of pending) {
-    const hasManifest = existsSync(join(folder, 'package.json'));
-    if (hasManifest && !isRootWithoutContracts(folder, root)) {
-      const files = filesOfFolder(folder);
-      const contractPackage = files === null ? null : contractPackageOf(folder, files);
-      if (contractPackage !== null) found.push(contractPackage);
-    } else {
-      pending.push(...foldersIn(folder));
-    }
+  const files = filesOfFolder(root, isSkipped);
+  if (files === null) throw new InputError(root, null, 'is not a readable folder');
+  return contractPackagesAmong(files, (folder) => join(root, folder));
+}
+
+/**
+ * The same, in the files of a folder or a commit.
+ *
+ * @param locationOf returns what reports show for a folder of the files. It is empty for the top
+ */
+export function contractPackagesAmong(files: PackageFiles, locationOf: (folder: string) => string): ContractPackage[] {
+  const packages = new Map<string, Map<string, () => SourceText>>();
+  // A package at the top without contracts is the root of a workspace.
+  const topIsPackage = hasContracts(files);
+  const isPackage = (folder: string): boolean =>
+    files.has(posix.join(folder, 'package.json')) && (folder !== '' || topIsPackage);
+  for (const [path, read] of files) {
+    const steps = path.split('/').slice(0, -1);
+    if (steps.some(isSkipped)) continue;
+    // The outermost package contains the file.
+    const folder = ['', ...steps.map((_, i) => steps.slice(0, i + 1).join('/'))].find(isPackage);
+    if (folder === undefined) continue;
+    const own = packages.get(folder) ?? new Map<string, () => SourceText>();
+    packages.set(folder, own.set(posix.relative(folder, path), read));
   }
-  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return [...packages]
+    .flatMap(([folder, own]) => contractPackageOf(locationOf(folder), own) ?? [])
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Null if the files contain no contract or no `package.json`. */
@@ -80,21 +92,8 @@ export function contractPackageOf(location: string, files: PackageFiles): Contra
   return { name, version: typeof version === 'string' ? version : null, location, files, snapshot, settings };
 }
 
-/** Whether a folder is the root of a workspace and contains no contracts itself. */
-function isRootWithoutContracts(folder: string, root: string): boolean {
-  return folder === root && !['versions', 'json-schema', 'api'].some((name) => existsSync(join(folder, name)));
-}
-
-function foldersIn(folder: string): string[] {
-  let entries;
-  try {
-    entries = readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    throw new InputError(folder, null, 'is not a readable folder', { cause: error });
-  }
-  return entries
-    .filter((entry) => entry.isDirectory() && !/^(node_modules|dist|\..*)$/.test(entry.name))
-    .map((entry) => join(folder, entry.name));
+function isSkipped(folderName: string): boolean {
+  return /^(?:node_modules|dist|\..*)$/.test(folderName);
 }
 
 const validateSettings = validatorOf<Partial<PackageSettings>>('config.schema.json', 'package');

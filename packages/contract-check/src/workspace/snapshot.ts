@@ -47,11 +47,16 @@ const layout: Readonly<
  * @param appendOnly paths of append-only files
  */
 export function snapshotOf(files: PackageFiles, appendOnly: Iterable<string>): Snapshot {
-  const folders = ['versions', 'json-schema', 'api'] as const;
-  return snapshot(
-    [...folders.flatMap((folder) => contractsIn(files, folder)), ...filesAmong(files, appendOnly)],
-    files,
-  );
+  return snapshot([...contractsInFolders(files), ...filesAmong(files, appendOnly)], files);
+}
+
+/** Whether a folder contains contracts other than append-only files. */
+export function hasContracts(files: PackageFiles): boolean {
+  return contractsInFolders(files).length > 0;
+}
+
+function contractsInFolders(files: PackageFiles): ContractFile[] {
+  return (['versions', 'json-schema', 'api'] as const).flatMap((folder) => contractsIn(files, folder));
 }
 
 /**
@@ -89,9 +94,27 @@ export function releasedAppendOnly(files: PackageFiles): string[] {
   );
 }
 
+/**
+ * The files of one kind that `versions.json` lists, in a package of any layout.
+ *
+ * @param versions the keys of the versions by path
+ */
+export function listedSnapshotOf(
+  files: PackageFiles,
+  kind: ContractKind,
+  versions: ReadonlyMap<string, string>,
+): Snapshot {
+  const contracts = [...versions].flatMap(([path, version]) => {
+    const read = files.get(path);
+    return read === undefined ? [] : [{ kind, path, version, read }];
+  });
+  // A `versions.json` that lists none of the files belongs to something else.
+  return snapshot(contracts, versions.size === 0 ? new Map() : files);
+}
+
 const noVersions: VersionStates = {
   states: new Map(),
-  locator: { file: 'versions.json', lineOf: () => null, parentOf: () => null },
+  locator: { file: 'versions.json', locationOf: () => null, parentOf: () => null },
 };
 
 function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {

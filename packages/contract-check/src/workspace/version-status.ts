@@ -1,7 +1,7 @@
 import { InputError } from '../input-error.ts';
-import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
+import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
-import type { Locator } from '../location.ts';
+import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
 import { isDay } from './days.ts';
 
@@ -77,14 +77,31 @@ export function readVersionStates(source: SourceText): VersionStates {
   }
   const locator: Locator = {
     file: source.file,
-    lineOf(version) {
+    locationOf(version) {
       const steps = version.split('/');
       const [family, name] = [steps.slice(0, -1).join('/'), steps.at(-1) ?? ''];
-      return document.lineOf(childPointer(family === '' ? '' : childPointer('', family), name));
+      const line = document.lineOf(childPointer(family === '' ? '' : childPointer('', family), name));
+      return locationAt(source.file, line);
     },
     parentOf: () => null,
   };
   return { states, locator };
+}
+
+/**
+ * The key of the version that a file contains, by its name and the folders around it. Null if `versions.json` does not list
+ * it.
+ */
+export function listedVersionOf(path: string, document: JsonValue): string | null {
+  const steps = path.replace(/(?:\.manifest)?\.\w+$/, '').split('/');
+  const version = steps.at(-1) ?? '';
+  for (const start of steps.keys()) {
+    const family = steps.slice(start, -1).join('/');
+    const around = family === '' ? document : isJsonObject(document) ? ownMember(document, family) : undefined;
+    const entry = isJsonObject(around) ? ownMember(around, version) : undefined;
+    if (isJsonObject(entry) && Object.hasOwn(entry, 'status')) return versionKey(family, version);
+  }
+  return null;
 }
 
 /** The key of a version in a family. `family` is empty for contracts without a family. */
