@@ -1,11 +1,23 @@
-/** ` (did you mean "x"?)` for the known name that is closest to an unknown one. Empty if none is close. */
-export function didYouMean(unknown: string, known: Iterable<string>): string {
-  let [closest, least] = ['', Math.max(1, Math.floor(unknown.length / 3)) + 1];
+/**
+ * ` (did you mean "x"?)` for the known names that are closest to an unknown one. Empty if none is close.
+ *
+ * @param textOf the part of a known name that is compared with the unknown one
+ */
+export function didYouMean(
+  unknown: string,
+  known: Iterable<string>,
+  textOf: (name: string) => string = (name) => name,
+): string {
+  let closest: string[] = [];
+  let least = Math.max(1, Math.floor(unknown.length / 3));
   for (const name of known) {
-    const distance = editDistance(unknown.toLowerCase(), name.toLowerCase());
-    if (distance < least) [closest, least] = [name, distance];
+    const distance = editDistance(unknown.toLowerCase(), textOf(name).toLowerCase());
+    if (distance > least) continue;
+    if (distance < least) closest = [];
+    least = distance;
+    closest.push(JSON.stringify(name));
   }
-  return closest === '' ? '' : ` (did you mean ${JSON.stringify(closest)}?)`;
+  return closest.length === 0 ? '' : ` (did you mean ${closest.join(' or ')}?)`;
 }
 
 /** The number of characters to insert, delete or replace (Levenshtein). */

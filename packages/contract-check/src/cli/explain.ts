@@ -42,7 +42,9 @@ function verdictOf(rule: Rule | DirectedRule): string {
 export function explainRule(id: string): string {
   const found = allRules.find(({ rule }) => rule.id === id);
   if (found === undefined) {
-    throw new UsageError('explain', `unknown rule ${JSON.stringify(id)}${didYouMean(id, rulesById.keys())}`);
+    // An id without the kind of contract can be that of several rules.
+    const nameOf = (each: string): string => (id.includes('/') ? each : each.slice(each.indexOf('/') + 1));
+    throw new UsageError('explain', `unknown rule ${JSON.stringify(id)}${didYouMean(id, rulesById.keys(), nameOf)}`);
   }
   const { table, title, rule } = found;
   const examples = examplesOf(id);

@@ -259,6 +259,14 @@ describe('invalid usage', () => {
       ['explain', 'graphql/feldRemoved'],
       'contract-check explain: unknown rule "graphql/feldRemoved" (did you mean "graphql/fieldRemoved"?).',
     ],
+    [
+      ['explain', 'fieldRemoved'],
+      'contract-check explain: unknown rule "fieldRemoved" (did you mean "graphql/fieldRemoved"?).',
+    ],
+    [
+      ['explain', 'defaultAded'],
+      'contract-check explain: unknown rule "defaultAded" (did you mean "graphql/defaultAdded" or "json-schema/defaultAdded"?).',
+    ],
     [['explain'], 'contract-check explain: name a rule, or pass --list.'],
     [['explain', '--list', 'graphql/fieldRemoved'], 'contract-check explain: pass a rule or --list, not both.'],
     [['graphql', '--from', '-', '--to', '-'], 'contract-check graphql: only one of --from and --to can be -.'],
