@@ -1,4 +1,4 @@
-import { Kind, type ConstDirectiveNode } from 'graphql';
+import { Kind, type ConstDirectiveNode, type TypeNode } from 'graphql';
 import type { Rule } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Comparison } from './comparison.ts';
@@ -23,20 +23,37 @@ const configuredRules: Readonly<Record<Verdict, Rule | null>> = {
   major: graphqlRules.directiveConfiguredMajor,
 };
 
+/** A schema element to which directives can be applied. A field has a type. */
+interface Element {
+  readonly applied: readonly ConstDirectiveNode[];
+  readonly type?: TypeNode;
+}
+
+/** The applications of one directive to an element. */
+interface Applications {
+  readonly list: readonly Application[];
+  /** Of the element. Null if it has none. */
+  readonly type: TypeNode | null;
+}
+
 /** Skips `@deprecated`, which `compareDocumented` compares. */
 export function compareAppliedDirectives(
   comparison: Comparison,
   coordinate: string,
-  from: readonly ConstDirectiveNode[],
-  to: readonly ConstDirectiveNode[],
+  from: Element,
+  to: Element,
   position: Position,
 ): void {
-  if (from.length === 0 && to.length === 0) return;
-  const before = applicationsByName(comparison.from, from);
-  const after = applicationsByName(comparison.to, to);
+  if (from.applied.length === 0 && to.applied.length === 0) return;
+  const before = applicationsByName(comparison.from, from.applied);
+  const after = applicationsByName(comparison.to, to.applied);
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     if (name === 'deprecated') continue;
-    compareApplications(comparison, coordinate, name, before.get(name) ?? [], after.get(name) ?? [], position);
+    const [old, now] = [
+      { list: before.get(name) ?? [], type: from.type ?? null },
+      { list: after.get(name) ?? [], type: to.type ?? null },
+    ];
+    compareApplications(comparison, coordinate, name, old, now, position);
   }
 }
 
@@ -44,12 +61,12 @@ function compareApplications(
   comparison: Comparison,
   coordinate: string,
   name: string,
-  from: readonly Application[],
-  to: readonly Application[],
+  from: Applications,
+  to: Applications,
   position: Position,
 ): void {
-  const before = from.map(printApplication);
-  const after = to.map(printApplication);
+  const before = from.list.map(printApplication);
+  const after = to.list.map(printApplication);
   if (JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted())) return;
   const message = describeApplications(name, before, after);
   for (const rule of rulesFor(comparison, name, from, to, position)) comparison.found(rule, coordinate, message);
@@ -58,8 +75,8 @@ function compareApplications(
 function rulesFor(
   { directives }: Comparison,
   name: string,
-  from: readonly Application[],
-  to: readonly Application[],
+  from: Applications,
+  to: Applications,
   position: Position,
 ): Iterable<Rule> {
   const configured = directives.get(name);
@@ -67,27 +84,34 @@ function rulesFor(
     const rule = configuredRules[configured];
     return rule === null ? [] : [rule];
   }
-  if (name === 'oneOf') return [from.length === 0 ? graphqlRules.oneOfAdded : graphqlRules.oneOfRemoved];
+  if (name === 'oneOf') return [from.list.length === 0 ? graphqlRules.oneOfAdded : graphqlRules.oneOfRemoved];
   if (name === 'specifiedBy')
-    return [from.length === 0 ? graphqlRules.specifiedByAdded : graphqlRules.specifiedByChanged];
+    return [from.list.length === 0 ? graphqlRules.specifiedByAdded : graphqlRules.specifiedByChanged];
   if (name === 'semanticNonNull') return semanticNonNullRules(from, to);
   // Several applications of one directive cannot be matched with each other.
-  if (from.length > 1 || to.length > 1) return [graphqlRules.directiveUndecided];
-  const effects = effectsOf(name, from[0] ?? new Map<string, string>(), to[0] ?? new Map<string, string>());
+  if (from.list.length > 1 || to.list.length > 1) return [graphqlRules.directiveUndecided];
+  const effects = effectsOf(name, from.list[0] ?? new Map<string, string>(), to.list[0] ?? new Map<string, string>());
   return new Set(effects.flatMap((effect) => rulesOfEffect(effect, position)));
 }
 
 /** The rules for the levels of lists at which a field is null only if there is an error. */
-function semanticNonNullRules(from: readonly Application[], to: readonly Application[]): Rule[] {
-  const [before, now] = [levelsOf(from), levelsOf(to)];
+function semanticNonNullRules(from: Applications, to: Applications): Rule[] {
+  const [before, now] = [guaranteedLevels(from), guaranteedLevels(to)];
   return [
     ...([...now].every((level) => before.has(level)) ? [] : [graphqlRules.semanticNonNullAdded]),
     ...([...before].every((level) => now.has(level)) ? [] : [graphqlRules.semanticNonNullRemoved]),
   ];
 }
 
-function levelsOf(applications: readonly Application[]): Set<string> {
-  return new Set(applications.flatMap((each) => (each.get('levels') ?? '[0]').match(/\d+/g) ?? []));
+/** Non-null levels are guaranteed too, so `!` can replace the directive. */
+function guaranteedLevels({ list, type }: Applications): Set<string> {
+  const levels = list.flatMap((each) => (each.get('levels') ?? '[0]').match(/\d+/g) ?? []);
+  return new Set([...levels, ...(type === null ? [] : nonNullLevels(type, 0))]);
+}
+
+function nonNullLevels(type: TypeNode, level: number): string[] {
+  if (type.kind === 'NonNullType') return [String(level), ...nonNullLevels(type.type, level)];
+  return type.kind === 'ListType' ? nonNullLevels(type.type, level + 1) : [];
 }
 
 function effectsOf(directive: string, from: Application, to: Application): Effect[] {

@@ -1,22 +1,33 @@
 import { compareDocumented } from './compare-documented.ts';
 import { compareInputs } from './compare-inputs.ts';
 import { matchByName, type Comparison } from './comparison.ts';
-import type { DirectiveDefinition } from './contract.ts';
+import { isExecutable, type DirectiveDefinition } from './contract.ts';
 import { graphqlRules } from './rules.ts';
 
 export function compareDirectiveDefinitions(comparison: Comparison): void {
   const { found } = comparison;
   matchByName(comparison.from.directives, comparison.to.directives, {
-    removed({ name }) {
-      found(graphqlRules.directiveRemoved, `@${name}`, 'The directive was removed.');
+    removed(directive) {
+      const rule = isExecutable(directive) ? graphqlRules.directiveRemoved : graphqlRules.sdlDirectiveRestricted;
+      found(rule, `@${directive.name}`, 'The directive was removed.');
     },
     added({ name }) {
       found(graphqlRules.directiveAdded, `@${name}`, 'The directive was added.');
     },
     kept(before, after) {
-      compareDefinition(comparison, before, after);
+      compareDefinition(isExecutable(before) ? comparison : ofSdl(comparison), before, after);
     },
   });
+}
+
+/** Replaces the rule of every major change, because no operation can apply the directive. */
+function ofSdl(comparison: Comparison): Comparison {
+  return {
+    ...comparison,
+    found(rule, coordinate, message) {
+      comparison.found(rule.verdict === 'major' ? graphqlRules.sdlDirectiveRestricted : rule, coordinate, message);
+    },
+  };
 }
 
 function compareDefinition(comparison: Comparison, from: DirectiveDefinition, to: DirectiveDefinition): void {

@@ -15,7 +15,7 @@ export function compareDocumented(
 ): void {
   compareDescriptions(comparison, coordinate, from.description, to.description);
   compareDeprecations(comparison, coordinate, from, to);
-  compareAppliedDirectives(comparison, coordinate, from.applied, to.applied, position);
+  compareAppliedDirectives(comparison, coordinate, from, to, position);
 }
 
 export function compareDescriptions(

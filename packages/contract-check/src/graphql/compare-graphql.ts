@@ -53,7 +53,7 @@ export function compareGraphqlFiles(
   compareTypes(comparison);
   compareDirectiveDefinitions(comparison);
   compareDescriptions(comparison, 'schema', comparison.from.description, comparison.to.description);
-  compareAppliedDirectives(comparison, 'schema', comparison.from.applied, comparison.to.applied, 'both');
+  compareAppliedDirectives(comparison, 'schema', comparison.from, comparison.to, 'both');
   const { from: old, to: now } = comparison;
   return locatedReport(changes, old.locator, now.locator, [
     ...old.notices,

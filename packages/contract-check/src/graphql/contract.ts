@@ -58,6 +58,22 @@ export interface DirectiveDefinition extends Documented {
   readonly repeatable: boolean;
 }
 
+const executableLocations: ReadonlySet<string> = new Set([
+  'QUERY',
+  'MUTATION',
+  'SUBSCRIPTION',
+  'FIELD',
+  'FRAGMENT_DEFINITION',
+  'FRAGMENT_SPREAD',
+  'INLINE_FRAGMENT',
+  'VARIABLE_DEFINITION',
+]);
+
+/** Whether operations can apply a directive. Only SDL can apply the others. */
+export function isExecutable({ locations }: DirectiveDefinition): boolean {
+  return [...locations].some((location) => executableLocations.has(location));
+}
+
 /** An argument or input field is required if it is non-null and has no default. */
 export function isRequired(input: InputValue): boolean {
   return input.type.kind === 'NonNullType' && input.defaultValue === null;

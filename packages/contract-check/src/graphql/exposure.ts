@@ -1,4 +1,4 @@
-import { namedType, type GraphqlContract, type TypeDefinition } from './contract.ts';
+import { isExecutable, namedType, type GraphqlContract } from './contract.ts';
 
 /** The direction in which values of a type are sent: `input` to the server, `output` to the client. */
 export type Position = 'input' | 'output' | 'both';
@@ -16,7 +16,7 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
   const inputs = new Set<string>();
   const outputs = new Set<string>();
   const returned = new Set<string>();
-  const implementations = implementationsOf(contract);
+  const { possible, abstract } = abstractionsIn(contract);
   // A work list instead of recursion: a chain of ten thousand types would overflow the stack.
   const pending: (() => void)[] = [];
 
@@ -27,14 +27,16 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
     for (const { type } of fields) pending.push(() => reachInput(namedType(type)));
   }
 
-  /** Reaches a type that a fragment can name. Its fields can be selected. */
+  /**
+   * Reaches a type that a fragment can name. Its fields can be selected. Inside a fragment on a type, there can be fragments on the
+   * unions and interfaces that contain it, and inside those, fragments on their other types, which are never returned.
+   */
   function reachOutput(name: string): void {
     if (outputs.has(name)) return;
     outputs.add(name);
-    const type = contract.types.get(name);
-    if (type === undefined) return;
-    for (const each of type.interfaces) pending.push(() => reachOutput(each));
-    for (const field of type.fields.values()) {
+    for (const each of [...(abstract.get(name) ?? []), ...(possible.get(name) ?? [])])
+      pending.push(() => reachOutput(each));
+    for (const field of contract.types.get(name)?.fields.values() ?? []) {
       pending.push(() => reachReturned(namedType(field.type)));
       for (const argument of field.args.values()) pending.push(() => reachInput(namedType(argument.type)));
     }
@@ -45,13 +47,12 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
     if (returned.has(name)) return;
     returned.add(name);
     pending.push(() => reachOutput(name));
-    const members = [...(contract.types.get(name)?.members ?? []), ...(implementations.get(name) ?? [])];
-    for (const member of members) pending.push(() => reachReturned(member));
+    for (const each of possible.get(name) ?? []) pending.push(() => reachReturned(each));
   }
 
   for (const name of contract.roots.values()) reachReturned(name);
   for (const directive of contract.directives.values())
-    for (const { type } of directive.args.values()) reachInput(namedType(type));
+    for (const { type } of isExecutable(directive) ? directive.args.values() : []) reachInput(namedType(type));
   for (const { name, kind } of partial ? contract.types.values() : []) {
     if (kind === 'input') reachInput(name);
     else if (kind !== 'scalar' && kind !== 'enum') reachReturned(name);
@@ -73,13 +74,29 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
   };
 }
 
-function implementationsOf(contract: GraphqlContract): Map<string, string[]> {
-  const implementations = new Map<string, string[]>();
-  const add = (of: string, type: TypeDefinition): void => {
-    const names = implementations.get(of);
-    if (names === undefined) implementations.set(of, [type.name]);
-    else names.push(type.name);
+interface Abstractions {
+  /** The members of a union, or the implementations of an interface. */
+  readonly possible: ReadonlyMap<string, readonly string[]>;
+  /** The unions and interfaces that contain a type. */
+  readonly abstract: ReadonlyMap<string, readonly string[]>;
+}
+
+function abstractionsIn(contract: GraphqlContract): Abstractions {
+  const possible = new Map<string, string[]>();
+  const abstract = new Map<string, string[]>();
+  const contains = (container: string, name: string): void => {
+    addTo(possible, container, name);
+    addTo(abstract, name, container);
   };
-  for (const type of contract.types.values()) for (const name of type.interfaces) add(name, type);
-  return implementations;
+  for (const { name, interfaces, members } of contract.types.values()) {
+    for (const each of interfaces) contains(each, name);
+    for (const each of members) contains(name, each);
+  }
+  return { possible, abstract };
+}
+
+function addTo(lists: Map<string, string[]>, key: string, name: string): void {
+  const names = lists.get(key);
+  if (names === undefined) lists.set(key, [name]);
+  else names.push(name);
 }

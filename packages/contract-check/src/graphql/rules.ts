@@ -231,6 +231,11 @@ export const graphqlRules = named('graphql', {
     verdict: 'major',
     why: 'A document that applies it more than once at one place is no longer valid.',
   },
+  sdlDirectiveRestricted: {
+    what: 'a directive that only SDL can apply is removed, or can be applied at fewer places or with fewer arguments',
+    verdict: 'minor',
+    why: 'No operation can apply it. Only SDL that extends this schema and applies it has to change.',
+  },
   // Applied directives
   inputBoundTightened: {
     what: 'a directive bounds an input more tightly (lower `max`, higher `min`, a bound or `pattern` added)',
