@@ -96,6 +96,24 @@ describe('comparing two files', () => {
     );
   });
 
+  test('names the values that a oneOf rejects because several branches allow them', async () => {
+    const branches = '[{ "type": "number" }, { "type": "integer" }]';
+    const [from, to] = [file('any.json', `{ "anyOf": ${branches} }`), file('one.json', `{ "oneOf": ${branches} }`)];
+    const { stdout } = await run(['json-schema', '--from', from, '--to', to, '--direction', 'consumer']);
+    expect(stdout).toBe(
+      [
+        'Verdict: major',
+        '',
+        '  major  $',
+        '         A value that matches several branches of oneOf is now invalid: integer.',
+        '         A sender of a value that was accepted is rejected.',
+        `         ${to}:1  json-schema/exclusive`,
+        '',
+        '',
+      ].join('\n'),
+    );
+  });
+
   test('--directive sets the verdict of a directive', async () => {
     const sdl = 'directive @internal on FIELD_DEFINITION type Query { a: String }';
     const applied = sdl.replace('a: String', 'a: String @internal');

@@ -17,6 +17,8 @@ export interface Alternatives {
   readonly list: readonly Alternative[];
   /** Whether a value that matches several alternatives can be invalid (`oneOf`). */
   readonly exclusive: boolean;
+  /** The types and values that several branches of a `oneOf` list, and that are therefore invalid. */
+  readonly repeated: readonly string[];
 }
 
 type Branches = Choice['branches'];
@@ -30,6 +32,7 @@ const maxAlternatives = 2_000;
  */
 export function alternativesOf(document: SchemaDocument, start: readonly Schema[]): Alternatives {
   const list: Alternative[] = [];
+  const repeated: string[] = [];
   let exclusive = false;
 
   /** `around` maps each choice seen so far to the choices in whose branches it is nested. */
@@ -45,8 +48,11 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
       return;
     }
     const outer = [...(around.get(open.branches) ?? []), open.branches];
-    const branches = simplified(open);
-    exclusive ||= open.exclusive && branches.length > 1;
+    const { branches, repeated: own } = simplified(open);
+    if (open.exclusive) {
+      exclusive ||= branches.length > 1;
+      repeated.push(...own);
+    }
     for (const branch of branches) {
       const inner = conjunctionOf(document, branch).choices.map((choice) => choice.branches);
       // A branch that refers back to its own choice adds no alternative to its siblings.
@@ -68,26 +74,33 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
   }
 
   expand(start, new Set(), new Map());
-  return { list, exclusive };
+  return { list, exclusive, repeated };
 }
 
 function isPossible(all: readonly Schema[], type: InstanceType): boolean {
   return !all.includes(never) && valueSetOf(all, type)?.values.size !== 0;
 }
 
-const simplifiedBranches = new WeakMap<Branches, (readonly Schema[])[]>();
+interface Simplified {
+  readonly branches: readonly (readonly Schema[])[];
+  /** The types and values that several of the merged branches list. */
+  readonly repeated: readonly string[];
+}
+
+const simplifiedBranches = new WeakMap<Branches, Simplified>();
 
 /**
  * Removes the branches that allow only null. Merges branches that are all bare types into one `type`, and branches that
- * are all lists of values into one `enum`, unless a `oneOf` rejects the values of several branches.
+ * are all lists of values into one `enum`.
  */
-function simplified({ branches, exclusive }: Choice): readonly (readonly Schema[])[] {
+function simplified({ branches }: Choice): Simplified {
   // Schemas are compared by identity, so the same list must return the same schemas.
   const known = simplifiedBranches.get(branches);
   if (known !== undefined) return known;
   const proper = branches.map(schemas).filter((branch) => !branch.some(isOnlyNull));
   const single = joined(proper, isBareType, 'type', typeNamesOf) ?? joined(proper, isBareValues, 'enum', valuesOf);
-  const result = single === null || (exclusive && overlapping(single)) ? proper : [[single]];
+  const result =
+    single === null ? { branches: proper, repeated: [] } : { branches: [[single]], repeated: repeatedIn(single) };
   simplifiedBranches.set(branches, result);
   return result;
 }
@@ -105,11 +118,13 @@ function joined(
   return documentation.length === 0 ? single : { ...single, description: documentation.toSorted().join(' ') };
 }
 
-/** Whether a joined `type` or `enum` repeats a value, which a `oneOf` rejects. */
-function overlapping(single: Schema): boolean {
-  const types = listMember(single, 'type').map((type) => (type === 'integer' ? 'number' : type));
-  const values = listMember(single, 'enum');
-  return [types, values].some((list) => new Set(list.map(canonicalJson)).size < list.length);
+/** What a joined `type` or `enum` lists several times. Every integer is also a number. */
+function repeatedIn(single: Schema): string[] {
+  const types = listMember(single, 'type');
+  const listed = [...types, ...listMember(single, 'enum').map(canonicalJson)];
+  const repeated = listed.filter((each, index) => listed.indexOf(each) < index);
+  const integers = types.includes('number') && types.includes('integer') ? ['integer'] : [];
+  return [...new Set([...repeated, ...integers].map(String))];
 }
 
 function documentationOf(schema: Schema): string {

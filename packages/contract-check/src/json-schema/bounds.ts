@@ -1,5 +1,6 @@
 import { ownMember } from '../json/json-value.ts';
 import type { Schema } from './schema-document.ts';
+import { requiredProperties } from './shape.ts';
 import { isInteger, type InstanceType } from './value-set.ts';
 
 type Side = 'upper' | 'lower';
@@ -15,6 +16,8 @@ interface Bound {
   readonly name: string;
   readonly side: Side;
   readonly points: (all: readonly Schema[]) => readonly Point[];
+  /** What other keywords imply. It decides how a bound changes, but is no bound of its own. */
+  readonly implied?: (all: readonly Schema[]) => readonly Point[];
 }
 
 export interface BoundChange {
@@ -28,7 +31,13 @@ export interface BoundChange {
 const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
   string: [count('minLength', 'lower'), count('maxLength', 'upper')],
   array: [count('minItems', 'lower'), count('maxItems', 'upper')],
-  object: [count('minProperties', 'lower'), count('maxProperties', 'upper')],
+  object: [
+    {
+      ...count('minProperties', 'lower'),
+      implied: (all) => [{ value: requiredProperties(all).size, open: false }],
+    },
+    count('maxProperties', 'upper'),
+  ],
   number: [
     { name: 'The lower bound', side: 'lower', points: (all) => numericPoints(all, 'minimum', 'exclusiveMinimum') },
     { name: 'The upper bound', side: 'upper', points: (all) => numericPoints(all, 'maximum', 'exclusiveMaximum') },
@@ -37,11 +46,12 @@ const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
 };
 
 export function compareBounds(type: InstanceType, from: readonly Schema[], to: readonly Schema[]): BoundChange[] {
-  return boundsOfType[type].flatMap(({ name, side, points }) => {
-    const before = tightest(points(from), side);
-    const after = tightest(points(to), side);
-    const tightened = isTighter(after, before, side);
-    if (!tightened && !isTighter(before, after, side)) return [];
+  return boundsOfType[type].flatMap(({ name, side, points, implied = () => [] }) => {
+    const [before, after] = [tightest(points(from), side), tightest(points(to), side)];
+    if (!isTighter(after, before, side) && !isTighter(before, after, side)) return [];
+    const effective = (all: readonly Schema[]): Point | null => tightest([...points(all), ...implied(all)], side);
+    const tightened = isTighter(effective(to), effective(from), side);
+    if (!tightened && !isTighter(effective(from), effective(to), side)) return [];
     return [{ name, from: show(before), to: show(after), tightened }];
   });
 }

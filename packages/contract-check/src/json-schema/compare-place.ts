@@ -71,16 +71,21 @@ function compareExclusivity(
   before: Alternatives,
   now: Alternatives,
 ): void {
-  const overlapped = before.exclusive && overlaps(comparison.from, before);
-  const overlapping = now.exclusive && overlaps(comparison.to, now);
+  const overlapped = overlaps(comparison.from, before);
+  const overlapping = overlaps(comparison.to, now);
   if (!overlapped && !overlapping) return;
   if (overlapped && overlapping && sameBranches(comparison, from, to)) return;
   if (overlapping) {
-    comparison.found('exclusive', path, 'Values that match several of the alternatives may now be invalid.');
+    comparison.found('exclusive', path, `A value that matches several branches of oneOf is now invalid${named(now)}.`);
   }
   if (overlapped) {
-    comparison.found('notExclusive', path, 'Values that match several of the alternatives may now be valid.');
+    const what = `A value that matched several branches of oneOf can now be valid${named(before)}.`;
+    comparison.found('notExclusive', path, what);
   }
+}
+
+function named({ repeated }: Alternatives): string {
+  return repeated.length === 0 ? '' : `: ${repeated.join(', ')}`;
 }
 
 /** Whether the `oneOf` branches at a place allow the same values, in any order. */
@@ -121,6 +126,8 @@ function exclusiveBranches(document: SchemaDocument, start: readonly Schema[]): 
   return found;
 }
 
-function overlaps(document: SchemaDocument, { list }: Alternatives): boolean {
-  return list.some((one, i) => list.slice(i + 1).some((other) => !areDisjoint(document, one, other)));
+/** Whether a value can match several branches of a `oneOf`. */
+function overlaps(document: SchemaDocument, { list, exclusive, repeated }: Alternatives): boolean {
+  if (repeated.length > 0) return true;
+  return exclusive && list.some((one, i) => list.slice(i + 1).some((other) => !areDisjoint(document, one, other)));
 }
