@@ -76,12 +76,12 @@ compareApiReports.unknown;
 export const manifest: Manifest = 1;
 `;
 
-const nodenext = ['--module', 'nodenext', '--moduleResolution', 'nodenext'];
-
 /** The modules that import every entry point. */
 export const consumers = {
-  'an ES module': { file: 'consumer.mts', options: nodenext },
-  'a CommonJS module': { file: 'consumer.cts', options: nodenext },
+  'an ES module': { file: 'consumer.mts', options: ['--module', 'nodenext'] },
+  'a CommonJS module': { file: 'consumer.cts', options: ['--module', 'nodenext'] },
+  'a CommonJS module of node20': { file: 'consumer.cts', options: ['--module', 'node20'] },
+  'a CommonJS module of node16': { file: 'consumer.cts', options: ['--module', 'node16'] },
   'a bundled module': { file: 'consumer.ts', options: ['--module', 'esnext', '--moduleResolution', 'bundler'] },
 };
 
