@@ -1,8 +1,13 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { run } from './cli/run.ts';
 
 try {
-  const { exitCode, stdout, stderr } = await run(process.argv.slice(2));
+  const { exitCode, stdout, stderr } = await run(
+    process.argv.slice(2),
+    () => readFileSync(0),
+    process.env['GITHUB_WORKSPACE'],
+  );
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   process.exitCode = exitCode;

@@ -4,22 +4,29 @@ import { renderJunit } from './render-junit.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { renderSarif } from './render-sarif.ts';
 import { renderText } from './render-text.ts';
+import { fromRepositoryRoot } from './repository-paths.ts';
 
 export const formats = ['text', 'json', 'github', 'sarif', 'markdown', 'junit'] as const;
 
 export type Format = (typeof formats)[number];
 
-/** @param version the version of this package */
-export function render(outcome: Outcome, format: Format, version: string): string {
+export interface RenderContext {
+  /** The version of this package. */
+  readonly version: string;
+  /** The root of the repository, if git does not find it. */
+  readonly githubWorkspace: string | undefined;
+}
+
+export function render(outcome: Outcome, format: Format, { version, githubWorkspace }: RenderContext): string {
   switch (format) {
     case 'text':
       return renderText(outcome);
     case 'json':
       return JSON.stringify(outcome.json, null, 2);
     case 'github':
-      return renderGithub(outcome);
+      return renderGithub(fromRepositoryRoot(outcome, githubWorkspace));
     case 'sarif':
-      return renderSarif(outcome, version);
+      return renderSarif(fromRepositoryRoot(outcome, githubWorkspace), version);
     case 'markdown':
       return renderMarkdown(outcome);
     case 'junit':

@@ -17,6 +17,7 @@ export function renderSarif(outcome: Outcome, version: string): string {
     level,
     message: { text: `${change.coordinate}: ${change.message} ${reasonsOf(change)}` },
     locations: [{ ...locationOf(change.location), logicalLocations: [{ fullyQualifiedName: change.coordinate }] }],
+    ...(change.oldLocation === null ? {} : { relatedLocations: [oldLocationOf(change.oldLocation)] }),
     partialFingerprints: { 'contractCheck/v1': fingerprintOf(change) },
     properties: { verdict: change.verdict },
   }));
@@ -65,6 +66,12 @@ function locationOf({ file, line }: Location): SarifLocation {
   const path = file.replaceAll('\\', '/');
   const uri = isAbsolute(file) ? pathToFileURL(file).href : encodeURI(path.replace(/^\.\//, ''));
   return { physicalLocation: { artifactLocation: { uri }, ...(line === null ? {} : { region: { startLine: line } }) } };
+}
+
+function oldLocationOf({ file, line }: Location): SarifLocation {
+  const [, ref, path = file] = /^git:([^:]+):(.+)$/.exec(file) ?? [];
+  const text = ref === undefined ? 'Before the change' : `Before the change, in ${ref}`;
+  return { id: 1, message: { text }, ...locationOf({ file: path, line }) };
 }
 
 /** Equal for the same change on another line or in another file. */

@@ -37,14 +37,16 @@ export interface RunResult {
 /**
  * Runs a command line without the program name.
  *
- * @param readInput reads the standard input to its end
+ * @param readInput reads the standard input to its end. By default, it is empty
+ * @param githubWorkspace the root of the repository, if git does not find it
  */
 export async function run(
   args: readonly string[],
-  readInput: () => Uint8Array = () => readFileSync(0),
+  readInput: () => Uint8Array = () => Buffer.alloc(0),
+  githubWorkspace?: string,
 ): Promise<RunResult> {
   try {
-    return await invoke(args, readInput);
+    return await invoke(args, readInput, githubWorkspace);
   } catch (error) {
     if (error instanceof UsageError || error instanceof InputError) {
       return { exitCode: 2, stdout: '', stderr: `${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n` };
@@ -53,8 +55,16 @@ export async function run(
   }
 }
 
-async function invoke(args: readonly string[], readInput: () => Uint8Array): Promise<RunResult> {
+async function invoke(
+  args: readonly string[],
+  readInput: () => Uint8Array,
+  githubWorkspace: string | undefined,
+): Promise<RunResult> {
   const version = ownVersion();
+  const rendered = (outcome: Outcome, format: Format): RunResult => ({
+    ...printed(render(outcome, format, { version, githubWorkspace })),
+    exitCode: outcome.passed ? 0 : 1,
+  });
   const invocation = readInvocation(args, version);
   switch (invocation.command) {
     case 'print':
@@ -64,11 +74,11 @@ async function invoke(args: readonly string[], readInput: () => Uint8Array): Pro
     case 'changelog':
       return changelog(invocation);
     case 'workspace':
-      return rendered(outcomeOfWorkspace(await check(invocation)), invocation.format, version);
+      return rendered(outcomeOfWorkspace(await check(invocation)), invocation.format);
     case 'graphql':
     case 'json-schema':
     case 'manifest':
-      return rendered(await compare(invocation, readInput), invocation.format, version);
+      return rendered(await compare(invocation, readInput), invocation.format);
   }
 }
 
@@ -129,10 +139,6 @@ async function changelog(invocation: ChangelogInvocation): Promise<RunResult> {
         .trimEnd(),
     );
   return printed(writeChangesets(invocation.root, changesets).join('\n'));
-}
-
-function rendered(outcome: Outcome, format: Format, version: string): RunResult {
-  return { ...printed(render(outcome, format, version)), exitCode: outcome.passed ? 0 : 1 };
 }
 
 function printed(text: string): RunResult {

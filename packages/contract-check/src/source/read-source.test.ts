@@ -6,6 +6,7 @@ import { buildSchema, introspectionFromSchema } from 'graphql';
 import { create } from 'tar';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { runInFolder } from '../../test/support/run-in-folder.ts';
 import type { Change } from '../change.ts';
 import { run } from '../cli/run.ts';
 
@@ -189,23 +190,23 @@ describe('a commit', () => {
     writeFileSync(join(folder, 'api/schema.graphql'), 'type Query {\n  a: Int\n}\n');
   });
 
-  test('is read by git', async () => {
+  test('is read by git', () => {
     expect(
-      await inFolder(['graphql', '--from', 'git:HEAD:api/schema.graphql', '--to', 'api/schema.graphql']),
+      runInFolder(folder, ['graphql', '--from', 'git:HEAD:api/schema.graphql', '--to', 'api/schema.graphql']),
     ).toContain('major  Query.b');
   });
 
-  test('has the files of a pattern, or those at the paths of the other side', async () => {
+  test('has the files of a pattern, or those at the paths of the other side', () => {
     for (const from of ['git:HEAD:api/*.graphql', 'git:HEAD'])
-      expect(await inFolder(['graphql', '--from', from, '--to', 'api/*.graphql', '--format', 'json'])).toContain(
+      expect(runInFolder(folder, ['graphql', '--from', from, '--to', 'api/*.graphql', '--format', 'json'])).toContain(
         '"file": "git:HEAD:api/schema.graphql"',
       );
   });
 
-  test('gives a schema the files that it refers to', async () => {
+  test('gives a schema the files that it refers to', () => {
     write('events/part.json', '{ "$defs": { "name": { "type": ["string", "null"] } } }');
     const args = ['--direction', 'producer', '--from', 'git:HEAD:./events/root.json', '--to', 'events/root.json'];
-    expect(await inFolder(['json-schema', ...args])).toContain('major  $.name\n         Null is now valid.');
+    expect(runInFolder(folder, ['json-schema', ...args])).toContain('major  $.name\n         Null is now valid.');
   });
 
   test.each([
@@ -213,24 +214,10 @@ describe('a commit', () => {
     ['git:v9:schema.graphql', "git:v9:schema.graphql: invalid object name 'v9'."],
     ['git:--output=x:a', 'git:--output=x:a: must be git:REF or git:REF:PATH'],
     ['git:HEAD:api/*.txt', 'git:HEAD:api/*.txt: matches no file'],
-  ])('that does not have the file is named: %s', async (from, message) => {
-    expect(await inFolder(['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
+  ])('that does not have the file is named: %s', (from, message) => {
+    expect(runInFolder(folder, ['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
   });
 });
-
-/** Runs the command in the folder, because git resolves places from the current folder. */
-async function inFolder(args: readonly string[]): Promise<string> {
-  const bin = new URL('../bin.ts', import.meta.url).pathname;
-  try {
-    return execFileSync(process.execPath, ['--conditions=deedwire-source', bin, ...args], {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: 'pipe',
-    });
-  } catch (error) {
-    return error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
-  }
-}
 
 const useRegistry = (): void => {
   vi.stubEnv('npm_config_registry', origin);

@@ -132,7 +132,7 @@ async function compareFound(
     const { changes, notices } =
       baseline === null
         ? { changes: [], notices: [] }
-        : compareSnapshots(baseline.snapshot, snapshot, settings, today, (change, file) =>
+        : compareSnapshots(baseline.snapshot, snapshot, location, settings, today, (change, file) =>
             override(change, posix.join(path, file)),
           );
     return { name, path, version, servedBy: settings.servedBy, baseline, changes, notices };

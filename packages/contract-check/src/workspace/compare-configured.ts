@@ -66,6 +66,7 @@ async function compareEntry(
   const versioned = compareSnapshots(
     listedSnapshotOf(baseline, entry.kind, versions),
     listedSnapshotOf(files, entry.kind, versions),
+    folder,
     settings,
     today,
     (change, file) => override(change, posix.join(path, file)),

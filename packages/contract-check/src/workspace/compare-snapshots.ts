@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { changeBy, type Change, type Notice, type Report, type UnlocatedChange } from '../change.ts';
 import type { ApplyOverrides } from '../config/apply-overrides.ts';
 import { hasCoordinate } from '../graphql/coordinates.ts';
@@ -26,11 +27,13 @@ export interface PackageChanges {
 /**
  * All changes between two snapshots: version by version, then the files of the package as a whole.
  *
+ * @param folder what reports show for the folder of the new contracts
  * @param override receives the path of a file in the package
  */
 export function compareSnapshots(
   from: Snapshot,
   to: Snapshot,
+  folder: string,
   settings: PackageSettings,
   today: string,
   override: ApplyOverrides,
@@ -39,6 +42,7 @@ export function compareSnapshots(
   const context: Context = {
     from,
     to,
+    folder,
     settings,
     lifecycle: { today, minimumLifetimeMonths: settings.minimumLifetimeMonths },
     compare(before, now) {
@@ -61,6 +65,7 @@ export function compareSnapshots(
 interface Context {
   readonly from: Snapshot;
   readonly to: Snapshot;
+  readonly folder: string;
   readonly settings: PackageSettings;
   readonly lifecycle: Lifecycle;
   compare(before: ContractFile, now: ContractFile): Report['changes'];
@@ -85,12 +90,13 @@ function compareUnversioned(context: Context, path: string): ContractChange[] {
 }
 
 function compareVersion(context: Context, version: string): ContractChange[] {
-  const { from, to, lifecycle } = context;
+  const { from, to, folder, lifecycle } = context;
+  const versionLocator = { ...to.versionLocator, file: join(folder, 'versions.json') };
   const [before, now] = [filesOf(from, version), filesOf(to, version)];
   const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
   const ofVersion = (change: UnlocatedChange): ContractChange => ({
     ...change,
-    ...locate(version, from.versionLocator, to.versionLocator),
+    ...locate(version, from.versionLocator, versionLocator),
     file: 'versions.json',
     breaksReleased: refusedRules.has(change.rule),
   });
@@ -122,7 +128,8 @@ function compareFiles(context: Context, file: ContractFile, counterpart: Contrac
   if (counterpart !== undefined) return context.compare(file, counterpart);
   const coordinate = isVersioned(file) ? file.version : file.path;
   const change = changeBy(workspaceRules.contractRemoved, coordinate, `${file.path} was removed.`);
-  return [{ ...change, location: { file: file.path, line: null }, oldLocation: ofWholeFile(file).location }];
+  const location = { file: join(context.folder, file.path), line: null };
+  return [{ ...change, location, oldLocation: ofWholeFile(file).location }];
 }
 
 function ofWholeFile(file: ContractFile | undefined): Pick<Change, 'location' | 'oldLocation'> {

@@ -1,5 +1,5 @@
 import { spawnSync, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -208,18 +208,39 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
 });
 
 describe('the GitHub Action', () => {
-  const entry = join(packageFolder, 'action/main.mjs');
+  const action = readFileSync(join(packageFolder, 'action/action.yml'), 'utf8');
+  const [, using, main = ''] = /^runs:\n {2}using: (\w+)\n {2}main: (.+)\n/m.exec(action) ?? [];
+  const entry = join(packageFolder, 'action', main);
+  const defaults = Object.fromEntries(
+    [...action.matchAll(/^ {2}([\w-]+):\n {4}description: .*\n {4}default: '?(.*?)'?$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  );
 
-  /** Runs the entry as GitHub does: the inputs and the files for outputs are in the environment. */
+  const declared = (section: string): string[] =>
+    [...(new RegExp(`^${section}:\\n((?:  .*\\n)+)`, 'm').exec(action)?.[1] ?? '').matchAll(/^ {2}([\w-]+):$/gm)].map(
+      ([, name = '']) => name,
+    );
+
+  /**
+   * Runs the entry of action.yml as GitHub does: in the root of the repository, with the inputs, their defaults and the files
+   * for outputs in the environment.
+   */
   function runAction(folder: string, inputs: Readonly<Record<string, string>>) {
     const [outputs, summary] = ['outputs', 'summary'].map((name) => join(folder, name));
     for (const file of [outputs, summary]) writeFileSync(file ?? '', '');
     const { status, stdout } = command(process.execPath, [entry], folder, {
+      GITHUB_WORKSPACE: folder,
       GITHUB_OUTPUT: outputs,
       GITHUB_STEP_SUMMARY: summary,
       RUNNER_TEMP: scratch,
-      INPUT_PACKAGE: tarball,
-      ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+      ...Object.fromEntries(
+        Object.entries({ ...defaults, package: tarball, ...inputs }).map(([name, value]) => [
+          `INPUT_${name.toUpperCase()}`,
+          value,
+        ]),
+      ),
     });
     return {
       status,
@@ -241,6 +262,18 @@ describe('the GitHub Action', () => {
     expect(status).toBe(1);
   });
 
+  test('annotates the files of a working directory from the root of the repository', () => {
+    const root = mkdtempSync(join(projects.get('17') ?? scratch, 'repository-'));
+    cpSync(folderWithContracts(), join(root, 'packages/api'), { recursive: true });
+    const found = runAction(root, { ...inputs, 'working-directory': 'packages/api', 'sarif-file': 'result.sarif' });
+    expect(found.stdout).toContain('::error file=packages/api/new.graphql,line=9,');
+    const sarif = JSON.parse(readFileSync(join(root, 'packages/api/result.sarif'), 'utf8'));
+    expect(sarif.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri).toBe(
+      'packages/api/new.graphql',
+    );
+    expect(found.outputs).toBe('verdict=major\npassed=false\n');
+  });
+
   test('passes if the bump is large enough, and uses the installed package', () => {
     const { status, outputs } = runAction(folderWithContracts(projects.get('17')), {
       ...inputs,
@@ -258,12 +291,12 @@ describe('the GitHub Action', () => {
   });
 
   test('declares the inputs and outputs that the entry reads and writes', () => {
-    const action = readFileSync(join(packageFolder, 'action/action.yml'), 'utf8');
     const text = readFileSync(entry, 'utf8');
-    const declared = (section: string): string[] =>
-      [...(new RegExp(`^${section}:\\n((?:  .*\\n)+)`, 'm').exec(action)?.[1] ?? '').matchAll(/^ {2}([\w-]+):$/gm)].map(
-        ([, name = '']) => name,
-      );
+    expect({ using, main, defaults: Object.keys(defaults) }).toEqual({
+      using: 'node24',
+      main: 'main.mjs',
+      defaults: ['command', 'working-directory', 'package'],
+    });
     for (const name of declared('inputs')) expect(text).toContain(`'${name}'`);
     expect(declared('inputs')).toHaveLength(9);
     for (const name of declared('outputs')) expect(text).toContain(`setOutput('${name}'`);
