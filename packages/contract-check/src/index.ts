@@ -1,3 +1,4 @@
+export { createApiReports } from './api/create-api-reports.ts';
 export { compareApiReports, type ApiOptions } from './api/compare-api-reports.ts';
 export type { Change, Notice, Report } from './change.ts';
 export { InputError } from './input-error.ts';

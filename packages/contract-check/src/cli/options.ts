@@ -52,6 +52,14 @@ export interface ChangelogInvocation extends Workspace {
   readonly write?: boolean;
 }
 
+export interface ApiReportInvocation {
+  readonly command: 'api-report';
+  /** The declaration files of the entry points. */
+  readonly files: readonly string[];
+  /** The folder for the reports. Undefined to print the only one. */
+  readonly out?: string;
+}
+
 export interface ExplainInvocation {
   readonly command: 'explain';
   /** Undefined for the list of all rules. */
@@ -64,6 +72,7 @@ export type Invocation =
   | ManifestInvocation
   | WorkspaceInvocation
   | ChangelogInvocation
+  | ApiReportInvocation
   | ExplainInvocation
   /** Help or the version. */
   | { readonly command: 'print'; readonly text: string };
@@ -126,6 +135,9 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     '--write',
     'write them to .changeset/ instead',
   );
+  add('api-report', 'print the API report of a package, or write those of several entry points')
+    .argument('<files...>', 'the declaration files of the entry points, for example dist/index.d.ts')
+    .option('--out <folder>', 'write a report for each file to this folder instead, for example api');
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
     .option('--list', 'list all rules with their verdicts');
@@ -160,8 +172,16 @@ const readers: Readonly<Record<Exclude<Invocation['command'], 'print'>, (command
   manifest: (command) => ({ command: 'manifest', ...command.opts<OptionsOf<ManifestInvocation>>() }),
   workspace: (command) => ({ command: 'workspace', ...command.opts<OptionsOf<WorkspaceInvocation>>() }),
   changelog: (command) => ({ command: 'changelog', ...command.opts<OptionsOf<ChangelogInvocation>>() }),
+  'api-report': readApiReport,
   explain: readExplain,
 };
+
+function readApiReport(command: Command): ApiReportInvocation {
+  const { out } = command.opts<{ out?: string }>();
+  if (command.args.length > 1 && out === undefined)
+    throw new UsageError('api-report', 'name the folder for the reports of several files, for example --out api');
+  return { command: 'api-report', files: command.args, ...(out === undefined ? {} : { out }) };
+}
 
 function readExplain(command: Command): ExplainInvocation {
   const [rule] = command.args;

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { createApiReports } from '../api/create-api-reports.ts';
 import type { Report } from '../change.ts';
 import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -17,6 +18,7 @@ import { explainRule, listRules } from './explain.ts';
 import { render, type Format } from './formats.ts';
 import {
   readInvocation,
+  type ApiReportInvocation,
   type ChangelogInvocation,
   type GraphqlInvocation,
   type JsonSchemaInvocation,
@@ -71,6 +73,8 @@ async function invoke(
       return printed(invocation.text.trimEnd());
     case 'explain':
       return printed(invocation.rule === undefined ? listRules() : explainRule(invocation.rule));
+    case 'api-report':
+      return apiReport(invocation);
     case 'changelog':
       return changelog(invocation);
     case 'workspace':
@@ -139,6 +143,19 @@ async function changelog(invocation: ChangelogInvocation): Promise<RunResult> {
         .trimEnd(),
     );
   return printed(writeChangesets(invocation.root, changesets).join('\n'));
+}
+
+/** Prints the only report, or writes all of them and prints their paths. */
+async function apiReport({ files, out }: ApiReportInvocation): Promise<RunResult> {
+  const reports = [...(await createApiReports(files))];
+  if (out === undefined) return printed(reports.map(([, text]) => text.trimEnd()).join('\n'));
+  const written = reports.map(([name, text]) => {
+    const path = join(out, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  });
+  return printed(written.join('\n'));
 }
 
 function printed(text: string): RunResult {

@@ -1,4 +1,5 @@
-import ts from 'typescript-6';
+import type TS from '@typescript/typescript6';
+import { ts } from './compiler.ts';
 
 /** One declaration. */
 export interface Described {
@@ -16,7 +17,7 @@ type Members = Record<string, string>;
 const printer = ts.createPrinter({ removeComments: true });
 
 /** Describes a symbol. Several declarations are overloads, or parts of an interface. */
-export function describeDeclaration(declarations: readonly ts.Declaration[]): Described {
+export function describeDeclaration(declarations: readonly TS.Declaration[]): Described {
   const members: Members = {};
   const parts = declarations.map((declaration) => describeOne(declaration, members));
   const signature = parts.map((part) => part.signature).join('; ');
@@ -26,7 +27,7 @@ export function describeDeclaration(declarations: readonly ts.Declaration[]): De
   return { ...described, members: Object.fromEntries(paths.map((path) => [path, members[path] ?? ''])) };
 }
 
-function describeOne(node: ts.Declaration, members: Members): Omit<Described, 'members'> {
+function describeOne(node: TS.Declaration, members: Members): Omit<Described, 'members'> {
   if (ts.isInterfaceDeclaration(node)) {
     addMembers('', node.members, members);
     return { kind: 'interface', signature: `${parameters(node.typeParameters)}${heritage(node.heritageClauses)}` };
@@ -52,7 +53,7 @@ function describeOne(node: ts.Declaration, members: Members): Omit<Described, 'm
   return { kind: ts.isEnumDeclaration(node) ? 'enum' : 'value', signature: print(node) };
 }
 
-function addMembers(prefix: string, nodes: readonly (ts.TypeElement | ts.ClassElement)[], members: Members): void {
+function addMembers(prefix: string, nodes: readonly (TS.TypeElement | TS.ClassElement)[], members: Members): void {
   for (const node of nodes) {
     if (isPrivate(node)) continue;
     const name = `${prefix}${memberName(node)}`;
@@ -64,7 +65,7 @@ function addMembers(prefix: string, nodes: readonly (ts.TypeElement | ts.ClassEl
   }
 }
 
-function memberSignature(name: string, node: ts.TypeElement | ts.ClassElement, members: Members): string {
+function memberSignature(name: string, node: TS.TypeElement | TS.ClassElement, members: Members): string {
   const modifiers = modifiersOf(node, [
     ts.SyntaxKind.StaticKeyword,
     ts.SyntaxKind.ProtectedKeyword,
@@ -84,7 +85,7 @@ function memberSignature(name: string, node: ts.TypeElement | ts.ClassElement, m
  * The text of a type. The members of an object type are listed on their own, so that an added member is not a change of
  * the type.
  */
-function typeText(prefix: string, type: ts.TypeNode | undefined, members: Members): string {
+function typeText(prefix: string, type: TS.TypeNode | undefined, members: Members): string {
   if (type === undefined) return 'any';
   const literals = objectTypesIn(type);
   const [only] = literals;
@@ -95,33 +96,33 @@ function typeText(prefix: string, type: ts.TypeNode | undefined, members: Member
 }
 
 /** The object types outside of functions and of other object types. */
-function objectTypesIn(node: ts.Node): ts.TypeLiteralNode[] {
+function objectTypesIn(node: TS.Node): TS.TypeLiteralNode[] {
   if (ts.isTypeLiteralNode(node)) return [node];
   if (ts.isFunctionTypeNode(node)) return [];
-  const found: ts.TypeLiteralNode[] = [];
+  const found: TS.TypeLiteralNode[] = [];
   ts.forEachChild(node, (child) => void found.push(...objectTypesIn(child)));
   return found;
 }
 
-function callable(node: ts.SignatureDeclarationBase): string {
+function callable(node: TS.SignatureDeclarationBase): string {
   const taken = node.parameters.map(print).join(', ');
   return `${parameters(node.typeParameters)}(${taken})${node.type === undefined ? '' : `: ${print(node.type)}`}`;
 }
 
-function memberName(node: ts.TypeElement | ts.ClassElement): string {
+function memberName(node: TS.TypeElement | TS.ClassElement): string {
   if (ts.isConstructorDeclaration(node)) return 'constructor';
   if (node.name === undefined) return print(node);
   return ts.isIdentifier(node.name) || ts.isStringLiteral(node.name) ? node.name.text : print(node.name);
 }
 
-function isPrivate(node: ts.Node): boolean {
+function isPrivate(node: TS.Node): boolean {
   const named = 'name' in node ? node.name : undefined;
   const hidden =
     typeof named === 'object' && named !== null && 'kind' in named && named.kind === ts.SyntaxKind.PrivateIdentifier;
   return hidden || modifiersOf(node, [ts.SyntaxKind.PrivateKeyword]) !== '';
 }
 
-function modifiersOf(node: ts.Node, kinds: readonly ts.SyntaxKind[]): string {
+function modifiersOf(node: TS.Node, kinds: readonly TS.SyntaxKind[]): string {
   const all = ts.canHaveModifiers(node) ? (ts.getModifiers(node) ?? []) : [];
   return all
     .filter(({ kind }) => kinds.includes(kind))
@@ -129,14 +130,14 @@ function modifiersOf(node: ts.Node, kinds: readonly ts.SyntaxKind[]): string {
     .join('');
 }
 
-function parameters(list: readonly ts.TypeParameterDeclaration[] = []): string {
+function parameters(list: readonly TS.TypeParameterDeclaration[] = []): string {
   return list.length === 0 ? '' : `<${list.map(print).join(', ')}>`;
 }
 
-function heritage(clauses: readonly ts.HeritageClause[] = []): string {
+function heritage(clauses: readonly TS.HeritageClause[] = []): string {
   return clauses.map(print).join(' ');
 }
 
-function print(node: ts.Node): string {
+function print(node: TS.Node): string {
   return printer.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile()).replaceAll(/\s+/g, ' ');
 }

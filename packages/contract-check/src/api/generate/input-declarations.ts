@@ -1,17 +1,18 @@
-import ts from 'typescript-6';
+import type TS from '@typescript/typescript6';
+import { ts } from './compiler.ts';
 
 /**
  * The names of the declarations whose values a caller passes: those that the parameters of functions and methods refer
  * to, and all that these refer to.
  */
 export function inputDeclarations(
-  declarations: ReadonlyMap<string, readonly ts.Declaration[]>,
-  nameOf: (identifier: ts.Identifier) => string | undefined,
+  declarations: ReadonlyMap<string, readonly TS.Declaration[]>,
+  nameOf: (identifier: TS.Identifier) => string | undefined,
 ): Set<string> {
   const inputs = new Set<string>();
   const pending: string[] = [];
 
-  function reach(node: ts.Node): void {
+  function reach(node: TS.Node): void {
     const name = ts.isIdentifier(node) ? nameOf(node) : undefined;
     if (name !== undefined && !inputs.has(name)) {
       inputs.add(name);
@@ -20,7 +21,7 @@ export function inputDeclarations(
     ts.forEachChild(node, reach);
   }
 
-  function findParameters(node: ts.Node): void {
+  function findParameters(node: TS.Node): void {
     if (ts.isParameter(node)) {
       if (node.type !== undefined) reach(node.type);
       return;
