@@ -3,11 +3,7 @@ import { readFileSync } from 'node:fs';
 import { run } from './cli/run.ts';
 
 try {
-  const { exitCode, stdout, stderr } = await run(
-    process.argv.slice(2),
-    () => readFileSync(0),
-    process.env['GITHUB_WORKSPACE'],
-  );
+  const { exitCode, stdout, stderr } = await run(process.argv.slice(2), () => readFileSync(0), process.env);
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   process.exitCode = exitCode;

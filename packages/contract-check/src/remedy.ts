@@ -14,10 +14,12 @@ export function declareBump(packageName: string, bump: Verdict): string {
   ].join('\n');
 }
 
-/** The remedy for a broken released version. `file` is a contract file or `versions.json`. */
+/** The remedy for a broken released version. `file` is a contract file, `versions.json` or `package.json`. */
 export function keepReleased(packageName: string, file: string): string {
   if (file === 'versions.json')
     return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
+  if (file === 'package.json')
+    return `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier pull request of its own.`;
   if (!/^(?:versions|json-schema)\//.test(file))
     return `revert the major changes in ${file}: restore what was released, and only add to it.`;
   return [

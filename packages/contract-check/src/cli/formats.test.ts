@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { afterAll, describe, expect, test } from 'vitest';
+import { commitRelease } from '../../test/support/git.ts';
 import { run } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-check-formats-'));
@@ -146,7 +147,8 @@ describe('a workspace', () => {
     writeFileSync(join(root, path), text);
   };
   write('api/package.json', '{ "name": "@books/api", "version": "1.0.0" }');
-  write('api/released/versions/1.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
+  write('api/versions/1.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
+  commitRelease(root);
   write('api/versions/1.graphql', 'type Query {\n  a: Int\n}\n');
 
   test.each(['text', 'json', 'github', 'sarif', 'markdown', 'junit'])(

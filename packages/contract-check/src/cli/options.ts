@@ -35,6 +35,8 @@ export interface ManifestInvocation extends Comparing {
 
 interface Workspace {
   readonly root: string;
+  /** Undefined for the target of the pull request. */
+  readonly base?: string;
   readonly baseline: readonly string[];
   /** Undefined for the current day. */
   readonly today?: string;
@@ -223,8 +225,12 @@ function addWorkspace(command: Command): Command {
   return command
     .option('--root <folder>', 'the root of the workspace', '.')
     .option(
+      '--base <ref>',
+      'the branch into which the changes will be merged (default: the target of the pull request in a GitHub workflow, else origin/HEAD, else HEAD)',
+    )
+    .option(
       '--baseline <place>',
-      'compare with a folder, a tarball (npm pack), git:REF, npm:NAME@RANGE or the URL of a GraphQL server instead of released/; repeatable',
+      'compare with a folder, a tarball (npm pack), git:REF, npm:NAME@RANGE or the URL of a GraphQL server instead of the last release; repeatable',
       (value: string, list: readonly string[]) => [...list, value],
       [],
     )

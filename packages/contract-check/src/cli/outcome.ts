@@ -112,6 +112,7 @@ export function summaryOf({ passed, groups, verdict, exceptions }: Outcome): str
 export const expiryText: Readonly<Record<ExceptionStatus, (day: string) => string>> = {
   applied: (day) => `It holds until ${day}.`,
   unused: (day) => `No change needs it. It holds until ${day}. Remove it once the change is released.`,
+  new: (day) => `It applies once an earlier pull request has added it, until ${day}.`,
   expired: (day) => `It expired after ${day}. Remove it, or have it approved again.`,
 };
 

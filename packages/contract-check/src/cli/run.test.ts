@@ -164,7 +164,7 @@ describe('help and version', () => {
       'Append-only file',
       'Versions of a package',
     ]);
-    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(163);
+    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(164);
   });
 
   test('explain prints the page of a rule, with examples from the corpus', async () => {

@@ -5,6 +5,7 @@ import type { Report } from '../change.ts';
 import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
 import { readConfig } from '../config/read-config.ts';
 import { compareGraphqlFiles } from '../graphql/compare-graphql.ts';
+import type { WorkflowEnvironment } from '../history/merge-base.ts';
 import { InputError } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { compareManifests } from '../manifest/compare-manifests.ts';
@@ -36,19 +37,24 @@ export interface RunResult {
   readonly stderr: string;
 }
 
+export interface CommandEnvironment extends WorkflowEnvironment {
+  /** The root of the repository, if git does not find it. */
+  readonly GITHUB_WORKSPACE?: string | undefined;
+}
+
 /**
  * Runs a command line without the program name.
  *
  * @param readInput reads the standard input to its end. By default, it is empty
- * @param githubWorkspace the root of the repository, if git does not find it
+ * @param environment the variables of a GitHub workflow
  */
 export async function run(
   args: readonly string[],
   readInput: () => Uint8Array = () => Buffer.alloc(0),
-  githubWorkspace?: string,
+  environment: CommandEnvironment = {},
 ): Promise<RunResult> {
   try {
-    return await invoke(args, readInput, githubWorkspace);
+    return await invoke(args, readInput, environment);
   } catch (error) {
     if (error instanceof UsageError || error instanceof InputError) {
       return { exitCode: 2, stdout: '', stderr: `${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n` };
@@ -60,11 +66,11 @@ export async function run(
 async function invoke(
   args: readonly string[],
   readInput: () => Uint8Array,
-  githubWorkspace: string | undefined,
+  environment: CommandEnvironment,
 ): Promise<RunResult> {
   const version = ownVersion();
   const rendered = (outcome: Outcome, format: Format): RunResult => ({
-    ...printed(render(outcome, format, { version, githubWorkspace })),
+    ...printed(render(outcome, format, { version, githubWorkspace: environment.GITHUB_WORKSPACE })),
     exitCode: outcome.passed ? 0 : 1,
   });
   const invocation = readInvocation(args, version);
@@ -76,9 +82,9 @@ async function invoke(
     case 'api-report':
       return apiReport(invocation);
     case 'changelog':
-      return changelog(invocation);
+      return changelog(invocation, environment);
     case 'workspace':
-      return rendered(outcomeOfWorkspace(await check(invocation)), invocation.format);
+      return rendered(outcomeOfWorkspace(await check(invocation, environment)), invocation.format);
     case 'graphql':
     case 'json-schema':
     case 'manifest':
@@ -128,12 +134,15 @@ function compareSources(invocation: Comparison, from: readonly SourceText[], to:
   }
 }
 
-function check({ root, baseline, ...options }: WorkspaceInvocation | ChangelogInvocation): Promise<WorkspaceReport> {
-  return checkWorkspace({ ...options, root, baselines: baseline });
+function check(
+  { root, baseline, ...options }: WorkspaceInvocation | ChangelogInvocation,
+  environment: WorkflowEnvironment,
+): Promise<WorkspaceReport> {
+  return checkWorkspace({ ...options, root, baselines: baseline, environment });
 }
 
-async function changelog(invocation: ChangelogInvocation): Promise<RunResult> {
-  const changesets = changesetsFor((await check(invocation)).packages);
+async function changelog(invocation: ChangelogInvocation, environment: WorkflowEnvironment): Promise<RunResult> {
+  const changesets = changesetsFor((await check(invocation, environment)).packages);
   if (changesets.length === 0) return printed('Every change is declared.');
   if (invocation.write !== true)
     return printed(

@@ -1,5 +1,6 @@
 import picomatch from 'picomatch';
 import { report, type Change, type Report } from '../change.ts';
+import { compareVerdicts } from '../verdict.ts';
 import type { Override } from './config.ts';
 
 /** Changes the verdict of a change if an override matches it. `file` is relative to the root, with `/`. */
@@ -12,6 +13,14 @@ export function overridesOf(overrides: readonly Override[]): ApplyOverrides {
     if (found === undefined) return change;
     const { verdict, reason } = found.override;
     return { ...change, verdict, override: { verdict: change.verdict, reason } };
+  };
+}
+
+/** The larger verdict of two lists of overrides: an override that only one of them contains cannot lower a verdict. */
+export function strictestOf(one: ApplyOverrides, other: ApplyOverrides): ApplyOverrides {
+  return (change, file) => {
+    const [a, b] = [one(change, file), other(change, file)];
+    return compareVerdicts(a.verdict, b.verdict) >= 0 ? a : b;
   };
 }
 

@@ -89,7 +89,7 @@ describe('contracts in any layout', () => {
 
   test('are compared with a folder', async () => {
     write('published/accounts/schema/public.graphql', sdl.replace('owner: String!', 'owner: String'));
-    configure({ contracts: [{ ...contracts[0], baseline: 'published/accounts' }] });
+    configure({ contracts: [{ ...contracts[0], baseline: 'published/accounts' }, contracts[1]] });
     expect((await check()).changes.map(({ rule }) => rule)).toEqual(['graphql/outputNarrowed']);
   });
 });
@@ -110,11 +110,18 @@ describe('an override', () => {
     ['of another coordinate', { coordinate: 'Account.own' }, 'major'],
     ['of another file', { rule: 'graphql/fieldRemoved', files: ['events/**'] }, 'major'],
   ])('sets the verdict %s', async (_, match, verdict) => {
-    dropOwner();
     configure({ contracts, overrides: [{ ...match, verdict: 'patch', reason }] });
+    git('commit', '--quiet', '--all', '--message', 'Override a verdict');
+    dropOwner();
     const { packages, changes } = await check();
     expect(packages[0]?.verdict).toBe(verdict);
     expect(changes[0]?.override).toEqual(verdict === 'patch' ? { verdict: 'major', reason } : undefined);
+  });
+
+  test('does not lower a verdict in the pull request that adds it', async () => {
+    configure({ contracts, overrides: [{ rule: 'graphql/fieldRemoved', verdict: 'patch', reason }] });
+    dropOwner();
+    expect((await check()).packages[0]?.verdict).toBe('major');
   });
 
   test('can raise a verdict, and applies to two files', async () => {
@@ -143,7 +150,7 @@ describe('an invalid configuration is named by one line', () => {
       { contracts: [{ ...first, kind: 'sdl' }] },
       ':4: /contracts/0/kind must be one of graphql, json-schema, manifest, api, append-only',
     ],
-    [{ contracts: [{ kind: 'graphql', files: ['a'] }] }, ":3: /contracts/0 must have required property 'baseline'"],
+    [{ contracts: [{ kind: 'graphql' }] }, ":3: /contracts/0 must have required property 'files'"],
     [{ contracts: [{ ...first, folder: 'nowhere' }] }, ': /contracts/0/folder does not exist: nowhere'],
     [{ contracts: [{ ...first, files: ['*.gql'] }] }, ': /contracts/0/files match no file'],
     [

@@ -18,6 +18,8 @@ export interface ComparisonSettings {
 export interface Config {
   readonly contracts?: readonly ConfiguredContracts[];
   readonly overrides?: readonly Override[];
+  /** Whether the last release of a package is looked up on the npm registry before git. Defaults to false. */
+  readonly registry?: boolean;
 }
 
 /** Contract files of one kind in one package. */
@@ -27,7 +29,8 @@ export interface ConfiguredContracts extends Partial<ComparisonSettings> {
   readonly folder?: string;
   /** Patterns, relative to the folder. */
   readonly files: readonly string[];
-  readonly baseline: string;
+  /** Defaults to the last release of the package. */
+  readonly baseline?: string;
   readonly package?: string;
   readonly frozen?: boolean;
   readonly minimumLifetimeMonths?: number;

@@ -5,7 +5,7 @@ import { parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
-import { readSourceText } from '../text-file.ts';
+import { readSourceText, type SourceText } from '../text-file.ts';
 import type { Config } from './config.ts';
 
 export const configFile = 'contract-check.json';
@@ -20,14 +20,18 @@ const validate = validatorOf<Config>('config.schema.json');
  */
 export function readConfig(file: string | null, folder: string): Config {
   const path = file ?? join(folder, configFile);
-  if (file === null && !existsSync(path)) return {};
-  const document = parseJson(readSourceText(path));
+  return file === null && !existsSync(path) ? {} : parseConfig(readSourceText(path));
+}
+
+/** @throws {InputError} when the file is invalid. */
+export function parseConfig(source: SourceText): Config {
+  const document = parseJson(source);
   const config = validate(document, document.value);
   for (const [index, { rule }] of (config.overrides ?? []).entries()) {
     if (rule === undefined) continue;
     const pointer = `/overrides/${index}/rule`;
     const fail = (problem: string): never => {
-      throw new InputError(path, document.lineOf(pointer), `${pointer} ${problem}`);
+      throw new InputError(source.file, document.lineOf(pointer), `${pointer} ${problem}`);
     };
     if (!rulesById.has(rule))
       fail(`must be the id of a rule, not ${JSON.stringify(rule)}${didYouMean(rule, rulesById.keys())}`);

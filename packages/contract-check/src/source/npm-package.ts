@@ -1,13 +1,67 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../input-error.ts';
+import { compareVersions, isReleaseVersion } from '../version-bump.ts';
 import { filesOfTarball, type PackageFiles } from './package-files.ts';
 
 /** A package and a range or dist-tag, without `npm:`: `@books/ledger-api@^1`. The range may be omitted. */
 const specification = /^(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:\s]+)?$/;
+
+/** A version on the registry and its files. */
+export interface PublishedPackage {
+  readonly version: string;
+  readonly files: PackageFiles;
+}
+
+/**
+ * Downloads the newest release of a package that is not larger than a version, with the npm of this machine.
+ *
+ * @param limit null for the newest release
+ * @param npmrc the text of the `.npmrc` of the repository. That of the current folder does not apply.
+ * @returns null if the registry does not have the package, or no such release of it
+ * @throws {InputError} when the registry does not answer.
+ */
+export async function publishedPackage(
+  name: string,
+  limit: string | null,
+  npmrc: string | null,
+): Promise<PublishedPackage | null> {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-check-npm-'));
+  try {
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    if (npmrc !== null) writeFileSync(join(folder, '.npmrc'), npmrc);
+    const versions = await publishedVersions(name, folder);
+    const [version] = versions
+      .filter((each) => isReleaseVersion(each) && (limit === null || compareVersions(each, limit) <= 0))
+      .toSorted((a, b) => compareVersions(b, a));
+    if (version === undefined) return null;
+    return { version, files: await pack(`${name}@${version}`, folder, folder) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function publishedVersions(name: string, folder: string): Promise<string[]> {
+  const options = { cwd: folder, shell: process.platform === 'win32' };
+  try {
+    const { stdout } = await promisify(execFile)(
+      'npm',
+      ['view', name, 'versions', '--json', '--prefer-online'],
+      options,
+    );
+    const printed: unknown = JSON.parse(stdout);
+    return [printed].flat().filter((version) => typeof version === 'string');
+  } catch (error) {
+    const printed = typeof error === 'object' && error !== null && 'stdout' in error ? String(error.stdout) : '';
+    if (/"code":\s*"E404"/.test(printed)) return [];
+    throw new InputError(`npm:${name}`, null, 'npm cannot read the versions of the package. Check the registry.', {
+      cause: error,
+    });
+  }
+}
 
 /**
  * Downloads a package with the npm of this machine, and reads its files.
@@ -20,10 +74,20 @@ export async function npmPackageFiles(name: string): Promise<PackageFiles> {
   if (!specification.test(name)) throw new InputError(label, null, 'must be npm:NAME@RANGE or npm:NAME@RANGE:PATH');
   const folder = mkdtempSync(join(tmpdir(), 'contract-check-npm-'));
   try {
+    return await pack(name, folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Downloads a tarball into a temporary folder, with the settings of npm in `cwd`. */
+async function pack(name: string, folder: string, cwd?: string): Promise<PackageFiles> {
+  const label = `npm:${name}`;
+  try {
     const args = ['pack', name, '--ignore-scripts', '--silent', '--pack-destination', folder];
     // npm is a script on Windows, which only a shell runs. The specification contains no characters of a shell.
-    await promisify(execFile)('npm', args, { shell: process.platform === 'win32' });
-    const [tarball] = readdirSync(folder);
+    await promisify(execFile)('npm', args, { cwd, shell: process.platform === 'win32' });
+    const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'));
     if (tarball === undefined) throw new InputError(label, null, 'npm found no package');
     return filesOfTarball(join(folder, tarball), label);
   } catch (error) {
@@ -31,7 +95,5 @@ export async function npmPackageFiles(name: string): Promise<PackageFiles> {
     throw new InputError(label, null, 'npm cannot download the package. Check its name, its range and the registry.', {
       cause: error,
     });
-  } finally {
-    rmSync(folder, { recursive: true });
   }
 }

@@ -1,67 +1,80 @@
 import { join } from 'node:path';
 import { InputError } from '../input-error.ts';
+import type { PackageFiles } from '../source/package-files.ts';
 import { kindOfPlace } from '../source/place.ts';
 import { readFiles } from '../source/read-files.ts';
 import { readServedSchema } from '../source/url.ts';
-import { contractPackageOf, contractPackagesAmong, type ContractPackage } from './contract-package.ts';
-import { releasedSnapshotOf, snapshotOf, type Snapshot } from './snapshot.ts';
+import {
+  findPackages,
+  isContractPackage,
+  packageOfFiles,
+  type PackageSettings,
+  type WorkspacePackage,
+} from './contract-package.ts';
+import { contractPaths } from './snapshot.ts';
 
 /** The released contracts that a package is compared with. */
 export interface Baseline {
-  /** Shown in the report: `released/`, or the place. */
+  /** Shown in the report: `tag @books/ledger-api@1.2.0`, a commit, or a place. */
   readonly name: string;
-  readonly snapshot: Snapshot;
   /** The version of the package in the baseline. Null if unknown. Then only changesets declare a bump. */
   readonly version: string | null;
+  readonly settings: PackageSettings;
+  /** The files of the package, by path in the package. */
+  readonly files: PackageFiles;
 }
 
 /**
- * Finds the baselines of packages: first among `places`, then in the `released/` folder of the package. Returns a function
- * that returns null if a package has none.
+ * The packages at places, by name.
  *
  * @param root the folder whose files are read from `git:REF`
  * @param packages the packages of the workspace
  * @throws {InputError} when a place does not exist or contains no contract package.
  */
-export async function baselines(
+export async function baselinesAt(
   places: readonly string[],
   root: string,
-  packages: readonly ContractPackage[],
-): Promise<(contractPackage: ContractPackage) => Baseline | null> {
+  packages: readonly WorkspacePackage[],
+): Promise<ReadonlyMap<string, Baseline>> {
   const named = new Map<string, Baseline>();
   for (const place of places) {
-    const found = kindOfPlace(place) === 'url' ? [await servedPackage(place, packages)] : await packagesAt(place, root);
-    for (const { name, version, snapshot, location } of found) named.set(name, { name: location, snapshot, version });
+    if (kindOfPlace(place) === 'url') {
+      const { name, ...served } = await servedPackage(place, packages);
+      named.set(name, { ...served, name: place, version: null });
+    } else
+      for (const each of await packagesAt(place, root)) named.set(each.name, baselineOf(each, nameOf(place, each)));
   }
-  return ({ name, files }) => {
-    const other = named.get(name);
-    if (other !== undefined) return other;
-    const snapshot = releasedSnapshotOf(files);
-    return snapshot === null ? null : { name: 'released/', snapshot, version: null };
-  };
+  return named;
 }
 
-async function packagesAt(place: string, root: string): Promise<ContractPackage[]> {
+export function baselineOf({ version, settings, files }: WorkspacePackage, name: string): Baseline {
+  return { name, version, settings, files };
+}
+
+function nameOf(place: string, { path }: WorkspacePackage): string {
+  if (path === '') return place;
+  return kindOfPlace(place) === 'git' ? `${place}:${path}` : join(place, path);
+}
+
+async function packagesAt(place: string, root: string): Promise<WorkspacePackage[]> {
   const files = await readFiles(place, root);
   const kind = kindOfPlace(place);
-  if (kind === 'git') return contractPackagesAmong(files, (folder) => (folder === '' ? place : `${place}:${folder}`));
-  if (kind === 'local') {
-    const found = contractPackagesAmong(files, (folder) => join(place, folder));
-    if (found.length === 0) throw new InputError(place, null, 'contains no contract package');
-    return found;
-  }
-  const found = contractPackageOf(place, files);
-  // The package was released before it had contracts.
-  return found === null ? [] : [found];
+  // A tarball may be that of a release before the package had contracts.
+  if (kind !== 'git' && kind !== 'local') return [packageOfFiles('', files) ?? []].flat();
+  const found = findPackages(files).filter(isContractPackage);
+  if (kind === 'local' && found.length === 0) throw new InputError(place, null, 'contains no contract package');
+  return found;
 }
 
 /**
  * The package with the only GraphQL contract of a workspace, as a running server serves it. Its other files are those of the
  * workspace, because a server shows nothing else.
  */
-async function servedPackage(url: string, packages: readonly ContractPackage[]): Promise<ContractPackage> {
+async function servedPackage(url: string, packages: readonly WorkspacePackage[]): Promise<WorkspacePackage> {
   const served = packages.flatMap((each) =>
-    [...each.snapshot.contracts.values()].filter(({ kind }) => kind === 'graphql').map(({ path }) => ({ each, path })),
+    contractPaths(each.files, [])
+      .filter((path) => path.endsWith('.graphql'))
+      .map((path) => ({ each, path })),
   );
   const [only] = served;
   if (only === undefined || served.length > 1) {
@@ -72,7 +85,5 @@ async function servedPackage(url: string, packages: readonly ContractPackage[]):
     );
   }
   const source = await readServedSchema(url);
-  const files = new Map([...only.each.files, [only.path, () => source]]);
-  const snapshot = snapshotOf(files, only.each.settings.appendOnly);
-  return { ...only.each, version: null, location: url, files, snapshot };
+  return { ...only.each, files: new Map([...only.each.files, [only.path, () => source]]) };
 }

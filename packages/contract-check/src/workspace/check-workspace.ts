@@ -1,27 +1,47 @@
-import { join, posix, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { largestVerdict, type Notice } from '../change.ts';
-import { overridesOf, type ApplyOverrides } from '../config/apply-overrides.ts';
-import { configFile, readConfig } from '../config/read-config.ts';
+import { overridesOf, strictestOf } from '../config/apply-overrides.ts';
+import { configFile } from '../config/read-config.ts';
+import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
+import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, describeTooSmallBump, keepReleased } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
-import { applyExceptions, reportExceptions, type ReportedException } from './apply-exceptions.ts';
-import { baselines } from './baseline.ts';
+import { bumpBetween } from '../version-bump.ts';
+import {
+  applyExceptions,
+  isCoveredByNew,
+  reportExceptions,
+  type ExceptionList,
+  type ReportedException,
+} from './apply-exceptions.ts';
+import { baselinesAt } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
 import { compareConfigured } from './compare-configured.ts';
-import { compareSnapshots, type ContractChange } from './compare-snapshots.ts';
-import type { ComparedPackage } from './compared-package.ts';
-import { findContractPackages } from './contract-package.ts';
+import { compareFound } from './compare-found.ts';
+import type { ContractChange } from './compare-snapshots.ts';
+import { combine, type ComparedPackage, type ComparisonContext } from './compared-package.ts';
+import { isContractPackage } from './contract-package.ts';
 import { dayOf } from './days.ts';
-import { readExceptions } from './exceptions.ts';
-import { bumpBetween } from './version-bump.ts';
+import { exceptionsFile } from './exceptions.ts';
+import { lastReleases, remembered } from './last-release.ts';
+import { contractsIn } from './listed-contracts.ts';
+import { workspaceRules } from './rules.ts';
+import { listedExceptions, stateAt, workingTree } from './workspace-state.ts';
 
 export interface WorkspaceOptions {
   /** The root folder of the workspace. It contains `.changeset/` and the packages. */
   readonly root: string;
   /**
-   * Places of released packages: folders, tarballs of `npm pack`, `git:REF`, `npm:NAME@RANGE`, or the URL of a server that
-   * serves the only GraphQL contract. A package in none of them is compared with its `released/` folder.
+   * The branch or commit into which the changes will be merged. Defaults to the target of the pull request in a GitHub
+   * workflow, then to `origin/HEAD`, then to HEAD.
+   */
+  readonly base?: string;
+  /** The variables of a GitHub workflow. Empty by default. */
+  readonly environment?: WorkflowEnvironment;
+  /**
+   * Places of released packages, in place of what git shows as the last release: folders, tarballs of `npm pack`, `git:REF`,
+   * `npm:NAME@RANGE`, or the URL of a server that serves the only GraphQL contract.
    */
   readonly baselines?: readonly string[];
   /** The day of the release, `YYYY-MM-DD` in UTC. Defaults to the current day. */
@@ -36,7 +56,7 @@ export interface PackageReport {
   readonly name: string;
   /** Relative to the root, with `/` as the separator. */
   readonly path: string;
-  /** The baseline: `released/` or a place. Null before the first release, when every change is allowed. */
+  /** What was last released: a tag, a commit, or a place. Null before the first release, when every change is allowed. */
   readonly baseline: string | null;
   /** The bump that all changes of the package need. */
   readonly verdict: Verdict;
@@ -71,79 +91,91 @@ export interface WorkspaceReport {
 }
 
 /**
- * Compares every contract package of a workspace with its last release.
+ * Compares every contract package of a workspace with its last release. What was released, which contracts there are, and
+ * how they are compared is read where the changes in the working tree cannot write it: in the commit into which they will be
+ * merged, and in what was last released.
  *
  * @throws {InputError} when an input is missing or invalid, or the workspace contains no contract package.
  */
 export async function checkWorkspace(options: WorkspaceOptions): Promise<WorkspaceReport> {
-  const { root } = options;
+  const { root, baselines = [], config = null, base: ref = null, environment = {} } = options;
   const today = options.today ?? dayOf(new Date());
-  const config = readConfig(options.config ?? null, root);
-  if (config.contracts !== undefined && (options.baselines ?? []).length > 0)
+  const now = workingTree(root, config);
+  const repository = openRepository(root);
+  const base = repository === null ? null : findMergeBase(repository, ref, environment);
+  const tree = repository === null || base === null ? null : repository.filesAt(base.commit);
+  const merged = repository === null || tree === null ? null : stateAt(root, repository, tree, config);
+  const isEmpty = now.config.contracts === undefined && !now.packages.some(isContractPackage);
+  if (merged === null && baselines.length === 0 && !isEmpty)
     throw new InputError(
-      options.config ?? join(root, configFile),
+      root,
+      null,
+      'is not in a git repository, so nothing shows what was last released. Run contract-check in a clone, or name a release with --baseline.',
+    );
+  if ((now.config.contracts ?? merged?.config.contracts) !== undefined && baselines.length > 0)
+    throw new InputError(
+      config ?? join(root, configFile),
       null,
       'lists contracts with their baselines, so --baseline has no effect. Remove one of them.',
     );
-  const override = overridesOf(config.overrides ?? []);
-  const compared =
-    config.contracts === undefined
-      ? await compareFound(root, options.baselines ?? [], today, override)
-      : await compareConfigured(root, config.contracts, today, override);
-  const exceptions = readExceptions(
+  const [own, mergedOverrides] = [now, merged ?? now].map((state) => overridesOf(state.config.overrides ?? []));
+  const context: ComparisonContext = {
     root,
-    compared.map(({ name }) => name),
-  );
-  const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
-  const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
-  const packages = compared.map((each) => {
-    const own = exceptions.filter((exception) => exception.package === each.name);
-    return packageReport(each, applyExceptions(each.changes, own, today), bumpOf);
-  });
-  return {
-    verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
-    changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
-    notices: compared.flatMap(({ notices }) => notices),
-    packages,
-    exceptions: reportExceptions(exceptions, new Map(compared.map(({ name, changes }) => [name, changes])), today),
+    today,
+    now,
+    merged,
+    tree,
+    named: await baselinesAt(baselines, root, now.packages),
+    override: strictestOf(own ?? ((change) => change), mergedOverrides ?? ((change) => change)),
+    lastRelease:
+      repository === null || tree === null || merged === null
+        ? async () => ({ baselines: [], notices: [] })
+        : remembered(
+            lastReleases({
+              repository,
+              base: tree,
+              registry: merged.config.registry ?? false,
+              contractsIn: contractsIn(now, merged),
+            }),
+          ),
   };
-}
-
-/** Compares the packages that have contracts in the documented folders. */
-async function compareFound(
-  root: string,
-  places: readonly string[],
-  today: string,
-  override: ApplyOverrides,
-): Promise<ComparedPackage[]> {
-  const found = findContractPackages(root);
-  if (found.length === 0) {
+  const compared = combine([...(await compareFound(context)), ...(await compareConfigured(context))]);
+  if (compared.length === 0)
     throw new InputError(
       root,
       null,
       `found no package that contains versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json. For another layout, list the contracts in ${configFile}.`,
     );
-  }
-  const baselineOf = await baselines(places, root, found);
-  return found.map((each) => {
-    const { name, version, snapshot, settings, location } = each;
-    const path = relative(root, location).replaceAll(sep, '/');
-    const baseline = baselineOf(each);
-    const { changes, notices } =
-      baseline === null
-        ? { changes: [], notices: [] }
-        : compareSnapshots(baseline.snapshot, snapshot, location, settings, today, (change, file) =>
-            override(change, posix.join(path, file)),
-          );
-    return { name, path, version, servedBy: settings.servedBy, baseline, changes, notices };
-  });
+  const known = [...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name);
+  const exceptions: ExceptionList = {
+    listed: listedExceptions(root, [...known, ...(merged?.exceptions ?? []).map((each) => each.package)]),
+    merged: merged?.exceptions ?? null,
+  };
+  const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
+  const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
+  const packages = compared.map((each) => packageReport(each, exceptions, today, bumpOf));
+  const warning = base?.warning ?? null;
+  return {
+    verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
+    changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
+    notices: [
+      ...(warning === null ? [] : [{ location: { file: root, line: null }, message: warning }]),
+      ...(merged?.notices ?? []),
+      ...compared.flatMap(({ notices }) => notices),
+    ],
+    packages,
+    exceptions: reportExceptions(exceptions, new Map(compared.map(({ name, changes }) => [name, changes])), today),
+  };
 }
 
 function packageReport(
-  { name, path, version, servedBy, baseline }: ComparedPackage,
-  found: readonly ContractChange[],
+  compared: ComparedPackage,
+  exceptions: ExceptionList,
+  today: string,
   bumpOf: (name: string) => Verdict,
 ): PackageReport {
+  const { name, path, version, servedBy, baseline } = compared;
+  const found = applyExceptions(compared.changes, exceptions, name, today);
   const pending = bumpOf(name);
   if (baseline === null)
     return { name, path, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
@@ -151,11 +183,25 @@ function packageReport(
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);
   const released = bumpBetween(baseline.version, version);
-  const declared = largerVerdict(pending, released);
+  // No changeset can name a package that no longer exists.
+  const isRemoved = changes.some(({ rule }) => rule === workspaceRules.packageRemoved.id);
+  const declared = isRemoved ? 'major' : largerVerdict(pending, released);
   // Once the version is raised, the pending changesets are consumed.
   const servers = released === 'none' ? servedBy : [];
-  const problems = [...problemsOf(name, changes, declared), ...serverProblems(servers, changes, bumpOf)];
+  const isPending = changes.some((change) => isCoveredByNew(change, exceptions, name));
+  const problems = [
+    ...problemsOf(name, changes, declared).map((problem) => (isPending ? withPendingException(problem) : problem)),
+    ...serverProblems(servers, changes, bumpOf),
+  ];
   return { name, path, baseline: baseline.name, verdict, declared, changes, problems };
+}
+
+function withPendingException({ code, message, remedy }: Problem): Problem {
+  return {
+    code,
+    message: `${message} An exception in ${exceptionsFile} does not apply yet, because the same pull request adds or changes it.`,
+    remedy: `merge the exception in an earlier pull request of its own. Otherwise, ${remedy}`,
+  };
 }
 
 function serverProblems(
@@ -178,7 +224,10 @@ function problemsOf(name: string, changes: readonly ContractChange[], declared: 
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
   const problems: Problem[] = [...broken].map((file) => ({
     code: 'released-version-broken',
-    message: `${file} breaks a released version, which no bump allows.`,
+    message:
+      file === 'package.json'
+        ? `${name} was removed, which no bump allows.`
+        : `${file} breaks a released version, which no bump allows.`,
     remedy: keepReleased(name, file),
   }));
   // Changes that break a released version do not count, because a larger bump would not fix them.

@@ -1,22 +1,20 @@
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
-import { filesOfFolder, type PackageFiles } from '../source/package-files.ts';
-import type { SourceText } from '../text-file.ts';
-import { hasContracts, releasedAppendOnly, snapshotOf, type Snapshot } from './snapshot.ts';
+import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
+import { contractPaths, hasContracts } from './snapshot.ts';
 
-/** A package that contains contracts. */
-export interface ContractPackage {
+/** A package of a workspace, in a folder, a commit or a tarball. */
+export interface WorkspacePackage {
   readonly name: string;
   /** From `package.json`. Null if it has no version. */
   readonly version: string | null;
-  /** The path of the folder, or the place that contains the package. */
-  readonly location: string;
+  /** The folder, relative to the root of the workspace. Empty for the root and for a tarball. */
+  readonly path: string;
   readonly files: PackageFiles;
-  readonly snapshot: Snapshot;
   readonly settings: PackageSettings;
 }
 
@@ -42,56 +40,60 @@ export const defaultSettings: PackageSettings = {
 };
 
 /**
- * Finds the contract packages in a folder and its subfolders, ordered by name. Skips packages inside another package,
- * such as fixtures and examples, and the folders `node_modules`, `dist` and hidden folders.
+ * The files in which `findPackages` looks for packages.
+ *
+ * @throws {InputError} when the folder cannot be read.
  */
-export function findContractPackages(root: string): ContractPackage[] {
-  const files = filesOfFolder(root, isSkipped);
-  if (files === null) throw new InputError(root, null, 'is not a readable folder');
-  return contractPackagesAmong(files, (folder) => join(root, folder));
+export function workspaceFiles(folder: string): PackageFiles {
+  const files = filesOfFolder(folder, isSkipped);
+  if (files === null) throw new InputError(folder, null, 'is not a readable folder');
+  return files;
 }
 
 /**
- * The same, in the files of a folder or a commit.
+ * Finds the packages of a workspace, ordered by name. Skips packages inside another package, such as fixtures and examples,
+ * and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself.
  *
- * @param locationOf returns what reports show for a folder of the files. It is empty for the top
+ * @throws {InputError} when a `package.json` is invalid, or a package with contracts has no name.
  */
-export function contractPackagesAmong(files: PackageFiles, locationOf: (folder: string) => string): ContractPackage[] {
-  const packages = new Map<string, Map<string, () => SourceText>>();
-  // A package at the top without contracts is the root of a workspace.
-  const topIsPackage = hasContracts(files);
-  const isPackage = (folder: string): boolean =>
-    files.has(posix.join(folder, 'package.json')) && (folder !== '' || topIsPackage);
-  for (const [path, read] of files) {
-    const steps = path.split('/').slice(0, -1);
-    if (steps.some(isSkipped)) continue;
-    // The outermost package contains the file.
-    const folder = ['', ...steps.map((_, i) => steps.slice(0, i + 1).join('/'))].find(isPackage);
-    if (folder === undefined) continue;
-    const own = packages.get(folder) ?? new Map<string, () => SourceText>();
-    packages.set(folder, own.set(posix.relative(folder, path), read));
-  }
-  return [...packages]
-    .flatMap(([folder, own]) => contractPackageOf(locationOf(folder), own) ?? [])
+export function findPackages(files: PackageFiles): WorkspacePackage[] {
+  const manifests = [...files.keys()].filter((path) => posix.basename(path) === 'package.json');
+  const folders = manifests
+    .map((path) => (path === 'package.json' ? '' : posix.dirname(path)))
+    .filter((folder) => !folder.split('/').some(isSkipped))
+    .filter((folder) => folder !== '' || hasContracts(files))
+    .toSorted((a, b) => a.length - b.length);
+  const outer: string[] = [];
+  for (const folder of folders)
+    if (!outer.some((other) => other === '' || folder.startsWith(`${other}/`))) outer.push(folder);
+  return outer
+    .flatMap((path) => packageOfFiles(path, below(files, path)) ?? [])
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Null if the files contain no contract or no `package.json`. */
-export function contractPackageOf(location: string, files: PackageFiles): ContractPackage | null {
+/** Null without a `package.json`, or if it has no name and the package no contracts. */
+export function packageOfFiles(path: string, files: PackageFiles): WorkspacePackage | null {
   const read = files.get('package.json');
   if (read === undefined) return null;
   const source = read();
   const document = parseJson(source);
   const manifest = isJsonObject(document.value) ? document.value : {};
   const settings = readSettings(document, ownMember(manifest, 'contractCheck'));
-  const snapshot = snapshotOf(files, [...settings.appendOnly, ...releasedAppendOnly(files)]);
-  if (snapshot.contracts.size === 0) return null;
-  const name = ownMember(manifest, 'name');
-  if (typeof name !== 'string') throw new InputError(source.file, 1, 'the field "name" is missing');
-  const version = ownMember(manifest, 'version');
-  return { name, version: typeof version === 'string' ? version : null, location, files, snapshot, settings };
+  const [name, version] = [ownMember(manifest, 'name'), ownMember(manifest, 'version')];
+  const own = new Map([...files].filter(([file]) => !file.split('/').some(isSkipped)));
+  if (typeof name !== 'string') {
+    if (contractPaths(own, settings.appendOnly).length === 0) return null;
+    throw new InputError(source.file, 1, 'the field "name" is missing');
+  }
+  return { name, version: typeof version === 'string' ? version : null, path, files: own, settings };
 }
 
+/** Whether a package has contracts in the documented folders. */
+export function isContractPackage({ files, settings }: WorkspacePackage): boolean {
+  return contractPaths(files, settings.appendOnly).length > 0;
+}
+
+/** Folders of this name contain no package of the workspace. */
 function isSkipped(folderName: string): boolean {
   return /^(?:node_modules|dist|\..*)$/.test(folderName);
 }

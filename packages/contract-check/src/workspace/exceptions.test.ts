@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commitRelease, git, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
 
@@ -23,7 +24,8 @@ beforeEach(() => {
   write('package-lock.json', '{}');
   write('.changeset/config.json', '{}');
   write('packages/api/package.json', '{ "name": "api", "version": "1.0.0" }');
-  write('packages/api/released/versions/2026-06-01.graphql', secret);
+  write('packages/api/versions/2026-06-01.graphql', secret);
+  commitRelease(root);
   write('packages/api/versions/2026-06-01.graphql', 'type Query { name: String }');
   declare('major');
 });
@@ -38,8 +40,16 @@ function declare(bump: string): void {
   write('.changeset/a.md', `---\n"api": ${bump}\n---\n`);
 }
 
-function except(...entries: object[]): void {
+function list(...entries: object[]): void {
   write('contract-exceptions.json', JSON.stringify({ exceptions: entries }, null, 2));
+}
+
+/** Lists exceptions in a pull request of their own, which is merged. */
+function except(...entries: object[]): void {
+  list(...entries);
+  git(root, 'add', 'contract-exceptions.json');
+  git(root, 'commit', '--quiet', '--message', 'Approve the exceptions');
+  merge(root);
 }
 
 async function check(today = '2027-01-01') {
@@ -62,6 +72,31 @@ test('an exception allows a released break with a major bump, and is reported', 
 `);
   declare('minor');
   expect(await check()).toMatchObject({ codes: ['bump-too-small'], exitCode: 1 });
+});
+
+test('an exception does not apply in the pull request that adds or changes it', async () => {
+  list(exception);
+  const added = await check();
+  expect(added).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], exitCode: 1 });
+  expect(added.stdout).toContain(
+    'To fix: merge the exception in an earlier pull request of its own. Otherwise, revert the major changes in',
+  );
+  git(root, 'add', '--all');
+  git(root, 'commit', '--quiet', '--message', 'Break the contract and approve it');
+  expect(await check()).toMatchObject({ statuses: ['new'], exitCode: 1 });
+  except({ ...exception, expiresOn: '2026-12-31' });
+  expect(await check()).toMatchObject({ statuses: ['expired'], exitCode: 1 });
+  list(exception);
+  expect(await check()).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], exitCode: 1 });
+});
+
+test('a pull request that only adds an exception passes, and so does one that removes an expired one', async () => {
+  write('packages/api/versions/2026-06-01.graphql', secret);
+  list(exception);
+  expect(await check()).toMatchObject({ statuses: ['new'], exitCode: 0 });
+  except(exception);
+  rmSync(join(root, 'contract-exceptions.json'));
+  expect(await check('2028-01-01')).toMatchObject({ statuses: [], exitCode: 0 });
 });
 
 test('an exception can state the bump that a change needs', async () => {
@@ -110,7 +145,7 @@ test.each([
   ['package', { package: 'other' }, '/exceptions/0/package must be a contract package: api'],
   ['verdict', { verdict: 'small' }, '/exceptions/0/verdict must be none, patch, minor or major'],
 ])('rejects an exception with an invalid %s', async (_, changed, message) => {
-  except({ ...exception, ...changed });
+  list({ ...exception, ...changed });
   const { exitCode, stderr } = await run(['workspace', '--root', root]);
   expect(stderr).toContain(message);
   expect(exitCode).toBe(2);

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
-import { readSourceText, type SourceText } from '../text-file.ts';
+import type { SourceText } from '../text-file.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 import { isDay } from './days.ts';
 
@@ -29,16 +27,12 @@ export const exceptionsFile = 'contract-exceptions.json';
 const members = ['package', 'file', 'rule', 'coordinate', 'verdict', 'reason', 'expiresOn', 'approvedBy'];
 
 /**
- * Reads the exceptions of a workspace. Empty if it has no exceptions file.
+ * Reads the exceptions of a workspace.
  *
+ * @param packages the names that an exception can have. Null if any name is accepted.
  * @throws {InputError} when the file is invalid, or names an unknown rule or package.
  */
-export function readExceptions(root: string, packages: readonly string[]): ContractException[] {
-  const file = join(root, exceptionsFile);
-  return existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];
-}
-
-function parseExceptions(source: SourceText, packages: readonly string[]): ContractException[] {
+export function parseExceptions(source: SourceText, packages: readonly string[] | null): ContractException[] {
   const document = parseJson(source);
 
   function fail(pointer: string, problem: string): never {
@@ -75,7 +69,7 @@ function parseExceptions(source: SourceText, packages: readonly string[]): Contr
         childPointer(pointer, 'rule'),
         `must be a rule that a report names${didYouMean(exception.rule, rulesById.keys())}`,
       );
-    if (!packages.includes(exception.package))
+    if (packages !== null && !packages.includes(exception.package))
       fail(childPointer(pointer, 'package'), `must be a contract package: ${packages.join(', ')}`);
     return exception;
   }

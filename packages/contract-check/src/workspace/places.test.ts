@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { create } from 'tar';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { commitRelease, git, merge } from '../../test/support/git.ts';
 import { checkWorkspace } from './check-workspace.ts';
 
 // One released version of a package, at every place that can be a baseline.
@@ -30,13 +30,7 @@ beforeAll(async () => {
   write('api/package.json', '{ "name": "@books/api", "version": "1.0.0" }');
   write(`api/${file}`, sdl);
   write('api/versions.json', deprecated('2027-01-01'));
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  for (const args of [
-    ['init', '--quiet'],
-    ['add', '.'],
-    ['commit', '--quiet', '--message', 'Release'],
-  ])
-    execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' });
+  commitRelease(root);
   cpSync(join(root, 'api'), join(root, '.released'), { recursive: true });
   cpSync(join(root, 'api'), join(root, '.packed/package'), { recursive: true });
   create({ file: join(root, 'api.tgz'), gzip: true, sync: true, cwd: join(root, '.packed') }, ['package']);
@@ -51,6 +45,7 @@ beforeEach(() => {
   vi.stubEnv('npm_config_cache', join(root, '.cache'));
   vi.stubEnv('npm_config_fetch_retries', '0');
   rmSync(join(root, 'contract-check.json'), { force: true });
+  settle();
   write(`api/${file}`, sdl);
   write('api/versions.json', deprecated('2027-01-01'));
   return () => vi.unstubAllEnvs();
@@ -66,9 +61,22 @@ const places: Readonly<Record<string, () => string>> = {
 
 const entry = { kind: 'graphql', folder: 'api', files: ['versions/*.graphql'] };
 
+/** Merges a configuration, so that the contracts are not compared as those of the documented folders as well. */
+function configure(baseline: string): void {
+  write('contract-check.json', JSON.stringify({ contracts: [{ ...entry, baseline }] }));
+  settle();
+}
+
+/** Commits the configuration, or its removal. */
+function settle(): void {
+  git(root, 'update-index', '--add', '--remove', '--', 'contract-check.json');
+  git(root, 'commit', '--quiet', '--allow-empty', '--message', 'Configure');
+  merge(root);
+}
+
 /** The rules of the changes that no bump allows, and of all changes. */
 async function checked(place: string, isConfigured: boolean): Promise<unknown> {
-  if (isConfigured) write('contract-check.json', JSON.stringify({ contracts: [{ ...entry, baseline: place }] }));
+  if (isConfigured) configure(place);
   const options = isConfigured ? {} : { baselines: [place] };
   const { packages } = await checkWorkspace({ root, today: '2026-03-01', ...options });
   return packages.map(({ name, changes }) => [name, changes.map(({ rule, breaksReleased }) => [rule, breaksReleased])]);
@@ -128,7 +136,7 @@ test('a server cannot be the baseline of several contracts', async () => {
 test('a versions.json of another kind has no effect', async () => {
   write('api/versions.json', '{ "node": "26", "list": [1] }');
   write(`api/${file}`, sdl.replace('  b: Int\n', ''));
-  write('contract-check.json', JSON.stringify({ contracts: [{ ...entry, baseline: '.released' }] }));
+  configure('.released');
   write('.released/versions.json', '[]');
   const { packages } = await checkWorkspace({ root });
   expect(packages[0]?.changes.map(({ rule, breaksReleased }) => [rule, breaksReleased])).toEqual([

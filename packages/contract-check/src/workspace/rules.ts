@@ -82,6 +82,11 @@ export const workspaceRules = named('version', {
     verdict: 'major',
     why: 'Clients lose everything that the file promised.',
   },
+  packageRemoved: {
+    what: 'a package with released contracts is removed or renamed',
+    verdict: 'major',
+    why: 'Its users get no more releases, and nothing compares its contracts.',
+  },
   previewChanged: {
     what: 'a preview is broken',
     verdict: 'minor',
@@ -91,6 +96,7 @@ export const workspaceRules = named('version', {
 
 /** The rules whose changes no bump allows. */
 export const refusedRules: ReadonlySet<string> = new Set([
+  workspaceRules.packageRemoved.id,
   workspaceRules.versionWithdrawn.id,
   workspaceRules.retiredEarly.id,
   workspaceRules.deprecationBackdated.id,

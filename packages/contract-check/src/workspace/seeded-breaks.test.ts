@@ -1,35 +1,49 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { commitRelease, git } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 
-// Each test makes one small edit to a copy of the contracts as last released. The snapshots pin the complete output of
-// contract-check, including its instructions.
+// Each test makes one small edit to a copy of the contracts, which are released in the copy. The snapshots pin the complete
+// output of contract-check, including its instructions.
 
 const packages = join(import.meta.dirname, '../../..');
 let copy: string;
 
-beforeEach(() => {
+beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'deedwire-contracts-'));
   for (const name of ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing']) {
-    const to = join(copy, 'packages', name);
-    cpSync(join(packages, name, 'package.json'), join(to, 'package.json'));
-    // Copies the last release only, because contract-check would also report unreleased changes.
-    cpSync(join(packages, name, 'released'), to, { recursive: true });
-    cpSync(join(packages, name, 'released'), join(to, 'released'), { recursive: true });
+    const [from, to] = [join(packages, name), join(copy, 'packages', name)];
+    const { contractCheck }: { contractCheck: { appendOnly?: string[] } } = JSON.parse(
+      readFileSync(join(from, 'package.json'), 'utf8'),
+    );
+    const contracts = ['versions', 'versions.json', 'json-schema', 'api', ...(contractCheck.appendOnly ?? [])];
+    for (const path of ['package.json', ...contracts.filter((each) => existsSync(join(from, each)))])
+      cpSync(join(from, path), join(to, path), { recursive: true });
   }
+  commitRelease(copy);
 });
 
-afterEach(() => rmSync(copy, { recursive: true }));
+afterAll(() => rmSync(copy, { recursive: true }));
+
+afterEach(() => git(copy, 'checkout', '--quiet', '.'));
 
 const commandArguments = (): string[] => ['workspace', '--root', copy, '--today', '2026-11-20'];
 
 async function check(): Promise<{ exitCode: number; text: string }> {
   const { exitCode, stdout, stderr } = await run(commandArguments());
   return { exitCode, text: stdout + stderr };
+}
+
+/** Output without what differs between runs and versions. */
+function shown(output: string): string {
+  return output
+    .replaceAll(copy, '<copy>')
+    .replaceAll(/(\.\w+):\d+ /g, '$1:<line> ')
+    .replaceAll(/commit [0-9a-f]{12} \(.*?\)/g, 'commit <id> (<version>)');
 }
 
 test('contract-check, started as a process, accepts the contracts as last released', async () => {
@@ -116,20 +130,15 @@ test.each([
   writeFileSync(path, edited);
   const { exitCode, text: output } = await check();
   expect(exitCode).toBe(1);
-  // Other changes of the contracts move the lines.
-  expect(output.replaceAll(copy, '<copy>').replaceAll(/(\.\w+):\d+ /g, '$1:<line> ')).toMatchSnapshot();
+  expect(shown(output)).toMatchSnapshot();
 });
 
 test('contract-check rejects an event type that an interface loses', async () => {
-  const file = 'webhook-events/event-types.json';
-  const text = readFileSync(join(packages, file), 'utf8');
-  writeFileSync(join(copy, 'packages/webhook-events/released/event-types.json'), text);
-  writeFileSync(join(copy, 'packages', file), text);
-  expect(await check()).toMatchObject({ exitCode: 0 });
-
+  const path = join(copy, 'packages/webhook-events/event-types.json');
+  const text = readFileSync(path, 'utf8');
   const edited = text.replace(/("webhook\.test": \{\s*"interfaces": \[\s*"lender"),\s*"partner"/, '$1');
   expect(edited).not.toBe(text);
-  writeFileSync(join(copy, 'packages', file), edited);
+  writeFileSync(path, edited);
   const { exitCode, text: output } = await check();
   expect(exitCode).toBe(1);
   expect(output).toMatch(/major {2}\/webhook\.test\/interfaces\/partner\n/);

@@ -47,7 +47,16 @@ const layout: Readonly<
  * @param appendOnly paths of append-only files
  */
 export function snapshotOf(files: PackageFiles, appendOnly: Iterable<string>): Snapshot {
-  return snapshot([...contractsInFolders(files), ...filesAmong(files, appendOnly)], files);
+  return snapshot(contractsOf(files, appendOnly), files);
+}
+
+/** The paths of the contracts in a snapshot. */
+export function contractPaths(files: PackageFiles, appendOnly: Iterable<string>): string[] {
+  return contractsOf(files, appendOnly).map(({ path }) => path);
+}
+
+function contractsOf(files: PackageFiles, appendOnly: Iterable<string>): ContractFile[] {
+  return [...contractsInFolders(files), ...filesAmong(files, appendOnly)];
 }
 
 /** Whether a folder contains contracts other than append-only files. */
@@ -59,39 +68,30 @@ function contractsInFolders(files: PackageFiles): ContractFile[] {
   return (['versions', 'json-schema', 'api'] as const).flatMap((folder) => contractsIn(files, folder));
 }
 
-/**
- * The contracts in the `released/` folder of a package, where the folder names `versions` and `json-schema` may be
- * omitted. Null if there are none.
- */
-export function releasedSnapshotOf(files: PackageFiles): Snapshot | null {
-  const released = below(files, 'released');
-  const appendOnly = releasedAppendOnly(files);
-  const found = snapshotOf(released, appendOnly);
-  const bare = new Map(
-    [...released].filter(
-      ([path]) =>
-        !/^(?:versions\/|json-schema\/|api\/|versions\.json$|package\.json$)/.test(path) && !appendOnly.includes(path),
-    ),
-  );
-  const manifestsAndSdl = contractsAmong(bare, 'versions');
-  const taken = new Set(manifestsAndSdl.map(({ read }) => read));
-  const schemas = contractsAmong(new Map([...bare].filter(([, read]) => !taken.has(read))), 'json-schema');
-  const all = [...found.contracts.values(), ...manifestsAndSdl, ...schemas];
-  return all.length === 0 ? null : snapshot(all, released);
+/** The files in the `released/` folder of a package, and which of them are append-only. */
+export interface ReleasedFolder {
+  /** By path in the package: the folder names `versions` and `json-schema` may be omitted in `released/`. */
+  readonly files: PackageFiles;
+  readonly appendOnly: readonly string[];
 }
 
-/**
- * The append-only files in `released/`: the JSON files at its top that are no contracts of another kind. They stay
- * append-only if the setting no longer lists them.
- */
-export function releasedAppendOnly(files: PackageFiles): string[] {
+/** Null if the package has no contracts in `released/`. */
+export function releasedFolderOf(files: PackageFiles): ReleasedFolder | null {
   const released = below(files, 'released');
-  return [...released.keys()].filter(
+  // The JSON files at the top that are no contracts of another kind. They stay append-only if the setting no longer lists them.
+  const appendOnly = [...released.keys()].filter(
     (path) =>
       /^[^/]+\.json$/.test(path) &&
       !/^(?:versions|package)\.json$|\.manifest\.json$/.test(path) &&
       !files.has(`json-schema/${path}`),
   );
+  const pathOf = (path: string): string => {
+    if (/^(?:versions\/|json-schema\/|api\/|versions\.json$|package\.json$)/.test(path) || appendOnly.includes(path))
+      return path;
+    return `${/\.graphql$|\.manifest\.json$/.test(path) ? 'versions' : 'json-schema'}/${path}`;
+  };
+  const moved = new Map([...released].map(([path, read]) => [pathOf(path), read]));
+  return contractPaths(moved, appendOnly).length === 0 ? null : { files: moved, appendOnly };
 }
 
 /**

@@ -298,7 +298,7 @@ describe('the GitHub Action', () => {
       defaults: ['command', 'working-directory', 'package'],
     });
     for (const name of declared('inputs')) expect(text).toContain(`'${name}'`);
-    expect(declared('inputs')).toHaveLength(9);
+    expect(declared('inputs')).toHaveLength(10);
     for (const name of declared('outputs')) expect(text).toContain(`setOutput('${name}'`);
     expect(declared('outputs')).toEqual(['verdict', 'passed']);
   });

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import { InputError } from '../input-error.ts';
+import type { PackageFiles } from '../source/package-files.ts';
+import { decodeSourceText, type SourceText } from '../text-file.ts';
+
+/** The files of a commit. */
+export interface CommitFiles {
+  readonly commit: string;
+  /** By path relative to the folder of the repository object. Reading a file that is not loaded starts a git process. */
+  readonly files: PackageFiles;
+  /** Path → id of the content. */
+  readonly blobs: ReadonlyMap<string, string>;
+  /** Reads files in one git process. */
+  load(paths: Iterable<string>): void;
+}
+
+/** The git repository around a folder. */
+export interface Repository {
+  /** Whether the clone lacks the older commits. */
+  readonly isShallow: boolean;
+  /**
+   * Runs git in the folder and returns what it prints.
+   *
+   * @throws {InputError} when git fails.
+   */
+  git(...args: string[]): string;
+  /** The id of the commit that a ref names. Null if it names none. */
+  commitOf(ref: string): string | null;
+  filesAt(commit: string): CommitFiles;
+  /** Whether a path relative to the folder is in the repository. */
+  contains(path: string): boolean;
+  /** The texts of files at commits, in one git process. Null for a file that the commit does not have. */
+  textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[];
+}
+
+const maxOutputBytes = 1024 * 1024 * 1024;
+
+/**
+ * Opens the git repository around a folder. Returns null if there is none.
+ *
+ * @throws {InputError} when git is missing, or the repository has no commit.
+ */
+export function openRepository(folder: string): Repository | null {
+  const { status, stdout, stderr } = runGit(folder, ['rev-parse', '--is-shallow-repository', '--show-prefix', 'HEAD']);
+  if (status !== 0) {
+    if (!isInRepository(resolve(folder))) return null;
+    const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
+    throw new InputError(folder, null, isReadable ? 'the repository has no commit' : stderr);
+  }
+  const [shallow = '', prefix = ''] = stdout.toString().split('\n');
+  const contents = new Map<string, Uint8Array>();
+
+  function git(...args: string[]): string {
+    const result = runGit(folder, args);
+    if (result.status !== 0) throw new InputError(folder, null, `git ${args[0]}: ${result.stderr}`);
+    return result.stdout.toString();
+  }
+
+  function read(blob: string): Uint8Array {
+    if (!contents.has(blob)) load([blob]);
+    return contents.get(blob) ?? new Uint8Array();
+  }
+
+  function load(blobs: readonly string[]): void {
+    const missing = [...new Set(blobs)].filter((blob) => !contents.has(blob));
+    for (const [index, content] of readObjects(folder, missing).entries())
+      if (content !== null) contents.set(missing[index] ?? '', content);
+  }
+
+  return {
+    isShallow: shallow === 'true',
+    git,
+    commitOf(ref) {
+      const found = runGit(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
+      return found.status === 0 ? found.stdout.toString().trim() : null;
+    },
+    filesAt(commit) {
+      const blobs = new Map<string, string>();
+      for (const line of git('ls-tree', '-r', '-z', commit).split('\0')) {
+        // A link (120000) has no content of its own, and a submodule none in this repository.
+        const [, blob, path] = /^100\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+        if (blob !== undefined && path !== undefined) blobs.set(path, blob);
+      }
+      const textOf = (path: string, blob: string): SourceText => {
+        const file = `git:${commit.slice(0, 12)}:${prefix}${path}`;
+        const readRelative = (other: string): SourceText => {
+          const joined = posix.join(posix.dirname(path), other);
+          const found = blobs.get(joined);
+          if (found === undefined)
+            throw new InputError(`git:${commit.slice(0, 12)}:${prefix}${joined}`, null, 'file not found');
+          return textOf(joined, found);
+        };
+        return { file, text: decodeSourceText(file, read(blob)), readRelative };
+      };
+      return {
+        commit,
+        blobs,
+        files: new Map([...blobs].map(([path, blob]) => [path, () => textOf(path, blob)])),
+        load: (paths) => load([...paths].flatMap((path) => blobs.get(path) ?? [])),
+      };
+    },
+    contains: (path) => !posix.join(prefix, path).startsWith('../'),
+    textsAt(places) {
+      const names = places.map(({ commit, path }) => `${commit}:${posix.join(prefix, path)}`);
+      return readObjects(folder, names).map((content, index) =>
+        content === null ? null : decodeSourceText(names[index] ?? '', content),
+      );
+    },
+  };
+}
+
+/** Asks the file system, because the messages of git depend on the language. */
+function isInRepository(folder: string): boolean {
+  return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInRepository(dirname(folder)));
+}
+
+/** The contents of blobs, by id or `COMMIT:PATH`. Null for a name that does not exist. */
+function readObjects(folder: string, names: readonly string[]): (Uint8Array | null)[] {
+  if (names.length === 0) return [];
+  const { status, stdout, stderr } = runGit(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`);
+  if (status !== 0) throw new InputError(folder, null, `git cat-file: ${stderr}`);
+  let at = 0;
+  return names.map(() => {
+    const end = stdout.indexOf(0x0a, at);
+    const [, type, bytes] = / (\w+) (\d+)$/.exec(stdout.subarray(at, end).toString()) ?? [];
+    at = end + 1;
+    if (bytes === undefined) return null;
+    const content = stdout.subarray(at, at + Number(bytes));
+    // A line end follows each content.
+    at += Number(bytes) + 1;
+    return type === 'blob' ? content : null;
+  });
+}
+
+/** `stderr` is its first line, without the severity. */
+function runGit(
+  folder: string,
+  args: readonly string[],
+  input = '',
+): { status: number | null; stdout: Buffer; stderr: string } {
+  const { status, stdout, stderr, error } = spawnSync('git', args, {
+    cwd: folder,
+    input,
+    maxBuffer: maxOutputBytes,
+  });
+  if (error !== undefined) throw new InputError(folder, null, `cannot run git: ${error.message}`, { cause: error });
+  const [line = ''] = stderr.toString().trim().split('\n', 1);
+  return { status, stdout, stderr: line.replace(/^fatal: /, '') };
+}

@@ -1,0 +1,123 @@
+import { join, posix } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { changeBy } from '../change.ts';
+import type { Baseline } from './baseline.ts';
+import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
+import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
+import { isContractPackage, type PackageSettings, type WorkspacePackage } from './contract-package.ts';
+import { isListed } from './listed-contracts.ts';
+import { workspaceRules } from './rules.ts';
+import { contractPaths, snapshotOf } from './snapshot.ts';
+import { uniteChanges } from './unite-changes.ts';
+
+/**
+ * Compares the packages that have contracts in the documented folders, in the working tree or where the changes will be
+ * merged. It compares none if the configuration lists the contracts, before and after the changes.
+ */
+export async function compareFound(context: ComparisonContext): Promise<ComparedPackage[]> {
+  const { now, merged } = context;
+  const listsContracts = [now, merged ?? now].every(({ config }) => config.contracts !== undefined);
+  if (listsContracts) return [];
+  const [before, after] = [merged?.packages ?? [], now.packages].map(
+    (packages) => new Map(packages.map((each) => [each.name, each])),
+  );
+  // The working tree has contracts in its folders, or its configuration hides those that were compared before.
+  const names = [...(after?.values() ?? []), ...(before?.values() ?? [])]
+    .filter(isContractPackage)
+    .map(({ name }) => name);
+  const compared: ComparedPackage[] = [];
+  for (const name of [...new Set(names)].toSorted()) {
+    const found = await comparePackage(context, before?.get(name) ?? null, after?.get(name) ?? null);
+    if (found !== null) compared.push(found);
+  }
+  return compared;
+}
+
+/** Null if the package was never released and no longer exists. */
+async function comparePackage(
+  context: ComparisonContext,
+  before: WorkspacePackage | null,
+  now: WorkspacePackage | null,
+): Promise<ComparedPackage | null> {
+  const of = now ?? before;
+  if (of === null) return null;
+  const { name, path, version } = of;
+  const named = context.named.get(name);
+  const { baselines, notices } =
+    named === undefined && before !== null
+      ? await context.lastRelease(before)
+      : { baselines: [named].flatMap((each) => each ?? []), notices: [] };
+  const settings = distinctSettings([of, before ?? of, ...baselines].map((each) => each.settings));
+  const appendOnly = [...new Set(settings.flatMap((each) => each.appendOnly))];
+  const released = baselines.filter(({ files }) => contractPaths(files, appendOnly).length > 0);
+  if (now === null && released.length === 0) return null;
+  const compared =
+    now === null
+      ? [removed(context, of)]
+      : released.flatMap((baseline) => compareWith(context, baseline, now, settings, appendOnly));
+  const [first] = released;
+  return {
+    name,
+    path,
+    version,
+    servedBy: [...new Set([...of.settings.servedBy, ...(before?.settings.servedBy ?? [])])],
+    baseline:
+      first === undefined ? null : { name: released.map((each) => each.name).join(', '), version: first.version },
+    ...uniteChanges([...compared, { changes: [], notices }]),
+  };
+}
+
+function compareWith(
+  context: ComparisonContext,
+  baseline: Baseline,
+  now: WorkspacePackage,
+  settings: readonly PackageSettings[],
+  appendOnly: readonly string[],
+): PackageChanges[] {
+  const [from, to] = [baseline.files, now.files].map((files) => snapshotOf(files, appendOnly));
+  if (from === undefined || to === undefined) return [];
+  const unlisted = [...from.contracts.values()]
+    .filter((file) => to.contracts.has(file.path) && !isListed(context.now, file.kind, posix.join(now.path, file.path)))
+    .map((file): ContractChange => {
+      const message = `${file.path} is no longer compared, because the configuration does not list it.`;
+      const change = changeBy(workspaceRules.contractRemoved, file.path, message);
+      const location = { file: to.contracts.get(file.path)?.read().file ?? '', line: null };
+      return {
+        ...change,
+        location,
+        oldLocation: { ...location, file: file.read().file },
+        file: file.path,
+        breaksReleased: false,
+      };
+    });
+  return [
+    { changes: unlisted, notices: [] },
+    ...settings.map((each) =>
+      compareSnapshots(from, to, join(context.root, now.path), each, context.today, (change, file) =>
+        context.override(change, posix.join(now.path, file)),
+      ),
+    ),
+  ];
+}
+
+function removed({ root, now }: ComparisonContext, { name, path }: WorkspacePackage): PackageChanges {
+  const other = now.packages.find((each) => each.path === path);
+  const message =
+    other === undefined
+      ? 'The package was removed.'
+      : `The package was removed: ${path || 'its folder'} is now ${other.name}.`;
+  const file = join(root, path, 'package.json');
+  const change: ContractChange = {
+    ...changeBy(workspaceRules.packageRemoved, name, message),
+    location: { file, line: null },
+    oldLocation: null,
+    file: 'package.json',
+    breaksReleased: true,
+  };
+  return { changes: [change], notices: [] };
+}
+
+/** The strictest comparison results from comparing by each of them. */
+function distinctSettings(all: readonly PackageSettings[]): PackageSettings[] {
+  return all.filter((settings, index) => all.findIndex((other) => isDeepStrictEqual(other, settings)) === index);
+}

@@ -1,0 +1,234 @@
+import { posix } from 'node:path';
+import type { Notice } from '../change.ts';
+import type { ConfiguredContracts } from '../config/config.ts';
+import { configFile, parseConfig } from '../config/read-config.ts';
+import { findReachedVersion, type PackageAt } from '../history/reached-version.ts';
+import type { CommitFiles, Repository } from '../history/repository.ts';
+import { InputError } from '../input-error.ts';
+import { publishedPackage } from '../source/npm-package.ts';
+import { below, type PackageFiles } from '../source/package-files.ts';
+import { compareVersions, isReleaseVersion } from '../version-bump.ts';
+import { baselineOf, type Baseline } from './baseline.ts';
+import { packageOfFiles, findPackages, type WorkspacePackage } from './contract-package.ts';
+import { ownerOf } from './listed-contracts.ts';
+import { releasedFolderOf } from './snapshot.ts';
+
+/** A release that was found. */
+export interface ReleasedBaseline extends Baseline {
+  /** The folder of the package in `tree`. */
+  readonly path: string;
+  /** All files of the commit. Null if the release is on the registry, or a copy in `released/`. */
+  readonly tree: CommitFiles | null;
+  /** The contracts that the configuration of the commit lists. */
+  readonly listed: readonly ConfiguredContracts[];
+}
+
+export interface LastRelease {
+  /** Empty if the package is not released. Several if the history does not tell which one is the release. */
+  readonly baselines: readonly ReleasedBaseline[];
+  readonly notices: readonly Notice[];
+}
+
+export type LastReleaseOf = (of: WorkspacePackage) => Promise<LastRelease>;
+
+export interface ReleaseSearch {
+  readonly repository: Repository;
+  /** The files of the commit from which the search starts. */
+  readonly base: CommitFiles;
+  /** Whether the registry is asked first. */
+  readonly registry: boolean;
+  /** The paths in the package of its contracts, given its name and its files. */
+  contractsIn(name: string, files: PackageFiles): readonly string[];
+}
+
+/**
+ * Returns a function that finds what was last released of a package: on the registry, at the tag of its version, or at the
+ * commit that raised its version. A `released/` folder counts as well, as the base has it.
+ */
+export function lastReleases(search: ReleaseSearch): LastReleaseOf {
+  const { repository, base, registry } = search;
+  const commits = new Map<string, CommitFiles>();
+  const tags = tagsIn(repository);
+  let merged: ReadonlySet<string> | undefined;
+
+  function filesAt(commit: string): CommitFiles {
+    const known = commit === base.commit ? base : commits.get(commit);
+    if (known !== undefined) return known;
+    const tree = repository.filesAt(commit);
+    tree.load([...tree.files.keys()].filter((path) => /(?:^|\/)(?:package|versions)\.json$/.test(path)));
+    commits.set(commit, tree);
+    return tree;
+  }
+
+  /** The package at a commit, in the same folder or in another one. Null if the commit does not have it. */
+  function packageAt({ commit, path }: PackageAt, name: string): WorkspacePackage | null {
+    const tree = filesAt(commit);
+    const inFolder = packageOfFiles(path, below(tree.files, path));
+    const found = inFolder?.name === name ? inFolder : findPackages(tree.files).find((each) => each.name === name);
+    if (found === undefined) return null;
+    tree.load(search.contractsIn(name, found.files).map((file) => posix.join(found.path, file)));
+    return found;
+  }
+
+  /** Identifies the contracts of a package by their paths and contents. */
+  function contentOf(of: WorkspacePackage, commit: string): string {
+    const { blobs } = filesAt(commit);
+    const paths = [...search.contractsIn(of.name, of.files), 'versions.json'].toSorted();
+    return paths.map((path) => `${path} ${blobs.get(posix.join(of.path, path)) ?? ''}`).join('\n');
+  }
+
+  function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {
+    const tree = filesAt(commit);
+    const listed = (listedAt(tree) ?? []).filter((each) => ownerOf(each, tree.files) === found.name);
+    return { ...baselineOf(found, name), path: found.path, tree, listed };
+  }
+
+  function atTag(tag: string, of: WorkspacePackage): ReleasedBaseline | null {
+    const commit = tags.get(tag);
+    if (commit === undefined) return null;
+    const found = packageAt({ commit, path: of.path }, of.name);
+    return found === null ? null : atCommit(found, commit, `tag ${tag}`);
+  }
+
+  /** The tag with the largest version, for packages whose version is not in git. */
+  function atNewestTag(of: WorkspacePackage): ReleasedBaseline | null {
+    merged ??= new Set(repository.git('tag', '--merged', base.commit).split('\n'));
+    const [newest] = [...merged]
+      .flatMap((tag) => ({ tag, version: versionOfTag(tag, of) ?? '' }))
+      .filter(({ version }) => isReleaseVersion(version))
+      .toSorted((a, b) => compareVersions(b.version, a.version));
+    const found = newest === undefined ? null : atTag(newest.tag, of);
+    // The version in package.json says nothing, so it declares no bump either.
+    return found === null ? null : { ...found, version: null };
+  }
+
+  function inHistory(of: WorkspacePackage): LastRelease {
+    const manifest = posix.join(of.path, 'package.json');
+    const notice = (message: string): Notice => ({ location: { file: manifest, line: null }, message });
+    const reached = findReachedVersion(repository, of.name, { commit: base.commit, path: of.path });
+    if (reached === null || reached.isFirst) {
+      const tagged = (reached === null ? null : atTagOfVersion(reached.version, of)) ?? atNewestTag(of);
+      if (tagged !== null) return { baselines: [tagged], notices: [] };
+    }
+    if (reached === null) {
+      const message = `No commit of ${of.name} has a version that names a release, so every change is allowed. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
+      return { baselines: [], notices: [notice(message)] };
+    }
+    const { version } = reached;
+    const found = reached.at.flatMap((at) => {
+      const each = packageAt(at, of.name);
+      if (each === null) return [];
+      const released = atCommit(each, at.commit, `commit ${at.commit.slice(0, 12)} (${version})`);
+      return [[contentOf(each, at.commit), released] as const];
+    });
+    const byContent = new Map(found);
+    const distinct = [...byContent.values()];
+    if (reached.isFirst) {
+      const message = `${of.name} has had version ${version} since its first commit, so that commit counts as its last release. Until the first release, use version 0.0.0. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
+      return { baselines: distinct, notices: [notice(message)] };
+    }
+    const tagged = atTagOfVersion(version, of);
+    if (tagged === null) return { baselines: distinct, notices: [] };
+    checkTag(tagged, version, of, byContent);
+    return { baselines: [tagged], notices: [] };
+  }
+
+  function atTagOfVersion(version: string, of: WorkspacePackage): ReleasedBaseline | null {
+    const names = [`${of.name}@${version}`, ...(of.path === '' ? [`v${version}`] : [])];
+    return names.map((name) => atTag(name, of)).find((found) => found !== null) ?? null;
+  }
+
+  /** @throws {InputError} when the tag has other contracts than each commit that raised the version. */
+  function checkTag(
+    tagged: ReleasedBaseline,
+    version: string,
+    of: WorkspacePackage,
+    raised: ReadonlyMap<string, ReleasedBaseline>,
+  ): void {
+    const content = tagged.tree === null ? '' : contentOf({ ...of, ...tagged, name: of.name }, tagged.tree.commit);
+    if (tagged.version === version && raised.has(content)) return;
+    const where = [...raised.values()].map(({ name }) => name).join(', ');
+    const problem =
+      tagged.version === version
+        ? `its contracts differ from those of ${where}, which raised the version`
+        : `its package.json has version ${tagged.version ?? 'none'}`;
+    throw new InputError(
+      tagged.name,
+      null,
+      `${problem}. Both claim to be the last release of ${of.name}. Move the tag to the commit that was released, or delete it.`,
+    );
+  }
+
+  return async (of) => {
+    const folder = releasedFolderOf(of.files);
+    const npmrc = base.files.get('.npmrc')?.().text ?? null;
+    const limit = of.version !== null && isReleaseVersion(of.version) ? of.version : null;
+    const published = registry ? await publishedPackage(of.name, limit, npmrc) : null;
+    const own: ReleasedBaseline[] =
+      folder === null
+        ? []
+        : [
+            {
+              name: `released/ at ${base.commit.slice(0, 12)}`,
+              version: of.version,
+              settings: { ...of.settings, appendOnly: [...of.settings.appendOnly, ...folder.appendOnly] },
+              files: folder.files,
+              path: of.path,
+              tree: null,
+              listed: [],
+            },
+          ];
+    if (published !== null) {
+      const settings = packageOfFiles('', published.files)?.settings ?? of.settings;
+      const name = `npm:${of.name}@${published.version}`;
+      return { baselines: [{ name, ...published, settings, path: '', tree: null, listed: [] }, ...own], notices: [] };
+    }
+    const found = inHistory(of);
+    // The folder says more than a version that no commit raises.
+    return own.length > 0 && found.notices.length > 0
+      ? { baselines: own, notices: [] }
+      : { ...found, baselines: [...found.baselines, ...own] };
+  };
+}
+
+/** The contracts that the configuration of a commit lists. Null if it lists none, or is invalid. */
+function listedAt({ files }: CommitFiles): readonly ConfiguredContracts[] | null {
+  const read = files.get(configFile);
+  try {
+    return read === undefined ? null : (parseConfig(read()).contracts ?? null);
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
+  }
+}
+
+/** Searches once for each package. */
+export function remembered(search: LastReleaseOf): LastReleaseOf {
+  const found = new Map<string, Promise<LastRelease>>();
+  return (of) => {
+    const release = found.get(of.name) ?? search(of);
+    found.set(of.name, release);
+    return release;
+  };
+}
+
+/** Tag → id of its commit. */
+function tagsIn(repository: Repository): ReadonlyMap<string, string> {
+  const format = '--format=%(refname:strip=2)%00%(objectname)%00%(*objectname)';
+  return new Map(
+    repository
+      .git('for-each-ref', format, 'refs/tags')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => {
+        const [name = '', object = '', target = ''] = line.split('\0');
+        return [name, target === '' ? object : target];
+      }),
+  );
+}
+
+/** The version that a tag of a package names: `@books/api@1.2.0`, or `v1.2.0` for a package in the root. */
+function versionOfTag(tag: string, { name, path }: WorkspacePackage): string | null {
+  if (tag.startsWith(`${name}@`)) return tag.slice(name.length + 1);
+  return path === '' && tag.startsWith('v') ? tag.slice(1) : null;
+}

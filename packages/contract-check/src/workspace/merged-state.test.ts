@@ -1,0 +1,464 @@
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { commitAll, commitRelease, git, merge } from '../../test/support/git.ts';
+import { run } from '../cli/run.ts';
+import { checkWorkspace, type WorkspaceOptions } from './check-workspace.ts';
+
+// What the changes in the working tree state about themselves does not count.
+
+const sdl = 'type Query {\n  a: Int\n  b: Int\n}\n';
+const broken = 'type Query {\n  a: Int\n}\n';
+const contract = 'packages/api/versions/2026-01-01.graphql';
+const manifest = (version: string, settings: object = {}): string =>
+  JSON.stringify({ name: '@books/api', version, contractCheck: settings });
+
+let folder: string;
+let root: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'contract-check-merged-'));
+  root = join(folder, 'repository');
+  mkdirSync(root);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(files: Readonly<Record<string, string | null>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    if (text === null) rmSync(file, { recursive: true });
+    else writeFileSync(file, text);
+  }
+}
+
+/** A repository in which version 1.0.0 of one package is released. */
+function release(files: Readonly<Record<string, string>> = {}): void {
+  write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl, ...files });
+  commitRelease(root);
+}
+
+function commit(files: Readonly<Record<string, string | null>> = {}): string {
+  write(files);
+  return commitAll(root);
+}
+
+async function check(options: Partial<WorkspaceOptions> = {}) {
+  const { packages, notices } = await checkWorkspace({ root, ...options });
+  return {
+    verdicts: packages.map(({ name, verdict }) => [name, verdict]),
+    codes: packages.flatMap(({ problems }) => problems.map(({ code }) => code)),
+    rules: packages.flatMap(({ changes }) => changes.map(({ rule }) => rule)),
+    baselines: packages.map(({ baseline }) => baseline?.replaceAll(/[0-9a-f]{12}/g, '<id>') ?? null),
+    notices: notices.map(({ message }) => message),
+  };
+}
+
+const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
+
+describe('a pull request does not choose what it is compared with', () => {
+  test('by a copy of the broken version in released/', async () => {
+    release({ 'packages/api/released/versions/2026-01-01.graphql': sdl });
+    commit({ [contract]: broken, 'packages/api/released/versions/2026-01-01.graphql': broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('by removing released/', async () => {
+    release({ 'packages/api/released/2026-01-01.graphql': sdl });
+    commit({ [contract]: broken, 'packages/api/released': null });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('by an earlier pull request that changes released/ only', async () => {
+    release({ 'packages/api/released/2026-01-01.graphql': sdl });
+    commit({ 'packages/api/released/2026-01-01.graphql': broken });
+    merge(root);
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('by removing an entry of the configuration and its file', async () => {
+    const contracts = [
+      { kind: 'graphql', folder: 'packages/api', files: ['schema/a.graphql'] },
+      { kind: 'graphql', folder: 'packages/api', files: ['schema/b.graphql'], baseline: 'git:main' },
+    ];
+    release({
+      'packages/api/schema/a.graphql': sdl,
+      'packages/api/schema/b.graphql': sdl,
+      'contract-check.json': JSON.stringify({ contracts }),
+    });
+    git(root, 'checkout', '--quiet', '-b', 'topic');
+    commit({
+      'contract-check.json': JSON.stringify({ contracts: contracts.slice(0, 1) }),
+      'packages/api/schema/b.graphql': null,
+    });
+    expect(await check()).toMatchObject({
+      verdicts: [['@books/api', 'major']],
+      rules: ['version/contractRemoved'],
+      codes: ['bump-too-small'],
+    });
+    write({ 'packages/api/schema/b.graphql': sdl });
+    const { rules, codes } = await check();
+    expect({ rules, codes }).toEqual({ rules: ['version/contractRemoved'], codes: ['bump-too-small'] });
+    commit({ 'contract-check.json': null, 'packages/api/schema/b.graphql': broken });
+    expect((await check()).rules).toContain('graphql/fieldRemoved');
+  });
+
+  test('by a configuration that lists other contracts than those in the documented folders', async () => {
+    release();
+    const contracts = [{ kind: 'graphql', files: ['other.graphql'], package: '@books/api' }];
+    write({ 'contract-check.json': JSON.stringify({ contracts }), 'other.graphql': sdl });
+    expect(await check()).toMatchObject({ codes: ['bump-too-small'], rules: ['version/contractRemoved'] });
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({ codes: ['released-version-broken', 'bump-too-small'] });
+  });
+
+  test('by a place in the repository that the configuration names as the baseline', async () => {
+    const contracts = [{ kind: 'graphql', folder: 'packages/api', files: ['schema/*.graphql'], baseline: 'published' }];
+    release({
+      'packages/api/schema/a.graphql': sdl,
+      'published/schema/a.graphql': sdl,
+      'contract-check.json': JSON.stringify({ contracts }),
+    });
+    commit({ 'packages/api/schema/a.graphql': broken, 'published/schema/a.graphql': broken });
+    expect(await check()).toMatchObject({ rules: ['graphql/fieldRemoved'] });
+  });
+
+  test('by another name of the package', async () => {
+    release();
+    commit({
+      [contract]: broken,
+      'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }),
+    });
+    expect(await check()).toMatchObject({
+      verdicts: [
+        ['@books/api', 'major'],
+        ['@books/new', 'none'],
+      ],
+      codes: ['released-version-broken'],
+      rules: ['version/packageRemoved'],
+    });
+    const { stdout } = await run(['workspace', '--root', root]);
+    expect(stdout).toContain('The package was removed: packages/api is now @books/new.');
+    expect(stdout).toContain('Failed: @books/api was removed, which no bump allows.');
+    expect(stdout).toContain('To fix: restore the package @books/api.');
+    git(root, 'reset', '--quiet', '--hard', 'HEAD~1');
+    const exception = {
+      package: '@books/api',
+      file: 'package.json',
+      rule: 'version/packageRemoved',
+      coordinate: '@books/api',
+    };
+    const approval = { reason: 'The API has another name.', expiresOn: '2999-12-31', approvedBy: 'Ada Example' };
+    commit({ 'contract-exceptions.json': JSON.stringify({ exceptions: [{ ...exception, ...approval }] }) });
+    merge(root);
+    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    expect(await check()).toMatchObject({ codes: [], rules: ['version/packageRemoved'] });
+    merge(root);
+    expect(await check()).toMatchObject({ codes: [], rules: [], verdicts: [['@books/new', 'none']] });
+  });
+
+  test('by removing its folder', async () => {
+    release();
+    write({ 'packages/api': null, 'packages/other/package.json': '{ "name": "other" }' });
+    expect(await check()).toMatchObject({ rules: ['version/packageRemoved'], codes: ['released-version-broken'] });
+  });
+
+  test('by removing its contracts', async () => {
+    release({ 'packages/api/api/index.api.json': '{ "declarations": {} }' });
+    write({ 'packages/api/versions': null, 'packages/api/api': null });
+    const { rules, codes } = await check();
+    expect(rules.toSorted()).toEqual(['version/contractRemoved', 'version/retiredEarly']);
+    expect(codes).toContain('released-version-broken');
+  });
+
+  test('by settings that are less strict', async () => {
+    const sdlWithEnum = 'type Query {\n  kind: Kind\n}\n\nenum Kind {\n  A\n}\n';
+    release({ [contract]: sdlWithEnum, 'packages/api/package.json': manifest('1.0.0', { closedOutputs: true }) });
+    write({
+      [contract]: sdlWithEnum.replace('  A\n', '  A\n  B\n'),
+      'packages/api/package.json': manifest('1.0.0', { closedOutputs: false }),
+    });
+    expect(await check()).toMatchObject({ codes: ['released-version-broken'] });
+    commit({ [contract]: sdlWithEnum });
+    merge(root);
+    // The users of the last release rely on closed outputs until the next release.
+    write({ [contract]: sdlWithEnum.replace('  A\n', '  A\n  B\n') });
+    expect(await check()).toMatchObject({ codes: ['released-version-broken'] });
+  });
+
+  test('by an append-only file that is no longer listed', async () => {
+    const appendOnly = ['codes.json'];
+    release({ 'packages/api/codes.json': '["A"]', 'packages/api/package.json': manifest('1.0.0', { appendOnly }) });
+    write({ 'packages/api/codes.json': '[]', 'packages/api/package.json': manifest('1.0.0') });
+    expect(await check()).toMatchObject({
+      codes: ['released-version-broken', 'bump-too-small'],
+      rules: ['version/contractRemoved', 'append-only/entryRemoved'],
+    });
+  });
+
+  test('by a raised version, as far as it is smaller than the changes', async () => {
+    release({
+      [contract]: sdl,
+      'packages/api/api/index.api.json': '{ "declarations": { "a": { "kind": "const", "signature": "1" } } }',
+    });
+    commit({
+      'packages/api/package.json': manifest('1.1.0'),
+      'packages/api/api/index.api.json': '{ "declarations": {} }',
+    });
+    expect(await check()).toMatchObject({ codes: ['bump-too-small'] });
+    commit({ 'packages/api/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject({ codes: [] });
+  });
+
+  test('by an invalid configuration that is merged, which a pull request can repair', async () => {
+    release({ 'contract-check.json': '{' });
+    expect((await run(['workspace', '--root', root])).exitCode).toBe(2);
+    write({ 'contract-check.json': '{}' });
+    const { codes, notices } = await check();
+    expect({ codes, notices }).toEqual({ codes: [], notices: [expect.stringContaining('contract-check.json:1: ')] });
+  });
+});
+
+describe('the last release', () => {
+  test('of a version is the oldest commit that has it, over all parents', async () => {
+    release();
+    const start = git(root, 'rev-parse', 'HEAD').trim();
+    // The topic breaks the contract, merges the next release of main, and main moves to the topic.
+    git(root, 'checkout', '--quiet', '-b', 'topic', start);
+    commit({ [contract]: broken });
+    git(root, 'checkout', '--quiet', 'main');
+    const raised = commit({ 'packages/api/package.json': manifest('1.0.1') });
+    git(root, 'checkout', '--quiet', 'topic');
+    git(root, 'merge', '--quiet', '--no-edit', 'main');
+    git(root, 'checkout', '--quiet', 'main');
+    git(root, 'merge', '--quiet', '--ff-only', 'topic');
+    merge(root);
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.1)'] });
+    expect((await checkWorkspace({ root })).packages[0]?.baseline).toBe(`commit ${raised.slice(0, 12)} (1.0.1)`);
+  });
+
+  test('is each of the commits if branches raised the version independently', async () => {
+    release();
+    git(root, 'checkout', '--quiet', '-b', 'topic');
+    git(root, 'commit', '--quiet', '--allow-empty', '--message', 'Begin');
+    commit({ 'packages/api/package.json': manifest('1.1.0'), [contract]: broken });
+    git(root, 'checkout', '--quiet', 'main');
+    commit({ 'packages/api/package.json': manifest('1.1.0') });
+    git(root, 'merge', '--quiet', '--no-edit', '--strategy=ours', 'topic');
+    merge(root);
+    expect((await check()).baselines[0]?.split(', ')).toHaveLength(2);
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('is found in the former folder of a package', async () => {
+    release();
+    mkdirSync(join(root, 'libraries'));
+    renameSync(join(root, 'packages/api'), join(root, 'libraries/api'));
+    expect(await check()).toMatchObject({ rules: [], codes: [] });
+    commit();
+    merge(root);
+    write({ 'libraries/api/versions/2026-01-01.graphql': broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('is at the tag of the version, which may be on another branch', async () => {
+    release();
+    git(root, 'tag', '--annotate', '--message', 'Release', '@books/api@1.0.0');
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['tag @books/api@1.0.0'] });
+  });
+
+  test.each([
+    ['other contracts', { [contract]: broken }, 'its contracts differ from those of commit'],
+    ['another version', { 'packages/api/package.json': manifest('1.1.0') }, 'its package.json has version 1.1.0'],
+  ])('is an error if the tag has %s', async (_, files, message) => {
+    release();
+    git(root, 'checkout', '--quiet', '-b', 'topic');
+    commit(files);
+    git(root, 'tag', '@books/api@1.0.0');
+    git(root, 'checkout', '--quiet', 'main');
+    const { exitCode, stderr } = await run(['workspace', '--root', root]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(message) });
+    expect(stderr).toContain('Move the tag to the commit that was released, or delete it.');
+  });
+
+  test('is at the newest tag if the version never changes in git', async () => {
+    write({
+      'package.json': JSON.stringify({ name: 'api', version: '0.0.0-development' }),
+      'versions/1.graphql': broken,
+    });
+    git(root, 'init', '--quiet', '--initial-branch=main');
+    commitAll(root);
+    merge(root);
+    expect(await check()).toMatchObject({ baselines: [null], codes: [] });
+    expect((await check()).notices).toEqual([expect.stringContaining('push a tag api@VERSION for each release')]);
+    git(root, 'tag', 'v1.9.0');
+    commit({ 'versions/1.graphql': sdl });
+    git(root, 'tag', 'v1.10.0');
+    merge(root);
+    write({ 'versions/1.graphql': broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['tag v1.10.0'], notices: [] });
+  });
+
+  test('is the first commit if it has the version, with a notice', async () => {
+    write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl });
+    git(root, 'init', '--quiet', '--initial-branch=main');
+    commitAll(root);
+    merge(root);
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({
+      ...brokenRelease,
+      notices: [expect.stringContaining('has had version 1.0.0 since its first commit')],
+    });
+  });
+
+  test('is that before a pre-release', async () => {
+    release({
+      'packages/api/api/index.api.json': '{ "declarations": { "a": { "kind": "const", "signature": "1" } } }',
+    });
+    commit({
+      'packages/api/package.json': manifest('2.0.0-next.0'),
+      'packages/api/api/index.api.json': '{ "declarations": {} }',
+    });
+    merge(root);
+    commit({ 'packages/api/package.json': manifest('2.0.0-next.1') });
+    expect(await check()).toMatchObject({
+      verdicts: [['@books/api', 'major']],
+      codes: [],
+      baselines: ['commit <id> (1.0.0)'],
+    });
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({ codes: ['released-version-broken'] });
+  });
+
+  test('does not exist for a new package, nor for one that has only had version 0.0.0', async () => {
+    release();
+    const other = {
+      'packages/new/package.json': '{ "name": "new", "version": "1.0.0" }',
+      'packages/new/versions/1.graphql': sdl,
+    };
+    write(other);
+    expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)', null], codes: [], notices: [] });
+    commit({ ...other, 'packages/new/package.json': '{ "name": "new", "version": "0.0.0" }' });
+    merge(root);
+    write({ 'packages/new/versions/1.graphql': broken });
+    expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)', null], codes: [] });
+    write({ 'packages/new': null });
+    expect(await check()).toMatchObject({ verdicts: [['@books/api', 'none']], codes: [] });
+  });
+
+  test('does not exist for contracts that a released package gains', async () => {
+    write({ 'packages/api/package.json': manifest('1.0.0') });
+    commitRelease(root);
+    write({ [contract]: sdl });
+    expect(await check()).toMatchObject({ baselines: [null], codes: [], rules: [] });
+    const contracts = [{ kind: 'graphql', folder: 'packages/api', files: ['schema/*.graphql'] }];
+    write({ 'contract-check.json': JSON.stringify({ contracts }), 'packages/api/schema/a.graphql': sdl });
+    expect(await check()).toMatchObject({ baselines: [null], codes: [], rules: [] });
+  });
+
+  test('of contracts without a package is what is merged', async () => {
+    const contracts = [{ kind: 'graphql', files: ['schema/*.graphql'], package: 'gateway' }];
+    release({ 'contract-check.json': JSON.stringify({ contracts }), 'schema/a.graphql': sdl });
+    write({ 'schema/a.graphql': null });
+    expect(await check()).toMatchObject({ rules: ['version/contractRemoved'], codes: ['bump-too-small'] });
+  });
+
+  test('of a package in a folder of the repository is found from that folder', async () => {
+    const outer = root;
+    root = join(outer, 'backend');
+    write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl });
+    commitRelease(outer);
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.0)'], notices: [] });
+  });
+});
+
+describe('the base', () => {
+  const environment = { GITHUB_BASE_REF: 'stable' };
+
+  test('is the merge base, not the tip of the target', async () => {
+    release();
+    git(root, 'checkout', '--quiet', '-b', 'topic');
+    git(root, 'checkout', '--quiet', 'main');
+    commit({
+      'packages/other/package.json': '{ "name": "other", "version": "1.0.0" }',
+      'packages/other/versions/1.graphql': sdl,
+    });
+    merge(root);
+    git(root, 'checkout', '--quiet', 'topic');
+    expect(await check()).toMatchObject({ verdicts: [['@books/api', 'none']], codes: [] });
+  });
+
+  test('is the target of a pull request in a GitHub workflow, unless --base names one', async () => {
+    release();
+    git(root, 'update-ref', 'refs/remotes/origin/stable', 'HEAD');
+    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    merge(root);
+    expect((await check({ environment })).rules).toEqual(['version/packageRemoved']);
+    expect((await check({ environment, base: 'HEAD' })).rules).toEqual([]);
+    expect((await check()).rules).toEqual([]);
+    await expect(check({ environment: { GITHUB_BASE_REF: 'lost' } })).rejects.toThrow(
+      '--base origin/lost: no such commit. Fetch it, for example: git fetch origin lost',
+    );
+  });
+
+  test('is HEAD without a remote, with a notice', async () => {
+    release();
+    git(root, 'symbolic-ref', '--delete', 'refs/remotes/origin/HEAD');
+    write({ [contract]: broken });
+    const { rules, notices } = await check();
+    expect({ rules, notices }).toEqual({
+      rules: ['graphql/fieldRemoved'],
+      notices: [expect.stringContaining('The repository has no remote')],
+    });
+  });
+
+  test('is unknown if a remote does not show its main branch, except in a workflow', async () => {
+    release();
+    git(root, 'symbolic-ref', '--delete', 'refs/remotes/origin/HEAD');
+    git(root, 'remote', 'add', 'origin', 'https://git.example.com/books.git');
+    const { exitCode, stderr } = await run(['workspace', '--root', root], undefined, {});
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Pass --base origin/main, or run: git remote set-head origin --auto');
+    expect(await check({ environment: { GITHUB_ACTIONS: 'true' } })).toMatchObject({ codes: [], notices: [] });
+  });
+
+  test('protects the last release in a clone whose origin/HEAD is the commit that breaks it', async () => {
+    release();
+    commit({ [contract]: broken });
+    git(folder, 'clone', '--quiet', root, 'clone');
+    root = join(folder, 'clone');
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('and the last release are missing in a shallow clone, with the command that fetches them', async () => {
+    release();
+    commit({ 'README.md': 'Books' });
+    git(root, 'checkout', '--quiet', '-b', 'topic');
+    commit({ [contract]: broken });
+    git(folder, 'clone', '--quiet', '--depth=1', '--branch=topic', pathToFileURL(root).href, 'shallow');
+    root = join(folder, 'shallow');
+    for (const args of [[], ['--base', 'origin/main'], ['--base', 'HEAD']]) {
+      const { exitCode, stdout, stderr } = await run(['workspace', '--root', root, ...args], undefined, {});
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toContain('the clone is shallow');
+      expect(stderr).toContain('git fetch --unshallow --tags');
+    }
+    git(root, 'fetch', '--quiet', '--unshallow', '--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*');
+    expect(await check({ base: 'origin/main' })).toMatchObject(brokenRelease);
+  });
+
+  test('is missing outside a git repository, unless --baseline names what is released', async () => {
+    write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl });
+    cpSync(root, join(folder, 'published'), { recursive: true });
+    write({ [contract]: broken });
+    await expect(check()).rejects.toThrow('is not in a git repository, so nothing shows what was last released.');
+    expect(await check({ baselines: [join(folder, 'published')] })).toMatchObject(brokenRelease);
+    git(root, 'init', '--quiet');
+    await expect(check()).rejects.toThrow('the repository has no commit');
+  });
+});
