@@ -1,29 +1,67 @@
-import type { Verdict } from './verdict.ts';
+import type { Declaring } from './declaring.ts';
+import { compareVerdicts, type Verdict } from './verdict.ts';
+import { bumpBetween } from './version-bump.ts';
 
-/** Describes a declared bump that is smaller than the changes need. */
-export function describeTooSmallBump(needed: Verdict, declared: Verdict): string {
-  const found = declared === 'none' ? 'no bump' : `only a ${declared} bump`;
-  return `the changes need a ${needed} bump, but ${found} is declared.`;
+export interface TooSmallBump {
+  readonly packageName: string;
+  /** The path of its `package.json`, relative to the current folder. */
+  readonly manifest: string;
+  readonly needed: Verdict;
+  readonly declared: Verdict;
+  /** The last released version. Null if it is unknown, so that a raised version declares nothing. */
+  readonly released: string | null;
+  /** Whether `--declared` states the bump. */
+  readonly isOption: boolean;
 }
 
-/** The remedy for a missing or too small bump: a sentence, then the command to run. */
-export function declareBump(packageName: string, bump: Verdict): string {
-  return [
-    `declare a ${bump} bump of ${packageName}:`,
-    `pnpm changeset add --${bump} ${packageName} -m "Describe the change for your users"`,
-  ].join('\n');
+/** Why a declared bump is too small, and how to declare a larger one: a sentence, then the command to run. */
+export function tooSmallBump(
+  { packageName, manifest, needed, declared, released, isOption }: TooSmallBump,
+  declaring: Declaring,
+): { readonly message: string; readonly remedy: string } {
+  const found = declared === 'none' ? 'no bump' : `only a ${declared} bump`;
+  const message = `the changes need a ${needed} bump, but ${found} is declared`;
+  const raise = released === null ? [] : [`raise "version" in ${manifest} to ${nextVersion(released, needed)}`];
+  const bump = `a ${needed} bump of ${packageName}`;
+  if (isOption) {
+    const [remedy = '', ...commands] = declareBump(packageName, needed, declaring).split('\n');
+    return { message: `${message}.`, remedy: [`pass --declared ${needed}, and ${remedy}`, ...commands].join('\n') };
+  }
+  if (!declaring.usesChangesets)
+    return {
+      message: `${message}.`,
+      remedy: `${[...raise, `pass --declared ${needed} and release ${bump}`].join(', or ')}.`,
+    };
+  const skip = declaring.skipOf(packageName, manifest);
+  if (skip !== null)
+    return { message: `${message}: ${skip.reason}.`, remedy: `${[skip.remedy, ...raise].join(', or ')}.` };
+  const command = declaring.addCommand(packageName, needed, 'Describe the change for your users');
+  return { message: `${message}.`, remedy: `${[...raise, `declare ${bump}`].join(', or ')}:\n${command}` };
+}
+
+/** The remedy for a package without a bump: a sentence, then the command to run. */
+export function declareBump(packageName: string, bump: Verdict, declaring: Declaring): string {
+  if (!declaring.usesChangesets) return `release a ${bump} bump of ${packageName}.`;
+  const command = declaring.addCommand(packageName, bump, 'Describe the change for your users');
+  return `declare a ${bump} bump of ${packageName}:\n${command}`;
+}
+
+/** The smallest next version whose bump is large enough. */
+function nextVersion(released: string, needed: Verdict): string {
+  const [major = 0, minor = 0, patch = 0] = released.split(/[.+-]/).map(Number);
+  const next = [`${major}.${minor}.${patch + 1}`, `${major}.${minor + 1}.0`];
+  return next.find((version) => compareVerdicts(bumpBetween(released, version), needed) >= 0) ?? `${major + 1}.0.0`;
 }
 
 /** The remedy for a broken released version. `file` is a contract file, `versions.json` or `package.json`. */
-export function keepReleased(packageName: string, file: string): string {
+export function keepReleased(packageName: string, file: string, declaring: Declaring): string {
   if (file === 'versions.json')
     return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
   if (file === 'package.json')
     return `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier pull request of its own.`;
   if (!/^(?:versions|json-schema)\//.test(file))
     return `revert the major changes in ${file}: restore what was released, and only add to it.`;
-  return [
-    `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor:`,
-    `pnpm changeset add --minor ${packageName} -m "Describe the new version for your users"`,
-  ].join('\n');
+  const remedy = `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor`;
+  if (!declaring.usesChangesets) return `${remedy}.`;
+  return `${remedy}:\n${declaring.addCommand(packageName, 'minor', 'Describe the new version for your users')}`;
 }

@@ -37,7 +37,7 @@ describe('github', () => {
       '::error file=FOLDER/new%2C one.graphql,line=2,title=major%3A Query.a(x%3A) (graphql/defaultChanged)::The default changed from "<&|,:%25`" to "]]>\\u0001". Operations that omit it silently get another result.',
       '::notice file=FOLDER/new%2C one.graphql,line=7,title=minor%3A E.TWO (graphql/enumValueAddedOutput)::The value was added. Outputs are open: clients must accept unknown enum values.',
       '::notice file=FOLDER/new%2C one.graphql,line=3,title=contract-check::The schema does not define the directive @later. Only its applications are compared.',
-      '::error title=contract-check::the changes need a major bump, but only a minor bump is declared.%0ATo fix: declare a major bump of PACKAGE:%0Apnpm changeset add --major PACKAGE -m "Describe the change for your users"',
+      '::error title=contract-check::the changes need a major bump, but only a minor bump is declared.%0ATo fix: pass --declared major, and declare a major bump of PACKAGE:%0Apnpm changeset add --major PACKAGE -m "Describe the change for your users"',
       'Failed: the changes need a major bump, but only a minor bump is declared.',
       '',
     ]);

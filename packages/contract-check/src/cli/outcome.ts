@@ -1,5 +1,7 @@
 import type { Change, Notice, Report } from '../change.ts';
-import { declareBump, describeTooSmallBump } from '../remedy.ts';
+import { declaringIn } from '../declaring.ts';
+import { tooSmallBump } from '../remedy.ts';
+import type { NamedPackage } from '../source/package-of.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import type { ExceptionStatus, ReportedException } from '../workspace/apply-exceptions.ts';
 import type { WorkspaceReport } from '../workspace/check-workspace.ts';
@@ -44,18 +46,30 @@ export interface Outcome {
   readonly json: object;
 }
 
-/** @param packageName the package of the new file. Null if it is unknown. */
+/** @param found the package of the new file. Null if it is unknown. */
 export function outcomeOfReport(
   report: Report,
   declared: Verdict | null,
   baseline: string,
-  packageName: string | null,
+  found: NamedPackage | null,
 ): Outcome {
   const { verdict, changes, notices } = report;
   const failures: Failure[] =
     declared === null || compareVerdicts(declared, verdict) >= 0
       ? []
-      : [{ message: describeTooSmallBump(verdict, declared), remedy: declareBump(packageName ?? 'PACKAGE', verdict) }];
+      : [
+          tooSmallBump(
+            {
+              packageName: found?.name ?? 'PACKAGE',
+              manifest: 'package.json',
+              needed: verdict,
+              declared,
+              released: null,
+              isOption: true,
+            },
+            declaringIn(found?.folder ?? '.'),
+          ),
+        ];
   const group = {
     package: null,
     verdict,

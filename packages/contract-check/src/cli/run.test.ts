@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -78,7 +78,9 @@ describe('comparing two files', () => {
   });
 
   test('prints the command that declares the bump, for the package of the new file', async () => {
-    file('package.json', '{ "name": "@books/ledger-api" }');
+    file('package.json', '{ "name": "@books/ledger-api", "packageManager": "yarn@4.9.1" }');
+    mkdirSync(join(folder, '.changeset'));
+    file('.changeset/config.json', '{}');
     expect((await run([...manifest, '--declared', 'patch'])).stdout).toBe(
       [
         'Verdict: minor',
@@ -89,8 +91,8 @@ describe('comparing two files', () => {
         `         ${newManifest}:1  manifest/limitLoosened`,
         '',
         'Failed: the changes need a minor bump, but only a patch bump is declared.',
-        'To fix: declare a minor bump of @books/ledger-api:',
-        '  pnpm changeset add --minor @books/ledger-api -m "Describe the change for your users"',
+        'To fix: pass --declared minor, and declare a minor bump of @books/ledger-api:',
+        '  yarn changeset add --minor @books/ledger-api -m "Describe the change for your users"',
         '',
       ].join('\n'),
     );

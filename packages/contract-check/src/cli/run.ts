@@ -110,8 +110,8 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     return kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file;
   });
   const local = to.find((place) => kindOfPlace(place) === 'local');
-  const packageName = local === undefined ? null : (packageOf(dirname(resolve(local)))?.name ?? null);
-  return outcomeOfReport(report, declared, from.join(', '), packageName);
+  const found = local === undefined ? null : packageOf(dirname(resolve(local)));
+  return outcomeOfReport(report, declared, from.join(', '), found);
 }
 
 function compareSources(invocation: Comparison, from: readonly SourceText[], to: readonly SourceText[]): Report {

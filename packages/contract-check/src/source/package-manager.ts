@@ -34,6 +34,11 @@ export function packageManagerOf(start: string): PackageManager {
   }
 }
 
+/** Whether a folder contains the lockfile of a package manager. */
+export function hasLockfile(folder: string): boolean {
+  return files.some(([file]) => existsSync(join(folder, file)));
+}
+
 /** The name in the member `packageManager` of `package.json`: `yarn@4.9.1`. */
 function declaredIn(folder: string): keyof typeof managers | undefined {
   try {

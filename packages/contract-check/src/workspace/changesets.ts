@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { hasLockfile } from '../source/package-manager.ts';
 import { readSourceText } from '../text-file.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 
@@ -29,6 +30,19 @@ export async function readDeclaredBumps(root: string): Promise<Map<string, Verdi
 async function placed(folder: string, error: unknown): Promise<InputError> {
   const { parseChangesetFile } = await import('@changesets/parse');
   const message = messageOf(error);
+  // Changesets recognizes the workspaces of a package manager by its lockfile.
+  const manifest = join(folder, '../package.json');
+  if (message.includes('not in the workspace') && existsSync(manifest) && !hasLockfile(join(folder, '..'))) {
+    const { text } = readSourceText(manifest);
+    const remedy = 'Create one, for example with npm install --package-lock-only.';
+    if (text.includes('"workspaces"'))
+      return new InputError(
+        manifest,
+        lineOf(text, '"workspaces"'),
+        `lists workspaces, but Changesets finds them only beside a lockfile. ${remedy}`,
+        { cause: error },
+      );
+  }
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.md') && !/^readme\.md$/i.test(each))) {
     const { file, text } = readSourceText(join(folder, name));
     try {

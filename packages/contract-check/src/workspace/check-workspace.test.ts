@@ -280,9 +280,7 @@ test('the package that serves a contract is bumped with it', async () => {
   edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
   write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
   expect(await codes()).toEqual(['server-not-bumped']);
-  expect((await run(['workspace', '--root', root])).stdout).toContain(
-    'pnpm changeset add --minor @books/ledger-server',
-  );
+  expect((await run(['workspace', '--root', root])).stdout).toContain('npx changeset add --minor @books/ledger-server');
   write(root, { '.changeset/b.md': '---\n"@books/ledger-server": patch\n---\n' });
   expect(await codes()).toEqual([]);
 });

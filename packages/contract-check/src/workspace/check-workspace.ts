@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { largestVerdict, type Notice } from '../change.ts';
 import { overridesOf, strictestOf } from '../config/apply-overrides.ts';
 import { configFile } from '../config/read-config.ts';
+import { declaringIn, type Declaring } from '../declaring.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { declareBump, describeTooSmallBump, keepReleased } from '../remedy.ts';
+import { declareBump, keepReleased, tooSmallBump, type TooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
 import { bumpBetween } from '../version-bump.ts';
 import {
@@ -153,7 +154,8 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   };
   const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
   const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
-  const packages = compared.map((each) => packageReport(each, exceptions, today, bumpOf));
+  const remedies = { declaring: declaringIn(root), root, isOption: options.declared !== undefined };
+  const packages = compared.map((each) => packageReport(each, exceptions, today, bumpOf, remedies));
   const warning = base?.warning ?? null;
   return {
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
@@ -173,6 +175,7 @@ function packageReport(
   exceptions: ExceptionList,
   today: string,
   bumpOf: (name: string) => Verdict,
+  { declaring, root, isOption }: RemedyContext,
 ): PackageReport {
   const { name, path, version, servedBy, baseline } = compared;
   const found = applyExceptions(compared.changes, exceptions, name, today);
@@ -189,9 +192,16 @@ function packageReport(
   // Once the version is raised, the pending changesets are consumed.
   const servers = released === 'none' ? servedBy : [];
   const isPending = changes.some((change) => isCoveredByNew(change, exceptions, name));
+  const target = {
+    packageName: name,
+    manifest: join(root, path, 'package.json'),
+    declared,
+    released: version === null ? null : baseline.version,
+    isOption,
+  };
   const problems = [
-    ...problemsOf(name, changes, declared).map((problem) => (isPending ? withPendingException(problem) : problem)),
-    ...serverProblems(servers, changes, bumpOf),
+    ...problemsOf(changes, target, declaring).map((problem) => (isPending ? withPendingException(problem) : problem)),
+    ...serverProblems(servers, changes, bumpOf, declaring),
   ];
   return { name, path, baseline: baseline.name, verdict, declared, changes, problems };
 }
@@ -204,10 +214,19 @@ function withPendingException({ code, message, remedy }: Problem): Problem {
   };
 }
 
+/** What remedies depend on. */
+interface RemedyContext {
+  readonly declaring: Declaring;
+  readonly root: string;
+  /** Whether `--declared` states the bumps. */
+  readonly isOption: boolean;
+}
+
 function serverProblems(
   servers: readonly string[],
   changes: readonly ContractChange[],
   bumpOf: (name: string) => Verdict,
+  declaring: Declaring,
 ): Problem[] {
   const served = largestVerdict(changes.filter(({ file }) => !file.startsWith('api/')));
   if (served === 'none') return [];
@@ -216,28 +235,27 @@ function serverProblems(
     .map((server) => ({
       code: 'server-not-bumped',
       message: `${server} serves this contract, but no bump of it is declared.`,
-      remedy: declareBump(server, served),
+      remedy: declareBump(server, served, declaring),
     }));
 }
 
-function problemsOf(name: string, changes: readonly ContractChange[], declared: Verdict): Problem[] {
+function problemsOf(
+  changes: readonly ContractChange[],
+  target: Omit<TooSmallBump, 'needed'>,
+  declaring: Declaring,
+): Problem[] {
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
   const problems: Problem[] = [...broken].map((file) => ({
     code: 'released-version-broken',
     message:
       file === 'package.json'
-        ? `${name} was removed, which no bump allows.`
+        ? `${target.packageName} was removed, which no bump allows.`
         : `${file} breaks a released version, which no bump allows.`,
-    remedy: keepReleased(name, file),
+    remedy: keepReleased(target.packageName, file, declaring),
   }));
   // Changes that break a released version do not count, because a larger bump would not fix them.
   const needed = largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased));
-  if (compareVerdicts(declared, needed) < 0) {
-    problems.push({
-      code: 'bump-too-small',
-      message: describeTooSmallBump(needed, declared),
-      remedy: declareBump(name, needed),
-    });
-  }
+  if (compareVerdicts(target.declared, needed) < 0)
+    problems.push({ code: 'bump-too-small', ...tooSmallBump({ ...target, needed }, declaring) });
   return problems;
 }

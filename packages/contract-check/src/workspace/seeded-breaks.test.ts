@@ -42,6 +42,7 @@ async function check(): Promise<{ exitCode: number; text: string }> {
 function shown(output: string): string {
   return output
     .replaceAll(copy, '<copy>')
+    .replaceAll(/(package\.json to) [\d.]+\b/g, '$1 <version>')
     .replaceAll(/(\.\w+):\d+ /g, '$1:<line> ')
     .replaceAll(/commit [0-9a-f]{12} \(.*?\)/g, 'commit <id> (<version>)');
 }

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import picomatch from 'picomatch';
+import { packageManagerOf } from './source/package-manager.ts';
+import type { Verdict } from './verdict.ts';
+
+/** How the packages of a repository declare bumps. */
+export interface Declaring {
+  /** Whether the repository uses Changesets. */
+  readonly usesChangesets: boolean;
+  /** The command that adds a changeset. */
+  addCommand(packageName: string, bump: Verdict, message: string): string;
+  /**
+   * Why Changesets releases no bump of a package, although it may have a changeset, and what to change. Null if it releases them.
+   *
+   * @param manifest the path of the `package.json`
+   */
+  skipOf(packageName: string, manifest: string): Skip | null;
+}
+
+export interface Skip {
+  /** A clause. */
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+const configFile = '.changeset/config.json';
+
+/** @param folder a folder of the repository */
+export function declaringIn(folder: string): Declaring {
+  const root = rootWithChangesets(resolve(folder));
+  const { run } = packageManagerOf(folder);
+  const config = root === null ? {} : readJson(join(root, configFile));
+  const isOld = root !== null && isBeforeChangesets3(readJson(join(root, 'package.json')));
+  return {
+    usesChangesets: root !== null,
+    addCommand: (packageName, bump, message) =>
+      isOld ? `${run} changeset` : `${run} changeset add --${bump} ${packageName} -m "${message}"`,
+    skipOf(packageName, manifest) {
+      const ignored = Array.isArray(config['ignore']) ? config['ignore'].map(String) : [];
+      const isIgnored = ignored.length > 0 && picomatch(ignored)(packageName);
+      if (isIgnored)
+        return {
+          reason: `"ignore" in ${configFile} matches ${packageName}, so its changesets have no effect`,
+          remedy: `remove ${packageName} from "ignore" in ${configFile}`,
+        };
+      const { name, version, private: isPrivate } = readJson(manifest);
+      if (name !== packageName) return null;
+      if (typeof version !== 'string')
+        return {
+          reason: `${packageName} has no version, so its changesets have no effect`,
+          remedy: `add "version" to ${manifest}`,
+        };
+      if (isPrivate !== true || versionsPrivatePackages(config['privatePackages'])) return null;
+      return {
+        reason: `${packageName} is private, and "privatePackages" in ${configFile} does not include private packages`,
+        remedy: `set "privatePackages": { "version": true } in ${configFile}`,
+      };
+    },
+  };
+}
+
+function rootWithChangesets(folder: string): string | null {
+  if (existsSync(join(folder, configFile))) return folder;
+  return dirname(folder) === folder ? null : rootWithChangesets(dirname(folder));
+}
+
+/** From version 3 on, `changeset add` takes the package and the bump as arguments. */
+function isBeforeChangesets3(manifest: Readonly<Record<string, unknown>>): boolean {
+  const ranges = [manifest['devDependencies'], manifest['dependencies']].map((all) =>
+    typeof all === 'object' && all !== null && '@changesets/cli' in all ? String(all['@changesets/cli']) : '',
+  );
+  return ranges.some((range) => /^[~^]?[012]\b/.test(range));
+}
+
+/** Changesets 3 versions private packages only if the setting says so. */
+function versionsPrivatePackages(setting: unknown): boolean {
+  if (typeof setting === 'boolean') return setting;
+  return typeof setting === 'object' && setting !== null && 'version' in setting && setting.version === true;
+}
+
+/** Empty if the file is missing or invalid. */
+function readJson(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
