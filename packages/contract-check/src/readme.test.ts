@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { run } from './cli/run.ts';
+import { runInFolder } from '../test/support/run-in-folder.ts';
 import { readConfig } from './config/read-config.ts';
 import { readManifest } from './manifest/read-manifest.ts';
 import { rulesById } from './rules.ts';
@@ -41,15 +41,6 @@ enum EntryKind {
 }
 `;
 
-/** Runs a block that starts with `$ npx contract-check …`. Returns the actual and the expected output. */
-async function runExample(block: string, files: Readonly<Record<string, string | undefined>>) {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text ?? '');
-  const [line = '', ...expected] = block.split('\n');
-  const args = line.replace('$ npx contract-check ', '').split(' ');
-  const { exitCode, stdout } = await run(args.map((arg) => (arg in files ? join(folder, arg) : arg)));
-  return { exitCode, stdout: stdout.replaceAll(`${folder}/`, ''), expected: expected.join('\n') };
-}
-
 test('the ids of the rules are generated', () => {
   const { rules } = JSON.parse(readText('rule-ids.json'));
   expect(rules).toEqual([...rulesById.keys()].toSorted());
@@ -75,31 +66,41 @@ test('every link between the pages leads to a page and a heading', () => {
   expect(broken).toEqual([]);
 });
 
-test('shows the output of the GraphQL example', async () => {
+test('has at most 500 words', () => {
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(500);
+});
+
+test('shows the output of the first command', () => {
+  const write = (text: string): void => writeFileSync(join(folder, 'schema.graphql'), text);
+  const git = (...args: string[]): void => {
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+    execFileSync('git', [...identity, ...args], { cwd: folder, stdio: 'pipe' });
+  };
   writeFileSync(join(folder, 'package.json'), '{ "name": "@books/ledger-api" }');
-  const { exitCode, stdout, expected } = await runExample(blocks('console')[0] ?? '', {
-    'old.graphql': oldSdl,
-    'new.graphql': oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n'),
-  });
-  expect(stdout).toBe(expected);
-  expect(exitCode).toBe(1);
+  write(oldSdl);
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'Release');
+  write(oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n'));
+  const [line = '', ...expected] = (blocks('console')[0] ?? '').split('\n');
+  expect(runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
 });
 
-test('shows the output of the JSON Schema example', async () => {
-  const [from, to] = blocks('json');
-  const { exitCode, stdout, expected } = await runExample(blocks('console')[1] ?? '', {
-    'old.json': from,
-    'new.json': to,
-  });
-  expect(stdout).toBe(expected);
-  expect(exitCode).toBe(0);
+const results = readText('docs/results.md');
+
+test('shows the output of the JSON Schema example', () => {
+  const [from = '', to = ''] = blocks('json', results);
+  writeFileSync(join(folder, 'old.json'), from);
+  writeFileSync(join(folder, 'new.json'), to);
+  const [line = '', ...expected] = (blocks('console', results)[0] ?? '').split('\n');
+  expect(runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
 });
 
-test('shows the output of the code example', async () => {
+test('shows the output of the code example', () => {
   const index = new URL('index.ts', import.meta.url).href;
   const file = join(folder, 'example.mts');
-  writeFileSync(file, (blocks('ts')[0] ?? '').replace('@deedwire/contract-check', index));
-  expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe(blocks('text')[0]);
+  writeFileSync(file, (blocks('ts', results)[0] ?? '').replace('@deedwire/contract-check', index));
+  expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe(blocks('text', results)[0]);
 });
 
 test('shows a valid manifest', () => {
