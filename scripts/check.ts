@@ -5,15 +5,8 @@ import {
   checkServedSchemas,
   checkTypes,
   run,
-  workspaceRoot,
   type CommandResult,
 } from '../tools/checks/src/index.ts';
-import { checkReleased } from '../tools/release/src/index.ts';
-
-const { CI, GITHUB_HEAD_REF } = process.env;
-const isContinuousIntegration = CI !== undefined && CI !== '' && CI !== 'false';
-/** Whether this is the pull request in which Changesets raises the versions. */
-const isReleaseRequest = GITHUB_HEAD_REF?.startsWith('changeset-release/') ?? false;
 
 interface Step {
   name: string;
@@ -51,11 +44,6 @@ const steps: Step[] = [
     name: 'boundaries',
     remedy: 'import only from lower layers, and declare every import as a dependency',
     check: () => run('turbo', ['boundaries', '--no-color']),
-  },
-  {
-    name: 'released',
-    remedy: 'git checkout <commit of the release> -- <path>: only a release may change released/',
-    check: () => checkReleased({ root: workspaceRoot, historyRequired: isContinuousIntegration && !isReleaseRequest }),
   },
   {
     name: 'contracts',

@@ -1,4 +1,4 @@
-/** `pnpm run version`: turns the pending changesets into versions, changelogs and `released/`. */
+/** `pnpm run version`: turns the pending changesets into versions, changelogs and release records. */
 import { cutVersions, ReleaseError } from '../tools/release/src/index.ts';
 
 try {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { contractFilesOf, differsFromReleased, releasedFilesOf, writeReleased } from './contract-files.ts';
+import { contractFilesOf } from './contract-files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -33,24 +33,4 @@ test('finds the contracts, the append-only files and versions.json, and no other
 test('finds nothing in a package that has a versions.json but no contracts', () => {
   write('versions.json');
   expect(contractFilesOf(folder)).toEqual([]);
-  expect(differsFromReleased(folder)).toEqual([]);
-});
-
-test('writeReleased() applies changes, additions and removals to released/', () => {
-  write('versions/2026-11-01.graphql', 'old');
-  write('versions/2025-01-01.graphql');
-  writeReleased(folder);
-  expect(differsFromReleased(folder)).toEqual([]);
-
-  write('versions/2026-11-01.graphql', 'new');
-  write('versions/2027-02-01.graphql');
-  rmSync(join(folder, 'versions/2025-01-01.graphql'));
-  expect(differsFromReleased(folder)).toEqual([
-    'versions/2025-01-01.graphql',
-    'versions/2026-11-01.graphql',
-    'versions/2027-02-01.graphql',
-  ]);
-  writeReleased(folder);
-  expect(differsFromReleased(folder)).toEqual([]);
-  expect(releasedFilesOf(folder)).toEqual(['versions/2026-11-01.graphql', 'versions/2027-02-01.graphql']);
 });

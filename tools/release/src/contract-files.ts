@@ -1,4 +1,4 @@
-import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const contractPatterns = [
@@ -32,31 +32,4 @@ export function appendOnlyOf(packageFolder: string): string[] {
   if (!existsSync(file)) return [];
   const manifest: { contractCheck?: { appendOnly?: string[] } } = JSON.parse(readFileSync(file, 'utf8'));
   return manifest.contractCheck?.appendOnly ?? [];
-}
-
-/** Paths of the files in `released/`, relative to it, sorted. */
-export function releasedFilesOf(packageFolder: string): string[] {
-  return globSync('**/*', { cwd: join(packageFolder, 'released'), withFileTypes: false })
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => /\.(?:json|graphql)$/.test(path))
-    .toSorted();
-}
-
-/** Replaces `released/` with the current contract files of the package. */
-export function writeReleased(packageFolder: string): void {
-  const released = join(packageFolder, 'released');
-  rmSync(released, { recursive: true, force: true });
-  for (const path of contractFilesOf(packageFolder)) cpSync(join(packageFolder, path), join(released, path));
-}
-
-/** Paths of the contract files that differ between the package and its `released/`, or exist in only one of them. */
-export function differsFromReleased(packageFolder: string): string[] {
-  const released = join(packageFolder, 'released');
-  const paths = new Set([...contractFilesOf(packageFolder), ...releasedFilesOf(packageFolder)]);
-  return [...paths].filter((path) => read(packageFolder, path) !== read(released, path)).toSorted();
-}
-
-function read(folder: string, path: string): string | null {
-  const file = join(folder, path);
-  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }

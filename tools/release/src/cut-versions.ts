@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
-import { writeReleased } from './contract-files.ts';
 import { ReleaseError } from './release-error.ts';
-import { currentContracts, recordOf, releasedContracts, writeRecord, type ReportedChange } from './release-record.ts';
+import { readContracts, readRecords, recordOf, writeRecord, type ReportedChange } from './release-record.ts';
 import { pendingChangesets, readWorkspacePackages } from './workspace-packages.ts';
 
 export interface CutVersion {
@@ -14,13 +13,13 @@ export interface CutVersion {
 
 /**
  * Consumes the pending changesets: raises versions, writes changelogs, records what each raised package changes in its
- * versions, and updates its `released/` and `docs/reference`.
+ * versions, and updates `docs/reference`. The commit of the result is the release, with which `contract-check` compares.
  *
  * @throws {ReleaseError} if the changesets declare a smaller bump than the changes need. No file has been changed.
  */
 export async function cutVersions(): Promise<CutVersion[]> {
   if (pendingChangesets(workspaceRoot).length === 0) return [];
-  // This must happen before `released/` is updated: afterwards there is no difference left to check.
+  // This must happen before the versions are raised: a raised version declares a bump.
   const contracts = await checkContracts();
   if (!contracts.succeeded)
     throw new ReleaseError(`The changesets declare a smaller bump than the changes need:\n${contracts.output.trim()}`);
@@ -36,10 +35,8 @@ export async function cutVersions(): Promise<CutVersion[]> {
     const folder = join(workspaceRoot, path);
     if (existsSync(join(folder, 'versions.json'))) {
       const own = changes.filter((change) => change.package === name);
-      writeRecord(folder, version, recordOf(releasedContracts(folder), currentContracts(folder), own));
+      writeRecord(folder, version, recordOf(readRecords(folder), readContracts(folder), own));
     }
-    // The snapshot of an unchanged version must stay equal to the tree of its tag.
-    writeReleased(folder);
     cut.push({ name, from, to: version });
   }
   await generateReference();

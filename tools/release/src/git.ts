@@ -12,16 +12,6 @@ export async function git(root: string, ...gitArguments: string[]): Promise<stri
   return stdout;
 }
 
-/** Whether a folder is in a git repository that has a commit. */
-export async function isRepository(root: string): Promise<boolean> {
-  return (await run('git', ['rev-parse', '--verify', 'HEAD'], root)).succeeded;
-}
-
-/** The tags that are reachable from HEAD. */
-export async function reachableTags(root: string): Promise<Set<string>> {
-  return new Set((await git(root, 'tag', '--merged', 'HEAD')).split('\n').filter((tag) => tag !== ''));
-}
-
 export async function allTags(root: string): Promise<Set<string>> {
   return new Set((await git(root, 'tag', '--list')).split('\n').filter((tag) => tag !== ''));
 }

@@ -1,11 +1,10 @@
-export { checkReleased } from './check-released.ts';
 export { cutVersions } from './cut-versions.ts';
 export {
   addedIn,
-  currentContracts,
+  readContracts,
   readRecords,
-  recordOf,
-  releasedContracts,
+  releasedStatus,
+  unreleasedRecord,
   type RecordedChange,
   type ReleaseRecord,
   type ReleaseRecords,

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwire/checks';
-import { differsFromReleased } from './contract-files.ts';
 import { allTags, dayOfCommit, git } from './git.ts';
 import { integrityOf, type PackedRelease, writePackedRelease } from './packed-release.ts';
 import { planRelease, type ReleasePlan } from './plan.ts';
@@ -91,6 +90,7 @@ async function packInto(folder: string, { registry, provenance, say }: PackOptio
     return null;
   }
   rejectUnreleasable(plan, provenance);
+  await rejectUncut();
   await withTemporaryFolder((downloads) => checkAgainstPublished(plan.publish, published, registry, downloads));
   await rejectUnserved(plan, packages);
   // Last, because it takes longer than the other checks together.
@@ -156,14 +156,6 @@ async function lookUp(registry: Registry, packages: readonly WorkspacePackage[])
 }
 
 function rejectUnreleasable(plan: ReleasePlan, provenance: boolean): void {
-  for (const { name, path } of new Set([...plan.publish, ...plan.tag])) {
-    const differing = differsFromReleased(join(workspaceRoot, path));
-    if (differing.length > 0) {
-      throw new ReleaseError(
-        `The contracts of ${name} differ from its released/ (${differing.join(', ')}). Cut a version with \`pnpm run version\` first.`,
-      );
-    }
-  }
   const unnamed = plan.publish.filter(({ hasRepository }) => !hasRepository);
   if (provenance && unnamed.length > 0) {
     const names = unnamed.map(({ name }) => name).join(', ');
@@ -171,6 +163,12 @@ function rejectUnreleasable(plan: ReleasePlan, provenance: boolean): void {
       `Provenance needs \`repository\` in the package.json of ${names}: the registry compares it.`,
     );
   }
+}
+
+/** A contract that changed after its version was raised would be published under that version. */
+async function rejectUncut(): Promise<void> {
+  const { succeeded, output } = await run('node', ['packages/contract-check/src/bin.ts', 'release']);
+  if (!succeeded) throw new ReleaseError(output.trim());
 }
 
 /** An app must serve what a contract promises, and must be released with it. */
@@ -199,7 +197,7 @@ async function makeTarballs(packages: readonly WorkspacePackage[], folder: strin
   return tarballs;
 }
 
-/** Compares with the published versions before: neither a changeset nor an edited `released/` can hide a breaking change. */
+/** Compares with the published versions before: neither a changeset nor a version raised by hand can hide a breaking change. */
 async function checkAgainstPublished(
   packages: readonly WorkspacePackage[],
   published: ReadonlyMap<string, readonly string[]>,

@@ -2,22 +2,29 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspaceRoot } from '@deedwire/checks';
 import { describe, expect, test } from 'vitest';
-import { coordinatesOf } from './coordinates.ts';
 import {
   addedIn,
   previewRule,
+  readContracts,
   readRecords,
   recordOf,
-  releasedContracts,
-  subjectOf,
+  releasedStatus,
+  unreleasedRecord,
+  type RecordedContracts,
   type ReleaseRecords,
 } from './release-record.ts';
 
 const sdl = 'versions/2026-11-01.graphql';
-const contracts = (text: string, other: Record<string, string> = {}): Map<string, string> =>
-  new Map(Object.entries({ [sdl]: text, 'versions/2026-11-01.manifest.json': '{"limits":{}}', ...other }));
+const states = '{ "2026-11-01": { "status": "current" }, "a.b": { "2027-02-01": { "status": "preview" } } }';
+const contracts = (text: string, other: Record<string, string> = {}): RecordedContracts => ({
+  texts: new Map(Object.entries({ [sdl]: text, 'versions/2026-11-01.manifest.json': '{"limits":{}}', ...other })),
+  states,
+});
 const older = 'type Query { a: Int }';
 const newer = 'type Query { a: Int  b(c: Int): B } type B { d: Int }';
+const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
+/** The records after a release of these contracts. */
+const released = (of: RecordedContracts): ReleaseRecords => ({ '1.0.0': recordOf({}, of, []) });
 const minor = (coordinate: string, message: string, file = sdl) => ({
   file,
   rule: 'graphql/fieldAdded',
@@ -28,14 +35,16 @@ const minor = (coordinate: string, message: string, file = sdl) => ({
 
 describe('the record of a release', () => {
   test('is that of a first release for each version that the last release did not have', () => {
-    expect(recordOf(new Map(), contracts(older), [])).toEqual({
-      '2026-11-01': { isFirst: true, added: [], changes: [] },
-    });
-    const added = { 'json-schema/a.b/2027-02-01.json': '{}', 'delivery-headers.json': '{}' };
+    const first = { ...unchanged, isFirst: true, added: ['Query', 'Query.a'] };
+    expect(recordOf({}, contracts(older), [])).toEqual({ '2026-11-01': first });
+    const added = {
+      'json-schema/a.b/2027-02-01.json': '{ "properties": { "id": {} } }',
+      'delivery-headers.json': '{ "headers": { "X-Id": {} } }',
+    };
     const versionAdded = minor('a.b/2027-02-01', 'The version was added.', 'versions.json');
-    expect(recordOf(contracts(older), contracts(older, added), [versionAdded])).toEqual({
-      'a.b/2027-02-01': { isFirst: true, added: [], changes: [] },
-      'delivery-headers.json': { isFirst: true, added: [], changes: [] },
+    expect(recordOf(released(contracts(older)), contracts(older, added), [versionAdded])).toEqual({
+      'a.b/2027-02-01': { ...first, status: 'preview', added: ['$.id'] },
+      'delivery-headers.json': { ...first, status: null, added: ['/headers/X-Id'] },
     });
   });
 
@@ -47,9 +56,9 @@ describe('the record of a release', () => {
       minor('B', 'B was exported.', 'api/index.api.json'),
       minor('2026-11-01', 'The status changed from preview to current.', 'versions.json'),
     ];
-    expect(recordOf(contracts(older), contracts(newer), changes)).toEqual({
+    expect(recordOf(released(contracts(older)), contracts(newer), changes)).toEqual({
       '2026-11-01': {
-        isFirst: false,
+        ...unchanged,
         added: ['B', 'B.d', 'Query.b', 'Query.b(c:)'],
         changes: [
           { verdict: 'minor', coordinate: 'B', message: 'The object type was added.' },
@@ -66,22 +75,61 @@ describe('the record of a release', () => {
     );
     expect(rules).toContain(previewRule);
     const change = { ...minor('Query.a', 'The field was removed.'), rule: previewRule };
-    expect(recordOf(contracts(older), contracts('type Query { b: Int }'), [change])['2026-11-01']?.changes).toEqual([
-      { verdict: 'major', coordinate: 'Query.a', message: 'The field was removed.' },
-    ]);
+    const record = recordOf(released(contracts(older)), contracts('type Query { b: Int }'), [change])['2026-11-01'];
+    expect(record?.changes).toEqual([{ verdict: 'major', coordinate: 'Query.a', message: 'The field was removed.' }]);
+    expect(record).toMatchObject({ added: ['Query.b'], removed: ['Query.a'] });
   });
 
   test('is empty for a version in which only descriptions changed, and missing for an unchanged one', () => {
     const before = contracts(older, { 'json-schema/a.b/2026-11-01.json': '{}' });
     const after = contracts(`"Text." ${older}`, { 'json-schema/a.b/2026-11-01.json': '{}' });
-    expect(recordOf(before, after, [{ ...minor('Query', 'The description was added.'), verdict: 'patch' }])).toEqual({
-      '2026-11-01': { isFirst: false, added: [], changes: [] },
+    const described = { ...minor('Query', 'The description was added.'), verdict: 'patch' };
+    expect(recordOf(released(before), after, [described])).toEqual({ '2026-11-01': unchanged });
+    expect(recordOf(released(before), before, [])).toEqual({});
+  });
+
+  test('contains a version that is removed', () => {
+    const removed = minor('a.b/2026-11-01', 'The version was removed.', 'versions.json');
+    const before = contracts(older, { 'json-schema/a.b/2026-11-01.json': '{}' });
+    expect(recordOf(released(before), contracts(older), [removed])['a.b/2026-11-01']).toMatchObject({
+      status: null,
+      changes: [{ message: 'The version was removed.' }],
     });
   });
 });
 
+test('what is not released is known from the records: elements, versions and the status', () => {
+  const records = released(contracts(older, { 'json-schema/a.b/2027-02-01.json': '{}' }));
+  expect(unreleasedRecord(records, contracts(older, { 'json-schema/a.b/2027-02-01.json': '{}' }))).toEqual({});
+  const next = contracts('type Query { b(c: Int): B } type B { d: Int }', {
+    'json-schema/a.b/2027-02-01.json': '{}',
+    'json-schema/a.c/2027-02-01.json': '{}',
+  });
+  const current = { ...next, states: states.replace('preview', 'current') };
+  expect(unreleasedRecord(records, current)).toEqual({
+    '2026-11-01': {
+      ...unchanged,
+      added: ['B', 'B.d', 'Query.b', 'Query.b(c:)'],
+      removed: ['Query.a'],
+      changes: [
+        { verdict: 'major', coordinate: 'Query.a', message: 'Removed.' },
+        { verdict: 'minor', coordinate: 'B', message: 'Added.' },
+        { verdict: 'minor', coordinate: 'Query.b', message: 'Added.' },
+      ],
+    },
+    'a.b/2027-02-01': {
+      ...unchanged,
+      changes: [
+        { verdict: 'minor', coordinate: 'a.b/2027-02-01', message: 'The status changed from preview to current.' },
+      ],
+    },
+    'a.c/2027-02-01': { ...unchanged, isFirst: true, status: null },
+  });
+  expect(releasedStatus(records, 'a.b/2027-02-01')).toBe('preview');
+  expect(releasedStatus(records, 'a.c/2027-02-01')).toBeNull();
+});
+
 test('an element was added by the last release that added it, otherwise with its version', () => {
-  const unchanged = { isFirst: false, added: [], changes: [] };
   const records: ReleaseRecords = {
     '1.0.0': { '2026-11-01': { ...unchanged, isFirst: true } },
     '1.1.0': { '2026-11-01': { ...unchanged, added: ['Query.b'] } },
@@ -104,27 +152,11 @@ describe.each(['lender-schema', 'partner-schema', 'webhook-events'])('the record
     expect(Object.keys(records).at(-1)).toBe(version);
   });
 
-  test('agree with released/', () => {
-    const released = [...releasedContracts(folder)].map(([path, text]) => ({
-      subject: subjectOf(path),
-      coordinates: coordinatesOf(path, text),
-    }));
-    const subjects = new Set(released.map(({ subject }) => subject));
-    expect([...subjects].filter((subject) => addedIn(records, subject, null) === null)).toEqual([]);
-    const states = readFileSync(join(folder, 'released/versions.json'), 'utf8');
-    const stray = Object.values(records)
-      .flatMap((record) => Object.entries(record))
-      // An element of a preview can be removed again, and a version can be retired.
-      .filter(([subject]) => subjects.has(subject) && !isPreview(states, subject))
-      .flatMap(([subject, { added }]) => added.map((coordinate) => [subject, coordinate] as const))
-      .filter(([subject, added]) => !released.some((each) => each.subject === subject && each.coordinates.has(added)));
-    expect(stray).toEqual([]);
+  test('contain no element that a released version has lost', () => {
+    const unreleased = Object.entries(unreleasedRecord(records, readContracts(folder)));
+    const lost = unreleased.filter(([subject]) => releasedStatus(records, subject) !== 'preview');
+    expect(lost.flatMap(([, { removed }]) => removed)).toEqual([]);
+    const versions = Object.keys(recordOf({}, readContracts(folder), [])).filter((subject) => subject.includes('-'));
+    expect(versions.filter((subject) => addedIn(records, subject, null) !== null)).not.toEqual([]);
   });
 });
-
-/** @param states `versions.json`: states by version, or by event type and version */
-function isPreview(states: string, subject: string): boolean {
-  let state: unknown = JSON.parse(states);
-  for (const key of subject.split('/')) state = Object.entries(state ?? {}).find(([name]) => name === key)?.[1];
-  return typeof state === 'object' && state !== null && 'status' in state && state.status === 'preview';
-}

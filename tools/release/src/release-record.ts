@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contractFilesOf, releasedFilesOf } from './contract-files.ts';
+import { contractFilesOf } from './contract-files.ts';
 import { coordinatesOf } from './coordinates.ts';
 
 /** A change as `contract-check` reports it. */
@@ -19,12 +19,16 @@ export interface RecordedChange {
   readonly message: string;
 }
 
-/** The changes of a release in one subject. Changes of descriptions are omitted: both lists may be empty. */
+/** The changes of a release in one subject. Changes of descriptions are omitted: all lists may be empty. */
 export interface SubjectRecord {
-  /** Whether the release is the first one that contains the subject. Its elements are then not listed. */
+  /** Whether the release is the first one that contains the subject. Then it has added all elements. */
   readonly isFirst: boolean;
+  /** The status of the version in the release. Null for a contract file without a version, and for a removed version. */
+  readonly status: string | null;
   /** The coordinates of the elements that the release added, sorted. */
   readonly added: readonly string[];
+  /** The coordinates of the elements that the release removed, sorted. */
+  readonly removed: readonly string[];
   readonly changes: readonly RecordedChange[];
 }
 
@@ -52,54 +56,121 @@ export function writeRecord(packageFolder: string, version: string, record: Rele
   writeFileSync(join(packageFolder, recordsFile), `${JSON.stringify(records, null, 2)}\n`);
 }
 
-/** The contract files of a package whose elements are recorded, and their texts, by path in the package. */
-export type ContractTexts = ReadonlyMap<string, string>;
-
-/** The contract files in the working tree. */
-export function currentContracts(packageFolder: string): ContractTexts {
-  return textsOf(packageFolder, contractFilesOf(packageFolder));
-}
-
-/** The contract files in `released/`. Empty before the first release. */
-export function releasedContracts(packageFolder: string): ContractTexts {
-  return textsOf(join(packageFolder, 'released'), releasedFilesOf(packageFolder));
-}
-
-function textsOf(folder: string, paths: readonly string[]): ContractTexts {
-  // An API report is about exports of the package, not about a version.
-  const contracts = paths.filter((path) => path !== statesFile && !path.startsWith('api/'));
-  return new Map(contracts.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
+/** The contracts of a package whose elements are recorded. */
+export interface RecordedContracts {
+  /** The texts of the files, by path in the package. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** The text of `versions.json`. Null if the package has none. */
+  readonly states: string | null;
 }
 
 const statesFile = 'versions.json';
 
+export function readContracts(packageFolder: string): RecordedContracts {
+  const read = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');
+  const paths = contractFilesOf(packageFolder);
+  // An API report is about exports of the package, not about a version.
+  const contracts = paths.filter((path) => path !== statesFile && !path.startsWith('api/'));
+  return {
+    texts: new Map(contracts.map((path) => [path, read(path)])),
+    states: paths.includes(statesFile) ? read(statesFile) : null,
+  };
+}
+
 /**
- * The record of the changes between two states of the contracts of a package.
+ * The record of what a release changes.
  *
- * @param changes what `contract-check` reports about the two states
+ * @param records those of the releases before
+ * @param changes what `contract-check` reports about the contracts since the last release
  */
 export function recordOf(
-  before: ContractTexts,
-  after: ContractTexts,
+  records: ReleaseRecords,
+  { texts, states }: RecordedContracts,
   changes: readonly ReportedChange[],
 ): ReleaseRecord {
-  const subjectsBefore = new Set([...before.keys()].map(subjectOf));
   const listed = changes.filter(({ file }) => !file.startsWith('api/'));
-  const changedFiles = [...after].filter(([path, text]) => before.get(path) !== text).map(([path]) => path);
-  const subjects = new Set([...changedFiles.map(subjectOf), ...listed.map(subjectOfChange)]);
+  const elements = Map.groupBy(texts, ([path]) => subjectOf(path));
+  const subjects = new Set([...elements.keys(), ...listed.map(subjectOfChange)]);
+  const record = [...subjects].toSorted().map((subject): [string, SubjectRecord] => {
+    const before = releasedElements(records, subject);
+    const files = elements.get(subject);
+    const now = new Set(files?.flatMap(([path, text]) => [...coordinatesOf(path, text)]) ?? before);
+    const own = listed.filter((change) => subjectOfChange(change) === subject);
+    return [
+      subject,
+      {
+        isFirst: before === null,
+        status: files === undefined ? null : statusIn(states, subject),
+        added: [...now].filter((coordinate) => before?.has(coordinate) !== true).toSorted(),
+        removed: [...(before ?? [])].filter((coordinate) => !now.has(coordinate)).toSorted(),
+        changes: before === null ? [] : own.filter(isMoreThanWording).map(recorded),
+      },
+    ];
+  });
+  const changed = new Set(listed.map(subjectOfChange));
   return Object.fromEntries(
-    [...subjects].toSorted().map((subject) => {
-      const isFirst = !subjectsBefore.has(subject);
-      const added = isFirst ? [] : changedFiles.filter((path) => subjectOf(path) === subject).flatMap(newElements);
-      const own = isFirst ? [] : listed.filter((change) => subjectOfChange(change) === subject);
-      return [subject, { isFirst, added: added.toSorted(), changes: own.filter(isMoreThanWording).map(recorded) }];
-    }),
+    record.filter(
+      ([subject, { isFirst, added, removed, status }]) =>
+        isFirst ||
+        added.length + removed.length > 0 ||
+        changed.has(subject) ||
+        status !== releasedStatus(records, subject),
+    ),
+  );
+}
+
+/**
+ * What is not released yet, as far as the records show it: elements that were added or removed, and changes of the status. The
+ * other changes are known when the version is cut, because the records do not contain the released contracts.
+ */
+export function unreleasedRecord(records: ReleaseRecords, contracts: RecordedContracts): ReleaseRecord {
+  const record = Object.entries(recordOf(records, contracts, []));
+  return Object.fromEntries(
+    record.map(([subject, each]) => [subject, { ...each, changes: each.isFirst ? [] : changesOf(subject, each) }]),
   );
 
-  function newElements(path: string): string[] {
-    const known = before.has(path) ? coordinatesOf(path, before.get(path) ?? '') : new Set<string>();
-    return [...coordinatesOf(path, after.get(path) ?? '')].filter((coordinate) => !known.has(coordinate));
+  function changesOf(subject: string, { added, removed, status }: SubjectRecord): RecordedChange[] {
+    const before = releasedStatus(records, subject);
+    return [
+      ...(status === before
+        ? []
+        : [{ verdict: 'minor', coordinate: subject, message: `The status changed from ${before} to ${status}.` }]),
+      ...outermost(removed).map((coordinate) => ({ verdict: 'major', coordinate, message: 'Removed.' })),
+      ...outermost(added).map((coordinate) => ({ verdict: 'minor', coordinate, message: 'Added.' })),
+    ];
   }
+}
+
+/** The elements that are not inside another one of them: `Branch`, not `Branch.id`. */
+function outermost(coordinates: readonly string[]): string[] {
+  return coordinates.filter(
+    (inner) => !coordinates.some((outer) => inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}(`)),
+  );
+}
+
+/** The elements of a subject in the last release. Null if no release contains the subject. */
+function releasedElements(records: ReleaseRecords, subject: string): ReadonlySet<string> | null {
+  return Object.values(records).reduce<Set<string> | null>((elements, record) => {
+    const own = record[subject];
+    if (own === undefined) return elements;
+    const { isFirst, added, removed } = own;
+    if (isFirst) return new Set(added);
+    return new Set([...(elements ?? []), ...added].filter((coordinate) => !removed.includes(coordinate)));
+  }, null);
+}
+
+/** The status of a version in the last release. Null if no release contains the version. */
+export function releasedStatus(records: ReleaseRecords, subject: string): string | null {
+  const last = Object.values(records).findLast((record) => record[subject] !== undefined);
+  return last?.[subject]?.status ?? null;
+}
+
+/** @param states `versions.json`: states by version, or by event type and version */
+function statusIn(states: string | null, subject: string): string | null {
+  let state: unknown = states === null ? null : JSON.parse(states);
+  for (const key of subject.split('/')) state = Object.entries(state ?? {}).find(([name]) => name === key)?.[1];
+  if (typeof state !== 'object' || state === null || !('status' in state)) return null;
+  return typeof state.status === 'string' ? state.status : null;
 }
 
 /** The subject of a contract file: `versions/2026-11-01.graphql` → `2026-11-01`. */

@@ -62,6 +62,12 @@ export interface ApiReportInvocation {
   readonly out?: string;
 }
 
+export interface ReleaseInvocation {
+  readonly command: 'release';
+  readonly root: string;
+  readonly config?: string;
+}
+
 export interface ExplainInvocation {
   readonly command: 'explain';
   /** Undefined for the list of all rules. */
@@ -74,6 +80,7 @@ export type Invocation =
   | ManifestInvocation
   | WorkspaceInvocation
   | ChangelogInvocation
+  | ReleaseInvocation
   | ApiReportInvocation
   | ExplainInvocation
   /** Help or the version. */
@@ -140,6 +147,9 @@ export function readInvocation(args: readonly string[], version: string): Invoca
   add('api-report', 'print the API report of a package, or write those of several entry points')
     .argument('<files...>', 'the declaration files of the entry points, for example dist/index.d.ts')
     .option('--out <folder>', 'write a report for each file to this folder instead, for example api');
+  add('release', 'print what was last released of each package and where, and fail if its contracts changed since')
+    .option('--root <folder>', 'the root of the workspace', '.')
+    .addOption(configOption());
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
     .option('--list', 'list all rules with their verdicts');
@@ -175,6 +185,7 @@ const readers: Readonly<Record<Exclude<Invocation['command'], 'print'>, (command
   workspace: (command) => ({ command: 'workspace', ...command.opts<OptionsOf<WorkspaceInvocation>>() }),
   changelog: (command) => ({ command: 'changelog', ...command.opts<OptionsOf<ChangelogInvocation>>() }),
   'api-report': readApiReport,
+  release: (command) => ({ command: 'release', ...command.opts<OptionsOf<ReleaseInvocation>>() }),
   explain: readExplain,
 };
 

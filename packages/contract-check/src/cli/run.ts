@@ -24,9 +24,11 @@ import {
   type GraphqlInvocation,
   type JsonSchemaInvocation,
   type ManifestInvocation,
+  type ReleaseInvocation,
   type WorkspaceInvocation,
 } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
+import { describeReleases } from './release.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface RunResult {
@@ -83,6 +85,8 @@ async function invoke(
       return apiReport(invocation);
     case 'changelog':
       return changelog(invocation, environment);
+    case 'release':
+      return release(invocation, environment);
     case 'workspace':
       return rendered(outcomeOfWorkspace(await check(invocation, environment)), invocation.format);
     case 'graphql':
@@ -139,6 +143,14 @@ function check(
   environment: WorkflowEnvironment,
 ): Promise<WorkspaceReport> {
   return checkWorkspace({ ...options, root, baselines: baseline, environment });
+}
+
+async function release({ root, config }: ReleaseInvocation, environment: WorkflowEnvironment): Promise<RunResult> {
+  const named = config === undefined ? {} : { config };
+  // A release is made from what is merged, and declares nothing but the versions that it contains.
+  const report = await checkWorkspace({ root, ...named, base: 'HEAD', declared: 'none', environment });
+  const { text, isComplete } = describeReleases(report);
+  return { ...printed(text), exitCode: isComplete ? 0 : 1 };
 }
 
 async function changelog(invocation: ChangelogInvocation, environment: WorkflowEnvironment): Promise<RunResult> {

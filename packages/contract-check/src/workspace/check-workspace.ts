@@ -57,6 +57,8 @@ export interface PackageReport {
   readonly name: string;
   /** Relative to the root, with `/` as the separator. */
   readonly path: string;
+  /** From `package.json` in the working tree. Null if it has no version. */
+  readonly version: string | null;
   /** What was last released: a tag, a commit, or a place. Null before the first release, when every change is allowed. */
   readonly baseline: string | null;
   /** The bump that all changes of the package need. */
@@ -181,7 +183,7 @@ function packageReport(
   const found = applyExceptions(compared.changes, exceptions, name, today);
   const pending = bumpOf(name);
   if (baseline === null)
-    return { name, path, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
+    return { name, path, version, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
   // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);
@@ -203,7 +205,7 @@ function packageReport(
     ...problemsOf(changes, target, declaring).map((problem) => (isPending ? withPendingException(problem) : problem)),
     ...serverProblems(servers, changes, bumpOf, declaring),
   ];
-  return { name, path, baseline: baseline.name, verdict, declared, changes, problems };
+  return { name, path, version, baseline: baseline.name, verdict, declared, changes, problems };
 }
 
 function withPendingException({ code, message, remedy }: Problem): Problem {

@@ -462,3 +462,42 @@ describe('the base', () => {
     await expect(check()).rejects.toThrow('the repository has no commit');
   });
 });
+
+describe('contract-check release', () => {
+  const released = async (): Promise<{ exitCode: number; output: string }> => {
+    const { exitCode, stdout, stderr } = await run(['release', '--root', root]);
+    return { exitCode, output: (stdout + stderr).replaceAll(/[0-9a-f]{12}/g, '<id>') };
+  };
+
+  test('prints what was last released and where, and passes while the contracts are as released', async () => {
+    release();
+    write({
+      'packages/new/package.json': '{ "name": "new", "version": "0.0.0" }',
+      'packages/new/versions/1.graphql': sdl,
+    });
+    commit();
+    git(root, 'tag', '@books/api@1.0.0');
+    const { exitCode, output } = await released();
+    expect({ exitCode, lines: output.split('\n').slice(0, 2) }).toEqual({
+      exitCode: 0,
+      lines: ['@books/api 1.0.0: tag @books/api@1.0.0', 'new 0.0.0: not released yet'],
+    });
+  });
+
+  test('fails if a contract changed after its version was raised, whatever the changesets declare', async () => {
+    release({ '.changeset/config.json': '{}', 'package.json': '{ "name": "books", "private": true }' });
+    commit({ [contract]: broken, '.changeset/a.md': '---\n"@books/api": major\n---\n' });
+    expect(await released()).toEqual({
+      exitCode: 1,
+      output: `@books/api 1.0.0: commit <id> (1.0.0)
+  changed since: the changes need a major bump
+    major  versions/2026-01-01.graphql  Query.b
+
+Failed: @books/api
+To fix: raise the version of each of them, and commit it, before you publish it.
+`,
+    });
+    commit({ 'packages/api/package.json': manifest('2.0.0') });
+    expect(await released()).toMatchObject({ exitCode: 0, output: expect.stringContaining('commit <id> (2.0.0)') });
+  });
+});

@@ -93,7 +93,7 @@ test('the four recipes have at most ten lines each, and lead to a tree that pass
     expect(commands.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
     await succeed('bash', ['-euo', 'pipefail', '-c', commands], { cwd: workspace.folder });
   }
-  expect(await workspace.git('diff', '--name-only', '--', 'packages/*/released', '*.test.ts')).toBe(
+  expect(await workspace.git('diff', '--name-only', '--', '*/releases.json', '*.test.ts')).toBe(
     'apps/webhook-worker/src/rendering/renderer.test.ts\n',
   );
 });

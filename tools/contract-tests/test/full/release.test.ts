@@ -102,20 +102,12 @@ describe('first release', () => {
     );
   });
 
-  test('`pnpm run version` writes versions, changelogs and released/ from the changesets', async () => {
+  test('`pnpm run version` writes versions, changelogs and release records from the changesets', async () => {
     first = await cutVersions();
     expect(await workspace.git('ls-files', '.changeset')).toBe('.changeset/config.json\n');
-    const written = ['CHANGELOG.md', 'released/versions.json', 'released/*/*2026-11-01.*'];
+    const written = ['CHANGELOG.md', 'releases.json'];
     expect(await workspace.git('ls-files', ...written.map((path) => `packages/lender-schema/${path}`))).toBe(
-      [
-        'CHANGELOG.md',
-        'released/api/2026-11-01.api.json',
-        'released/versions.json',
-        'released/versions/2026-11-01.graphql',
-        'released/versions/2026-11-01.manifest.json',
-      ]
-        .map((path) => `packages/lender-schema/${path}\n`)
-        .join(''),
+      'packages/lender-schema/CHANGELOG.md\npackages/lender-schema/releases.json\n',
     );
     const changed = await workspace.git('diff', '--name-only', '--diff-filter=d', 'HEAD~1');
     await workspace.pnpm('exec', 'oxfmt', '--check', ...changed.trim().split('\n'));
@@ -158,17 +150,17 @@ describe('first release', () => {
     expect(await release()).toBe('Everything is released.\n');
   });
 
-  test('checkReleased finds a file in released/ that differs from the release tag', async () => {
-    const path = 'packages/partner-schema/released/versions/2026-11-01.graphql';
-    const options = `{ root: ${JSON.stringify(workspace.folder)}, historyRequired: true }`;
-    const check = `console.log(await (await import('./tools/release/src/check-released.ts')).checkReleased(${options}))`;
-    const evaluate = () => workspace.pnpm('exec', 'node', '--input-type=module', '--eval', check);
-    expect(await evaluate()).toContain('succeeded: true');
-    await workspace.edit(path, (text) => `${text}\n`);
-    expect(await evaluate()).toMatch(
-      /succeeded: false[^]*released\/versions\/2026-11-01\.graphql differs from the last release, @deedwire/,
+  test('`pnpm release` rejects a contract that changed after its version was raised', async () => {
+    await workspace.edit('packages/partner-schema/package.json', (text) =>
+      text.replace(/("version": "\d+\.\d+\.)\d+"/, '$198"'),
     );
-    await workspace.git('checkout', '--quiet', '--', path);
+    await workspace.commitAll('Raise a version');
+    await workspace.edit('packages/partner-schema/versions/2026-11-01.graphql', (text) =>
+      text.replace('"""\n', '"""\nNew. '),
+    );
+    await workspace.commitAll('Change the contract');
+    await expect(release()).rejects.toThrow(/@deedwire\/partner-schema \d+\.\d+\.98: .*\n +changed since:/);
+    await workspace.git('reset', '--quiet', '--hard', 'HEAD~2');
   });
 });
 
@@ -182,11 +174,10 @@ describe('second release', () => {
   });
 
   test('`pnpm release` rejects a patch bump made by hand for a change that needs a minor bump', async () => {
-    // Edits the version and released/ by hand, and deletes the changeset.
+    // Edits the version by hand, and deletes the changeset.
     await workspace.edit('packages/lender-schema/package.json', (text) =>
       text.replace(/("version": "\d+\.\d+\.)\d+"/, '$199"'),
     );
-    await workspace.edit(lenderSdl.replace('versions/', 'released/versions/'), addField);
     await workspace.git('clean', '--quiet', '--force', '.changeset');
     await workspace.commitAll('Edit the version by hand');
     await expect(release()).rejects.toThrow('the changes need a minor bump, but only a patch bump is declared.');
@@ -302,9 +293,9 @@ describe('a fix of an older major', () => {
   });
 
   test('`pnpm release` compares a fix with the release before it in the older major', async () => {
-    for (const path of ['error-codes.json', 'released/error-codes.json']) {
-      await workspace.edit(`packages/webhook-signing/${path}`, (text) => text.replace('HEADER_MISSING', 'HEADER_LOST'));
-    }
+    await workspace.edit('packages/webhook-signing/error-codes.json', (text) =>
+      text.replace('HEADER_MISSING', 'HEADER_LOST'),
+    );
     await workspace.edit('packages/webhook-signing/package.json', (text) =>
       text.replace(/("version": "\d+\.\d+\.)\d+"/, '$199"'),
     );

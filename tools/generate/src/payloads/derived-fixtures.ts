@@ -1,4 +1,6 @@
-import { fileExists, filesBelow, readText } from '../workspace-files.ts';
+import { join } from 'node:path';
+import { readRecords, releasedStatus } from '@deedwire/release';
+import { fileExists, filesBelow, readText, workspaceRoot } from '../workspace-files.ts';
 import type { EventVersion } from './event-types.ts';
 
 /** The JSON Schema keywords from which fixtures are derived. */
@@ -152,9 +154,6 @@ export function derivedFixturesOf(type: string, { version, body }: EventVersion,
  * generate` leaves them alone, so that they show what receivers rely on.
  */
 export function areFixturesFrozen(type: string, version: string): boolean {
-  const released: Record<string, Record<string, { status: string } | undefined> | undefined> = JSON.parse(
-    readText(`${root}/released/versions.json`),
-  );
-  const lifecycle = released[type]?.[version];
-  return lifecycle !== undefined && lifecycle.status !== 'preview';
+  const status = releasedStatus(readRecords(join(workspaceRoot, root)), `${type}/${version}`);
+  return status !== null && status !== 'preview';
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changelogPage } from './changelog-page.ts';
 
-const unchanged = { isFirst: false, added: [], changes: [] };
+const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
 const minor = (coordinate: string, message: string) => ({ verdict: 'minor', coordinate, message });
 const records = {
   '1.0.0': { 'a.b/2026-11-01': { ...unchanged, isFirst: true } },

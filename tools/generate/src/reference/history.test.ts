@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeAddition, releaseOf, remarksOn, type History } from './history.ts';
 
-const unchanged = { isFirst: false, added: [], changes: [] };
+const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
 const history: History = {
   packageName: '@deedwire/lender-schema',
   records: {

@@ -4,7 +4,7 @@ import type { Example } from '../examples.ts';
 import type { InterfaceVersion } from '../interface-contracts.ts';
 import { upgradePage } from './interface-upgrade-page.ts';
 
-const unchanged = { isFirst: false, added: [], changes: [] };
+const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
 const contract = {
   name: 'lender',
   history: {
