@@ -463,12 +463,12 @@ describe('the base', () => {
   });
 });
 
-describe('contract-check release', () => {
-  const released = async (): Promise<{ exitCode: number; output: string }> => {
-    const { exitCode, stdout, stderr } = await run(['release', '--root', root]);
-    return { exitCode, output: (stdout + stderr).replaceAll(/[0-9a-f]{12}/g, '<id>') };
-  };
+async function released(): Promise<{ exitCode: number; output: string }> {
+  const { exitCode, stdout, stderr } = await run(['release', '--root', root]);
+  return { exitCode, output: (stdout + stderr).replaceAll(/[0-9a-f]{12}/g, '<id>') };
+}
 
+describe('contract-check release', () => {
   test('prints what was last released and where, and passes while the contracts are as released', async () => {
     release();
     write({

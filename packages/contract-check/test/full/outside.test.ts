@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -301,5 +301,174 @@ describe('the GitHub Action', () => {
     expect(declared('inputs')).toHaveLength(10);
     for (const name of declared('outputs')) expect(text).toContain(`setOutput('${name}'`);
     expect(declared('outputs')).toEqual(['verdict', 'passed']);
+  });
+});
+
+function manifest(version: string, name = '@shop/api'): string {
+  return JSON.stringify({ name, version });
+}
+
+describe.each([
+  ['npm', 'npm', ['install', '--no-audit', '--no-fund', '--save-dev']],
+  ['pnpm', 'npx', ['-y', 'pnpm@12.21.0', 'add', '--workspace-root', '--save-dev']],
+] as const)('in a monorepo of %s, a pull request does not pass', (name, program, install) => {
+  const parent = join(scratch, `monorepo-${name}`);
+  const folder = join(parent, 'work');
+  const api = 'packages/api/versions/2026-01-01.graphql';
+  const released = 'packages/api/released/versions/2026-01-01.graphql';
+  const whole = 'type Query {\n  a: Int\n  b: Int\n}\n';
+  const broken = 'type Query {\n  a: Int\n}\n';
+
+  function git(...args: string[]): void {
+    const author = ['-c', 'commit.gpgsign=false', '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+    execFileSync('git', [...author, ...args], { cwd: folder, stdio: 'pipe' });
+  }
+
+  /** Commits files. Null removes a file or a folder. */
+  function commit(files: Readonly<Record<string, string | null>>): void {
+    for (const [file, text] of Object.entries(files)) {
+      const target = join(folder, file);
+      mkdirSync(join(target, '..'), { recursive: true });
+      if (text === null) rmSync(target, { recursive: true });
+      else writeFileSync(target, text);
+    }
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'A commit');
+  }
+
+  const check = (cwd = folder, ...args: string[]): CommandResult => {
+    const bin = join(folder, 'node_modules/@deedwire/contract-check/dist/bin.js');
+    return command(process.execPath, [bin, 'workspace', ...args], cwd, { GITHUB_ACTIONS: '', GITHUB_BASE_REF: '' });
+  };
+
+  /** Begins a branch that leaves main. */
+  const branch = (): void => git('checkout', '--quiet', '-B', 'topic', 'origin/main');
+
+  beforeAll(() => {
+    mkdirSync(parent);
+    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', 'origin.git'], { cwd: parent });
+    execFileSync('git', ['clone', '--quiet', 'origin.git', 'work'], { cwd: parent, stdio: 'pipe' });
+    git('checkout', '--quiet', '-B', 'main');
+    commit({
+      '.gitignore': 'node_modules\n',
+      'package.json': '{ "name": "shop", "private": true, "version": "0.0.0", "workspaces": ["packages/*"] }',
+      'pnpm-workspace.yaml': 'packages:\n  - packages/*\n',
+      'packages/api/package.json': manifest('0.0.0'),
+    });
+    const { status, stderr } = command(program, [...install, tarball, 'graphql@17'], folder);
+    if (status !== 0) throw new Error(stderr);
+    commit({ 'packages/api/package.json': manifest('1.0.0'), [api]: whole, [released]: whole });
+    git('push', '--quiet', 'origin', 'main');
+    git('remote', 'set-head', 'origin', 'main');
+  });
+
+  test('unless it breaks nothing', () => {
+    branch();
+    expect(check()).toMatchObject({ status: 0, stderr: '' });
+    const exec = name === 'npm' ? ['npm', 'exec', '--'] : ['npx', '-y', 'pnpm@12.21.0', 'exec'];
+    const [file, ...args] = [...exec, 'contract-check', 'release'];
+    expect(command(file, args, folder)).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^@shop\/api 1\.0\.0: commit [0-9a-f]{12} \(1\.0\.0\)/m),
+    });
+  });
+
+  const exception = {
+    package: '@shop/api',
+    file: 'versions/2026-01-01.graphql',
+    rule: 'graphql/fieldRemoved',
+    coordinate: 'Query.b',
+    verdict: 'none',
+    reason: 'The field shows secrets.',
+    expiresOn: '2999-12-31',
+    approvedBy: 'Ada Example',
+  };
+
+  test.each([
+    [
+      'copies the broken version over released/',
+      { [api]: broken, [released]: broken },
+      'versions/2026-01-01.graphql breaks a released version',
+    ],
+    [
+      'removes released/',
+      { [api]: broken, 'packages/api/released': null },
+      'versions/2026-01-01.graphql breaks a released version',
+    ],
+    [
+      'renames the package',
+      { [api]: broken, 'packages/api/package.json': manifest('1.0.0', '@shop/next') },
+      '@shop/api was removed, which no bump allows',
+    ],
+    [
+      'brings its own exception',
+      { [api]: broken, 'contract-exceptions.json': JSON.stringify({ exceptions: [exception] }) },
+      'merge the exception in an earlier pull request of its own',
+    ],
+  ])('if it %s', (_, files, message) => {
+    branch();
+    commit(files);
+    const { status, stdout } = check();
+    expect(stdout).toContain(message);
+    expect(status).toBe(1);
+  });
+
+  test('if it deletes the entry of a contract and its file', () => {
+    branch();
+    const contracts = ['a', 'b'].map((file) => ({
+      kind: 'graphql',
+      folder: 'packages/api',
+      files: [`${file}.graphql`],
+    }));
+    const listed = { kind: 'graphql', folder: 'packages/api', files: ['versions/*.graphql'] };
+    commit({
+      'contract-check.json': JSON.stringify({ contracts: [...contracts, listed] }),
+      'packages/api/a.graphql': whole,
+      'packages/api/b.graphql': whole,
+      'packages/api/package.json': manifest('1.1.0'),
+    });
+    expect(check()).toMatchObject({ status: 0 });
+    git('push', '--quiet', 'origin', 'topic:configured');
+    commit({
+      'contract-check.json': JSON.stringify({ contracts: [...contracts.slice(0, 1), listed] }),
+      'packages/api/b.graphql': null,
+    });
+    const { status, stdout } = check(folder, '--base', 'origin/configured');
+    expect(stdout).toContain('b.graphql was removed.');
+    expect(stdout).toContain('the changes need a major bump, but no bump is declared.');
+    expect(status).toBe(1);
+  });
+
+  test('in a shallow clone, which gets the command that completes it', () => {
+    const url = pathToFileURL(join(parent, 'origin.git')).href;
+    execFileSync('git', ['clone', '--quiet', '--depth=1', url, 'shallow'], { cwd: parent, stdio: 'pipe' });
+    const { status, stdout, stderr } = check(join(parent, 'shallow'));
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('git fetch --unshallow --tags');
+  });
+
+  test('while a tag and the commit of the version disagree', () => {
+    branch();
+    commit({ [api]: broken });
+    git('tag', '@shop/api@1.0.0');
+    expect(check()).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('tag @shop/api@1.0.0: its contracts differ from those of commit'),
+    });
+    git('tag', '--delete', '@shop/api@1.0.0');
+  });
+
+  test('after main moved to a branch that had merged the release of main', () => {
+    branch();
+    commit({ [api]: broken });
+    git('checkout', '--quiet', 'main');
+    commit({ 'packages/api/package.json': manifest('1.0.1') });
+    git('checkout', '--quiet', 'topic');
+    git('merge', '--quiet', '--no-edit', 'main');
+    git('push', '--quiet', 'origin', 'topic:main');
+    branch();
+    const { status, stdout } = check();
+    expect(stdout).toContain('versions/2026-01-01.graphql breaks a released version');
+    expect(status).toBe(1);
   });
 });
