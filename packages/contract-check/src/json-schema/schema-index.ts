@@ -1,0 +1,116 @@
+import { InputError } from '../input-error.ts';
+import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import type { JsonDocument } from '../json/parse-json.ts';
+import { expectedInstead, subschemaKeywords } from './keywords.ts';
+import { resolveAddress, withoutFragment } from './schema-address.ts';
+
+/** An object schema. The function `schemas` converts boolean schemas. */
+export type Schema = JsonObject;
+
+/** A parsed file. */
+export interface SourceDocument extends JsonDocument {
+  /** The path of the file relative to the first file. Empty for the first file. */
+  readonly path: string;
+}
+
+/** A part of a document with an address (`$id`). References inside it are relative to the address. */
+export interface Resource {
+  readonly root: Schema;
+  readonly document: SourceDocument;
+  /** Empty if the part has no address. */
+  readonly address: string;
+  readonly anchors: Map<string, Schema>;
+}
+
+/** Where a schema is: the pointer in its file, and the resource around it. */
+interface IndexedSchema {
+  readonly pointer: string;
+  readonly resource: Resource;
+}
+
+/** The schemas of all files that were read, and the resources by address. */
+export class SchemaIndex {
+  readonly #places = new Map<Schema, IndexedSchema>();
+  readonly #resources = new Map<string, Resource>();
+
+  placeOf(schema: Schema): IndexedSchema | undefined {
+    return this.#places.get(schema);
+  }
+
+  resourceAt(address: string): Resource | undefined {
+    return this.#resources.get(address);
+  }
+
+  /** Iterates over all schemas, including those that are added during the iteration. */
+  schemas(): Iterable<Schema> {
+    return this.#places.keys();
+  }
+
+  /**
+   * Adds a schema and all schemas inside it.
+   *
+   * @param around the resource around the schema. Null for the root of a file
+   * @throws {InputError} when a keyword is invalid.
+   */
+  add(document: SourceDocument, value: JsonValue, pointer: string, around: Resource | null): void {
+    if (typeof value === 'boolean') return;
+    if (!isJsonObject(value)) fail(document, pointer, 'must be a schema: an object, true or false');
+    if (this.#places.has(value)) return;
+    const resource = this.#resourceOf(document, value, around);
+    this.#places.set(value, { pointer, resource });
+    for (const keyword of ['$anchor', '$dynamicAnchor']) {
+      const anchor = ownMember(value, keyword);
+      if (typeof anchor === 'string') resource.anchors.set(anchor, value);
+    }
+    for (const [keyword, member] of Object.entries(value)) {
+      const at = childPointer(pointer, keyword);
+      const expected = expectedInstead(keyword, member);
+      if (expected !== null) fail(document, at, `must be ${expected}`);
+      this.#addSubschemas(keyword, member, at, resource);
+    }
+  }
+
+  #addSubschemas(keyword: string, member: JsonValue, pointer: string, resource: Resource): void {
+    const subschemas = subschemaKeywords.get(keyword);
+    if (subschemas === undefined) return;
+    if (subschemas === 'one' || (subschemas === 'one or list' && !Array.isArray(member))) {
+      this.add(resource.document, member, pointer, resource);
+      return;
+    }
+    for (const [name, each] of Object.entries(member ?? {})) {
+      if (subschemas === 'named, or names' && Array.isArray(each)) continue;
+      this.add(resource.document, each, childPointer(pointer, name), resource);
+    }
+  }
+
+  #resourceOf(document: SourceDocument, schema: Schema, around: Resource | null): Resource {
+    const id = ownMember(schema, '$id') ?? ownMember(schema, 'id');
+    // Drafts 4 to 7 write an anchor as `#name`.
+    if (typeof id === 'string' && id.startsWith('#') && around !== null) around.anchors.set(id.slice(1), schema);
+    if (around !== null && (typeof id !== 'string' || id.startsWith('#') || !Object.hasOwn(schema, '$id')))
+      return around;
+    const address = typeof id === 'string' ? resolveAddress(id, around?.address ?? '') : '';
+    const resource: Resource = { root: schema, document, address: withoutFragment(address), anchors: new Map() };
+    this.#resources.set(resource.address, resource);
+    return resource;
+  }
+}
+
+/** @throws {InputError} which names the place. */
+export function fail(document: JsonDocument, pointer: string, problem: string): never {
+  const line = document.lineOf(pointer);
+  throw new InputError(document.file, line, `${pointer === '' ? 'the schema' : pointer} ${problem}`);
+}
+
+/** The value at the fragment of a reference. Undefined if it does not exist. */
+export function atFragment({ root, anchors }: Resource, fragment: string): JsonValue | undefined {
+  if (fragment === '') return root;
+  if (!fragment.startsWith('/')) return anchors.get(fragment);
+  let value: JsonValue | undefined = root;
+  for (const step of fragment.slice(1).split('/')) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(value)) value = /^\d+$/.test(key) ? value[Number(key)] : undefined;
+    else value = isJsonObject(value) ? ownMember(value, key) : undefined;
+  }
+  return value;
+}
