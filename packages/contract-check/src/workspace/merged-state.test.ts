@@ -2,7 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { create } from 'tar';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
 import { commitAll, commitRelease, git, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace, type WorkspaceOptions } from './check-workspace.ts';
@@ -374,6 +376,55 @@ describe('the last release', () => {
     commitRelease(outer);
     write({ [contract]: broken });
     expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.0)'], notices: [] });
+  });
+});
+
+function npmrc(origin: string): string {
+  return `registry=${origin}\n`;
+}
+
+describe('the registry', () => {
+  let server: ContractServer;
+  beforeEach(async () => {
+    server = await startContractServer('type Query { a: Int }');
+    vi.stubEnv('npm_config_registry', undefined);
+    vi.stubEnv('npm_config_cache', join(folder, 'cache'));
+    vi.stubEnv('npm_config_fetch_retries', '0');
+    return () => {
+      vi.unstubAllEnvs();
+      server.close();
+    };
+  });
+
+  function publish(version: string, text: string): void {
+    const packed = join(folder, version, 'package');
+    mkdirSync(join(packed, 'versions'), { recursive: true });
+    writeFileSync(join(packed, 'package.json'), manifest(version));
+    writeFileSync(join(packed, 'versions/2026-01-01.graphql'), text);
+    create({ file: join(folder, `${version}.tgz`), gzip: true, sync: true, cwd: dirname(packed) }, ['package']);
+    server.publish('@books/api', version, join(folder, `${version}.tgz`));
+  }
+
+  test('has precedence over git, with the .npmrc that is merged', async () => {
+    release({ '.npmrc': npmrc(server.origin), 'contract-check.json': '{ "registry": true }' });
+    publish('1.0.0', sdl);
+    // Raised, but not published.
+    commit({ 'packages/api/package.json': manifest('1.1.0'), [contract]: broken });
+    merge(root);
+    commit({ '.npmrc': npmrc('http://127.0.0.1:1'), 'contract-check.json': '{}' });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['npm:@books/api@1.0.0'] });
+  });
+
+  test('does not answer for a package that it does not have, or has in larger versions only', async () => {
+    release({ '.npmrc': npmrc(server.origin), 'contract-check.json': '{ "registry": true }' });
+    expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)'] });
+    publish('1.1.0', broken);
+    expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)'] });
+  });
+
+  test('is an error if it does not respond', async () => {
+    release({ '.npmrc': npmrc('http://127.0.0.1:1'), 'contract-check.json': '{ "registry": true }' });
+    await expect(check()).rejects.toThrow('npm:@books/api: npm cannot read the versions of the package.');
   });
 });
 
