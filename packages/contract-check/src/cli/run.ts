@@ -17,6 +17,7 @@ import { checkWorkspace, type WorkspaceReport } from '../workspace/check-workspa
 import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule, listRules } from './explain.ts';
 import { render, type Format } from './formats.ts';
+import { oneSidedReport } from './one-sided.ts';
 import {
   readInvocation,
   type ApiReportInvocation,
@@ -104,6 +105,10 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     throw new UsageError(invocation.command, 'only one of --from and --to can be -');
   const { overrides = [] } = readConfig(config, '.');
   const isGraphql = invocation.command === 'graphql';
+  const local = to.find((place) => kindOfPlace(place) === 'local');
+  const found = local === undefined ? null : packageOf(dirname(resolve(local)));
+  const oneSided = oneSidedReport(from, to);
+  if (oneSided !== null) return outcomeOfReport(oneSided, declared, from.join(', '), found);
   const [before, now] = [
     await readSources(from, { others: to, isGraphql, readInput }),
     await readSources(to, { others: from, isGraphql, readInput }),
@@ -113,8 +118,6 @@ async function compare(invocation: Comparison, readInput: () => Uint8Array): Pro
     const { file } = isGraphql ? change.location : (now[0] ?? change.location);
     return kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file;
   });
-  const local = to.find((place) => kindOfPlace(place) === 'local');
-  const found = local === undefined ? null : packageOf(dirname(resolve(local)));
   return outcomeOfReport(report, declared, from.join(', '), found);
 }
 

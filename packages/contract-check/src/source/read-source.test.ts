@@ -209,6 +209,22 @@ describe('a commit', () => {
     expect(runInFolder(folder, ['json-schema', ...args])).toContain('major  $.name\n         Null is now valid.');
   });
 
+  test('that does not have the file yet, or whose file was deleted, gets a verdict', () => {
+    write('first.graphql', old);
+    for (const from of ['git:HEAD', 'git:HEAD:first.graphql', 'git:HEAD:./first.graphql'])
+      expect(runInFolder(folder, ['graphql', '--from', from, '--to', 'first.graphql', '--declared', 'minor'])).toMatch(
+        /minor {2}first\.graphql\n +first\.graphql was added\.[^]*Passed: the declared bump is minor\./,
+      );
+    const deleted = ['json-schema', '--direction', 'both', '--from', 'git:HEAD', '--to', 'events/gone.json'];
+    write('events/gone.json', '{}');
+    git('add', 'events/gone.json');
+    git('commit', '--quiet', '--message', 'Add a schema');
+    rmSync(join(folder, 'events'), { recursive: true });
+    expect(runInFolder(folder, deleted)).toMatch(/major {2}events\/gone\.json\n +events\/gone\.json was removed\./);
+    git('checkout', '--quiet', 'events');
+    expect(runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'lost.graphql'])).toContain('lost.graphql');
+  });
+
   test.each([
     ['git:HEAD:nowhere.graphql', "git:HEAD:nowhere.graphql: path 'nowhere.graphql' does not exist in 'HEAD'"],
     ['git:v9:schema.graphql', "git:v9:schema.graphql: invalid object name 'v9'."],
