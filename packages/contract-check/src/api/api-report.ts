@@ -6,7 +6,8 @@ import type { SourceText } from '../text-file.ts';
 
 /** A declaration of an entry point. */
 export interface ApiDeclaration {
-  /** The kind and the signature, without members. */
+  readonly kind: string;
+  /** Without members. */
   readonly signature: string;
   readonly members: ReadonlyMap<string, ApiMember>;
   readonly union: ReadonlySet<string>;
@@ -53,7 +54,8 @@ export function readApiReport(source: SourceText): ApiReport {
     const members = object(ownMember(declaration, 'members') ?? {}, childPointer(pointer, 'members'));
     const union = ownMember(declaration, 'union') ?? [];
     return {
-      signature: `${kind} ${signature}`.trimEnd(),
+      kind,
+      signature,
       members: new Map(
         Object.entries(members).map(([path, member]) => [
           path.replace(/\?$/, ''),

@@ -12,9 +12,14 @@ function source(file: string, declarations: Declarations) {
 const plain = { kind: 'interface', signature: '', members: { id: 'string', 'note?': 'string' } };
 const input = { ...plain, input: true };
 const union = { kind: 'union', signature: '', union: ["'A'", "'B'"] };
+const post = { kind: 'function', signature: '(options: Options, tags?: string[]): Entry' };
+const options = { ...plain, input: true };
+const onEntry = '(entry: Entry, done: (text: string) => void) => void';
 const open = { ...union, union: [...union.union, "'%future added value'"] };
 
-const cases: [rule: string, coordinate: string, from: Declarations, to: Declarations][] = [
+type Case = [rule: string, coordinate: string, from: Declarations, to: Declarations];
+
+const cases: Case[] = [
   ['declarationAdded', 'Entry', {}, { Entry: plain }],
   ['declarationRemoved', 'Entry', { Entry: plain }, {}],
   ['declarationChanged', 'Entry', { Entry: plain }, { Entry: { ...plain, kind: 'class' } }],
@@ -24,6 +29,82 @@ const cases: [rule: string, coordinate: string, from: Declarations, to: Declarat
     { f: { kind: 'function', signature: '(): A' } },
     { f: { kind: 'function', signature: '(): B' } },
   ],
+  [
+    'parameterAdded',
+    'post',
+    { post },
+    { post: { ...post, signature: '(options: Options, tags?: string[], signal?: AbortSignal): Entry' } },
+  ],
+  [
+    'parameterAdded',
+    'post',
+    { post },
+    { post: { ...post, signature: '(options: Options, tags?: string[], ...rest: A[]): Entry' } },
+  ],
+  [
+    'parameterRenamed',
+    'post',
+    { post },
+    { post: { ...post, signature: '({ id }: Options, labels?: string[]): Entry' } },
+  ],
+  [
+    'parameterRenamed',
+    'is',
+    { is: { kind: 'function', signature: '(value: unknown): value is Entry' } },
+    { is: { kind: 'function', signature: '(entry: unknown): entry is Entry' } },
+  ],
+  [
+    'parameterLoosened',
+    'post',
+    { post },
+    { post: { ...post, signature: '(options?: Options, tags?: string[]): Entry' } },
+  ],
+  // A parameter that is required, inserted, changed, removed or no longer optional.
+  ...[
+    '(options: Options, tags?: string[], signal: AbortSignal): Entry',
+    '(signal?: AbortSignal, options: Options, tags?: string[]): Entry',
+    '(options: Options, tags?: number[]): Entry',
+    '(options: Options): Entry',
+    '(options: Options, tags: string[]): Entry',
+    '(options: Options, ...tags: string[]): Entry',
+    '(options: Options, tags?: string[], signal?: AbortSignal): Entry | null',
+    '<T>(options: Options, tags?: string[], signal?: T): Entry',
+    '(options: Options, tags?: string[]): Entry; (text: string): Entry',
+  ].map((signature): Case => ['declarationChanged', 'post', { post }, { post: { ...post, signature } }]),
+  [
+    'parameterAdded',
+    'f',
+    { f: { kind: 'function', signature: '(a: A): B; <T extends A = A>(a: T, b: B): T' } },
+    { f: { kind: 'function', signature: '(x: A): B; <T extends A = A>(a: T, b: B, c?: { d: string; }): T' } },
+  ],
+  [
+    'parameterRenamed',
+    'Entry.on',
+    { Entry: { ...input, members: { on: onEntry } } },
+    { Entry: { ...input, members: { on: onEntry.replace('entry:', 'e:').replace('text:', 'line:') } } },
+  ],
+  [
+    'memberChanged',
+    'Entry.on',
+    { Entry: { ...input, members: { on: onEntry } } },
+    { Entry: { ...input, members: { on: onEntry.replace('entry:', 'entry?:') } } },
+  ],
+  [
+    'memberLoosened',
+    'Options.id',
+    { post, Options: options },
+    { post, Options: { ...options, members: { 'id?': 'string', 'note?': 'string' } } },
+  ],
+  // Callers also receive it: from a function, or as an argument of their own function.
+  ...[
+    '(options: Options): Options',
+    '(on: (options: Options) => void): void',
+    '(on: { done(options: Options): void; }): void',
+  ].map((signature): Case => {
+    const declarations = { post: { ...post, signature }, Options: options };
+    const changed = { ...declarations, Options: { ...options, members: { 'id?': 'string', 'note?': 'string' } } };
+    return ['memberChanged', 'Options.id', declarations, changed];
+  }),
   [
     'memberAdded',
     'Entry.amount',

@@ -2,6 +2,8 @@ import { changeBy, locatedReport, type Report, type Rule, type UnlocatedChange }
 import { describeDifference } from '../describe-difference.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
+import { passedDeclarations } from './passed-declarations.ts';
+import { relateSignatures, type SignatureRelation } from './relate-signatures.ts';
 import { apiRules } from './rules.ts';
 
 export interface ApiOptions {
@@ -20,11 +22,12 @@ const futureValue = "'%future added value'";
 export function compareApiReports(from: SourceText, to: SourceText, { openUnions = [] }: ApiOptions = {}): Report {
   const [old, next] = [readApiReport(from), readApiReport(to)];
   const [before, now] = [old.declarations, next.declarations];
+  const passed = passedDeclarations(before);
   const changes: UnlocatedChange[] = [];
   for (const name of new Set([...before.keys(), ...now.keys()])) {
     const [declared, redeclared] = [before.get(name), now.get(name)];
     if (declared !== undefined && redeclared !== undefined)
-      changes.push(...compareDeclaration(name, declared, redeclared, openUnions));
+      changes.push(...compareDeclaration(name, declared, redeclared, openUnions, passed.has(name)));
     else if (declared === undefined)
       changes.push(changeBy(apiRules.declarationAdded, name, 'The declaration was added.'));
     else changes.push(changeBy(apiRules.declarationRemoved, name, 'The declaration was removed.'));
@@ -37,13 +40,18 @@ function compareDeclaration(
   from: ApiDeclaration,
   to: ApiDeclaration,
   openUnions: readonly string[],
+  isPassed: boolean,
 ): UnlocatedChange[] {
   const found: UnlocatedChange[] = [];
-  if (from.signature !== to.signature) {
-    const message = describeDifference('The declaration', from.signature, to.signature);
-    found.push(changeBy(apiRules.declarationChanged, name, message));
+  const relation = from.kind === to.kind ? relateSignatures(from.signature, to.signature) : 'other';
+  if (relation !== 'same') {
+    const [before, now] = [from, to].map(({ kind, signature }) => `${kind} ${signature}`.trimEnd());
+    const message = describeDifference('The declaration', before ?? null, now ?? null);
+    found.push(
+      changeBy(signatureRule(relation, from.isInput || to.isInput, apiRules.declarationChanged), name, message),
+    );
   }
-  found.push(...compareMembers(name, from, to));
+  found.push(...compareMembers(name, from, to, isPassed));
   const isOpen = openUnions.includes(name) || (from.union.has(futureValue) && to.union.has(futureValue));
   const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
   // A declaration that becomes a union has changed as a whole.
@@ -55,23 +63,36 @@ function compareDeclaration(
   return found;
 }
 
-function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration): UnlocatedChange[] {
+function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration, isPassed: boolean): UnlocatedChange[] {
   const isInput = from.isInput || to.isInput;
   return [...new Set([...from.members.keys(), ...to.members.keys()])].flatMap((path) => {
     const [old, now] = [from.members.get(path), to.members.get(path)];
-    const by = (rule: Rule, message: string): UnlocatedChange[] => [changeBy(rule, `${name}.${path}`, message)];
-    if (now === undefined) return by(apiRules.memberRemoved, 'The member was removed.');
+    const change = (rule: Rule, message: string): UnlocatedChange => changeBy(rule, `${name}.${path}`, message);
+    if (now === undefined) return [change(apiRules.memberRemoved, 'The member was removed.')];
     if (old === undefined) {
       // The members of a new object type do not count: the object itself is the added member.
       const isNested = from.members.has(path.slice(0, path.lastIndexOf('.'))) || !path.includes('.');
       if (!isNested) return [];
       const isRequired = isInput && !now.optional;
-      return by(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.');
+      return [change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.')];
     }
-    if (old.signature !== now.signature)
-      return by(apiRules.memberChanged, describeDifference('The member', old.signature, now.signature));
-    if (old.optional === now.optional) return [];
-    if (now.optional) return by(apiRules.memberChanged, 'The member became optional.');
-    return by(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.');
+    const found: UnlocatedChange[] = [];
+    const relation = relateSignatures(old.signature, now.signature);
+    if (relation !== 'same') {
+      const rule = signatureRule(relation, isInput, apiRules.memberChanged);
+      found.push(change(rule, describeDifference('The member', old.signature, now.signature)));
+    }
+    if (!old.optional && now.optional)
+      found.push(change(isPassed ? apiRules.memberLoosened : apiRules.memberChanged, 'The member became optional.'));
+    if (old.optional && !now.optional)
+      found.push(change(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.'));
+    return found;
   });
+}
+
+/** The rule for a changed signature. `rest` is the one for a change after which code that uses it may not compile. */
+function signatureRule(relation: Exclude<SignatureRelation, 'same'>, isInput: boolean, rest: Rule): Rule {
+  // A function that callers pass may rely on a parameter.
+  if (relation === 'other' || (relation === 'parameterLoosened' && isInput)) return rest;
+  return apiRules[relation];
 }

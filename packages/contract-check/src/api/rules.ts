@@ -13,9 +13,24 @@ export const apiRules = named('api', {
     why: 'Code that imports it no longer compiles.',
   },
   declarationChanged: {
-    what: 'a declaration changes its kind or its signature',
+    what: 'a declaration changes its kind, or its signature in another way than the rules for parameters',
     verdict: 'major',
     why: 'Code that uses it may no longer compile, or may get another value.',
+  },
+  parameterAdded: {
+    what: 'a function, method or function type gains a parameter at its end that is optional or a rest parameter',
+    verdict: 'minor',
+    why: 'Existing calls omit it, and existing functions ignore it.',
+  },
+  parameterLoosened: {
+    what: 'a parameter of a function or of a method that callers only call becomes optional',
+    verdict: 'minor',
+    why: 'Existing calls pass it.',
+  },
+  parameterRenamed: {
+    what: 'a parameter is renamed',
+    verdict: 'patch',
+    why: 'Calls pass arguments by position, so only documentation shows the name.',
   },
   memberAdded: {
     what: 'a member is added to an object type: an optional one, or a required one that callers do not pass',
@@ -33,9 +48,14 @@ export const apiRules = named('api', {
     why: 'Code that reads or passes the member no longer compiles.',
   },
   memberChanged: {
-    what: 'a member changes its signature, becomes optional, or becomes required where callers pass it',
+    what: 'a member changes its signature, becomes optional where callers may read it, or becomes required where they pass it',
     verdict: 'major',
     why: 'Code that reads or passes the member may no longer compile.',
+  },
+  memberLoosened: {
+    what: 'a required member becomes optional in an object type that callers only pass',
+    verdict: 'minor',
+    why: 'Code that passes the member still compiles.',
   },
   memberGuaranteed: {
     what: 'an optional member becomes required in an object type that callers only receive',

@@ -166,7 +166,7 @@ describe('help and version', () => {
       'Append-only file',
       'Versions of a package',
     ]);
-    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(164);
+    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(168);
   });
 
   test('explain prints the page of a rule, with examples from the corpus', async () => {
