@@ -8,6 +8,19 @@ export function bumpBetween(from: string | null, to: string | null): Verdict {
   return raised !== undefined && now[raised] > before[raised] ? raised : 'none';
 }
 
+/**
+ * The bump that releases changes of a verdict. Below 1.0.0, caret ranges exclude smaller bumps: `^0.2.0` excludes 0.3.0, so a
+ * minor may break, and `^0.0.2` excludes 0.0.3, so a patch may.
+ *
+ * @param version the version before the bump. Null if it is unknown. 0.0.0 is no release, but often the version of a private package.
+ */
+export function bumpFor(verdict: Verdict, version: string | null): Verdict {
+  const before = parse(version);
+  if (verdict === 'none' || before === null || before.major > 0) return verdict;
+  if (before.minor > 0) return verdict === 'major' ? 'minor' : verdict;
+  return before.patch > 0 ? 'patch' : verdict;
+}
+
 /** Whether a version names a release. A pre-release does not, and neither does 0.0.0, with which new packages begin. */
 export function isReleaseVersion(version: string): boolean {
   return /^\d+\.\d+\.\d+(?:\+.*)?$/.test(version) && !/^0\.0\.0(?!\d)/.test(version);

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../input-error.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
+import { bumpFor } from '../version-bump.ts';
 import type { PackageReport } from '../workspace/check-workspace.ts';
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
 
@@ -16,11 +17,12 @@ export interface ChangesetText {
 /** The changesets of the packages that need a larger bump than they declare. */
 export function changesetsFor(packages: readonly PackageReport[]): ChangesetText[] {
   return packages
-    .filter(({ verdict, declared }) => compareVerdicts(declared, verdict) < 0)
-    .map(({ name, verdict, changes }) => ({
+    .map((each) => ({ ...each, needed: bumpFor(each.verdict, each.baselineVersion) }))
+    .filter(({ needed, declared }) => compareVerdicts(declared, needed) < 0)
+    .map(({ name, needed, changes }) => ({
       package: name,
       name: `contract-${name.replaceAll(/[^\w.-]+/g, '-').replace(/^-/, '')}.md`,
-      text: `---\n${JSON.stringify(name)}: ${verdict}\n---\n\n${textOf(changes)}\n`,
+      text: `---\n${JSON.stringify(name)}: ${needed}\n---\n\n${textOf(changes)}\n`,
     }));
 }
 

@@ -3,6 +3,7 @@ import { declaringIn } from '../declaring.ts';
 import { tooSmallBump } from '../remedy.ts';
 import type { NamedPackage } from '../source/package-of.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
+import { bumpFor } from '../version-bump.ts';
 import type { ExceptionStatus, ReportedException } from '../workspace/apply-exceptions.ts';
 import type { WorkspaceReport } from '../workspace/check-workspace.ts';
 import { exceptionsFile } from '../workspace/exceptions.ts';
@@ -54,15 +55,17 @@ export function outcomeOfReport(
   found: NamedPackage | null,
 ): Outcome {
   const { verdict, changes, notices } = report;
+  const packageVersion = found?.version ?? null;
+  const needed = bumpFor(verdict, packageVersion);
   const failures: Failure[] =
-    declared === null || compareVerdicts(declared, verdict) >= 0
+    declared === null || compareVerdicts(declared, needed) >= 0
       ? []
       : [
           tooSmallBump(
             {
               packageName: found?.name ?? 'PACKAGE',
               manifest: 'package.json',
-              needed: verdict,
+              needed,
               declared,
               released: null,
               isOption: true,
@@ -75,24 +78,26 @@ export function outcomeOfReport(
     verdict,
     declared,
     baseline,
-    findings: changes.map((change) => ({ change, level: levelOf(change, declared) })),
+    findings: changes.map((change) => ({ change, level: levelOf(change, declared, packageVersion) })),
     failures,
   };
   return { passed: failures.length === 0, verdict, groups: [group], notices, exceptions: [], json: report };
 }
 
 export function outcomeOfWorkspace(report: WorkspaceReport): Outcome {
-  const groups = report.packages.map(({ name, verdict, declared, baseline, changes, problems }): Group => ({
-    package: name,
-    verdict,
-    declared,
-    baseline,
-    findings: changes.map((change) => ({
-      change,
-      level: change.breaksReleased ? 'error' : levelOf(change, declared),
-    })),
-    failures: problems,
-  }));
+  const groups = report.packages.map(
+    ({ name, verdict, declared, baseline, baselineVersion, changes, problems }): Group => ({
+      package: name,
+      verdict,
+      declared,
+      baseline,
+      findings: changes.map((change) => ({
+        change,
+        level: change.breaksReleased ? 'error' : levelOf(change, declared, baselineVersion),
+      })),
+      failures: problems,
+    }),
+  );
   const expired = report.exceptions.some(({ status }) => status === 'expired');
   return {
     passed: !expired && groups.every(({ failures }) => failures.length === 0),
@@ -104,8 +109,8 @@ export function outcomeOfWorkspace(report: WorkspaceReport): Outcome {
   };
 }
 
-function levelOf({ verdict }: Change, declared: Verdict | null): Level {
-  if (declared !== null && compareVerdicts(declared, verdict) < 0) return 'error';
+function levelOf({ verdict }: Change, declared: Verdict | null, version: string | null): Level {
+  if (declared !== null && compareVerdicts(declared, bumpFor(verdict, version)) < 0) return 'error';
   return verdict === 'major' ? 'warning' : 'note';
 }
 

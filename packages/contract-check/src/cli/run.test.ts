@@ -98,6 +98,22 @@ describe('comparing two files', () => {
     );
   });
 
+  test('a minor bump may break a package below 1.0.0', async () => {
+    const folderOfApi = mkdtempSync(join(folder, 'api-'));
+    writeFileSync(join(folderOfApi, 'package.json'), '{ "name": "@books/young-api", "version": "0.2.0" }');
+    writeFileSync(join(folderOfApi, 'new.graphql'), 'type Query { a: String }');
+    const args = ['graphql', '--from', oldSdl, '--to', join(folderOfApi, 'new.graphql'), '--declared'];
+    expect((await run([...args, 'minor'])).stdout).toContain('Verdict: major\n\n  major  Query.b\n');
+    expect((await run([...args, 'minor'])).exitCode).toBe(0);
+    const { exitCode, stdout } = await run([...args, 'patch']);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('Failed: the changes need a minor bump, but only a patch bump is declared.');
+    expect(stdout).toContain('To fix: pass --declared minor, and declare a minor bump of @books/young-api');
+    // The version of a private package, which is not released.
+    writeFileSync(join(folderOfApi, 'package.json'), '{ "name": "@books/young-api", "version": "0.0.0" }');
+    expect((await run([...args, 'minor'])).exitCode).toBe(1);
+  });
+
   test('names the values that a oneOf rejects because several branches allow them', async () => {
     const branches = '[{ "type": "number" }, { "type": "integer" }]';
     const [from, to] = [file('any.json', `{ "anyOf": ${branches} }`), file('one.json', `{ "oneOf": ${branches} }`)];

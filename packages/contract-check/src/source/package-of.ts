@@ -5,24 +5,24 @@ export interface NamedPackage {
   /** Absolute path. */
   readonly folder: string;
   readonly name: string;
+  readonly version: string | null;
 }
 
 /** The nearest package with a name, from a folder upwards. Null if there is none. */
 export function packageOf(start: string): NamedPackage | null {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
-    const name = nameIn(join(folder, 'package.json'));
-    if (name !== null) return { folder, name };
+    const { name, version } = manifestIn(join(folder, 'package.json'));
+    if (name !== null) return { folder, name, version };
     if (folder === dirname(folder)) return null;
   }
 }
 
-function nameIn(manifest: string): string | null {
+function manifestIn(file: string): Record<'name' | 'version', string | null> {
   try {
-    const value: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
-    const named = typeof value === 'object' && value !== null && 'name' in value;
-    return named && typeof value.name === 'string' ? value.name : null;
+    const { name, version }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(file, 'utf8')) ?? {};
+    return { name: typeof name === 'string' ? name : null, version: typeof version === 'string' ? version : null };
   } catch {
     // A missing or invalid package.json names no package.
-    return null;
+    return { name: null, version: null };
   }
 }

@@ -292,10 +292,10 @@ describe('API reports and append-only files', () => {
     '{ "name": "@books/ledger-client", "version": "1.0.0", "contractCheck": { "appendOnly": ["error-codes.json"] } }';
   const client = 'packages/ledger-client';
 
-  function clientWorkspace(): string {
+  function clientWorkspace(version = '1.0.0'): string {
     const root = workspace();
     write(root, {
-      [`${client}/package.json`]: settings,
+      [`${client}/package.json`]: settings.replace('1.0.0', version),
       [`${client}/api/index.api.json`]: report,
       [`${client}/error-codes.json`]: codes,
     });
@@ -317,6 +317,32 @@ describe('API reports and append-only files', () => {
     edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
     expect(await problemsOf(root)).toEqual(['bump-too-small']);
     write(root, { '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
+    expect(await problemsOf(root)).toEqual([]);
+  });
+
+  // `^0.2.0` excludes 0.3.0, and `^0.0.2` excludes 0.0.3.
+  test.each([
+    ['1.2.0', 'minor', 'the changes need a major bump, but only a minor bump is declared.'],
+    ['0.2.0', 'patch', 'the changes need a minor bump, but only a patch bump is declared.'],
+    ['0.2.0', 'minor', null],
+    ['0.0.2', 'none', 'the changes need a patch bump, but no bump is declared.'],
+    ['0.0.2', 'patch', null],
+  ] as const)('a changed declaration of %s with a %s bump: %s', async (version, declared, message) => {
+    const root = clientWorkspace(version);
+    edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
+    const { packages } = await checkWorkspace({ root, declared });
+    const found = packages.find(({ path }) => path === client);
+    expect(found).toMatchObject({ baselineVersion: version, verdict: 'major', declared });
+    expect(found?.problems.map((problem) => problem.message)).toEqual(message === null ? [] : [message]);
+  });
+
+  test('a version raised from 0.2.0 declares a breaking change with 0.3.0, not with 0.2.1', async () => {
+    const root = clientWorkspace('0.2.0');
+    write(root, { '.changeset/a.md': null });
+    edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
+    edit(root, `${client}/package.json`, '0.2.0', '0.2.1');
+    expect(await problemsOf(root)).toEqual(['bump-too-small']);
+    edit(root, `${client}/package.json`, '0.2.1', '0.3.0');
     expect(await problemsOf(root)).toEqual([]);
   });
 

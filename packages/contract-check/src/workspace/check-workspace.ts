@@ -8,7 +8,7 @@ import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, keepReleased, tooSmallBump, type TooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
-import { bumpBetween } from '../version-bump.ts';
+import { bumpBetween, bumpFor } from '../version-bump.ts';
 import {
   applyExceptions,
   isCoveredByNew,
@@ -61,7 +61,9 @@ export interface PackageReport {
   readonly version: string | null;
   /** What was last released: a tag, a commit, or a place. Null before the first release, when every change is allowed. */
   readonly baseline: string | null;
-  /** The bump that all changes of the package need. */
+  /** The version of the baseline, or else of `package.json`. Null if neither is known. */
+  readonly baselineVersion: string | null;
+  /** The largest verdict of the changes. Below 1.0.0, a smaller bump is enough. */
   readonly verdict: Verdict;
   /** The larger of the bump that pending changesets declare and the bump of the version since the baseline. */
   readonly declared: Verdict;
@@ -182,8 +184,19 @@ function packageReport(
   const { name, path, version, servedBy, baseline } = compared;
   const found = applyExceptions(compared.changes, exceptions, name, today);
   const pending = bumpOf(name);
+  const baselineVersion = baseline?.version ?? version;
   if (baseline === null)
-    return { name, path, version, baseline: null, verdict: 'none', declared: pending, changes: [], problems: [] };
+    return {
+      name,
+      path,
+      version,
+      baseline: null,
+      baselineVersion,
+      verdict: 'none',
+      declared: pending,
+      changes: [],
+      problems: [],
+    };
   // The sort is stable: changes with the same verdict keep their order.
   const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const verdict = largestVerdict(changes);
@@ -202,10 +215,12 @@ function packageReport(
     isOption,
   };
   const problems = [
-    ...problemsOf(changes, target, declaring).map((problem) => (isPending ? withPendingException(problem) : problem)),
+    ...problemsOf(changes, target, baselineVersion, declaring).map((problem) =>
+      isPending ? withPendingException(problem) : problem,
+    ),
     ...serverProblems(servers, changes, bumpOf, declaring),
   ];
-  return { name, path, version, baseline: baseline.name, verdict, declared, changes, problems };
+  return { name, path, version, baseline: baseline.name, baselineVersion, verdict, declared, changes, problems };
 }
 
 function withPendingException({ code, message, remedy }: Problem): Problem {
@@ -244,6 +259,7 @@ function serverProblems(
 function problemsOf(
   changes: readonly ContractChange[],
   target: Omit<TooSmallBump, 'needed'>,
+  baselineVersion: string | null,
   declaring: Declaring,
 ): Problem[] {
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
@@ -256,7 +272,8 @@ function problemsOf(
     remedy: keepReleased(target.packageName, file, declaring),
   }));
   // Changes that break a released version do not count, because a larger bump would not fix them.
-  const needed = largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased));
+  const verdict = largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased));
+  const needed = bumpFor(verdict, baselineVersion);
   if (compareVerdicts(target.declared, needed) < 0)
     problems.push({ code: 'bump-too-small', ...tooSmallBump({ ...target, needed }, declaring) });
   return problems;
