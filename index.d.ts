@@ -1,0 +1,1 @@
+export declare function post(kind: 'a' | 'b'): void;
