@@ -234,7 +234,9 @@ function installWithNpm(folder: string, ...packages: string[]): void {
 describe('the API report', () => {
   let folder = '';
   beforeAll(() => {
-    folder = projects.get('17') ?? '';
+    folder = mkdtempSync(join(scratch, 'typescript-'));
+    writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true }');
+    installWithNpm(folder, tarball, 'graphql@17');
   });
   const remedy =
     'Install TypeScript 6 for this command, also beside TypeScript 7: npm install --save-dev @typescript/typescript6';

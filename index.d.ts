@@ -1,1 +1,0 @@
-export declare function post(kind: 'a' | 'b'): void;
