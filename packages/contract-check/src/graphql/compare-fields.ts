@@ -1,9 +1,8 @@
-import type { TypeNode } from 'graphql';
 import type { Rule } from '../change.ts';
 import { compareDocumented } from './compare-documented.ts';
 import { compareInputs } from './compare-inputs.ts';
 import { matchByName, type Comparison } from './comparison.ts';
-import { namedType, printType, type FieldDefinition, type TypeDefinition } from './contract.ts';
+import { printType, type FieldDefinition, type TypeDefinition } from './contract.ts';
 import { graphqlRules } from './rules.ts';
 import { relateTypes, type TypeRelation } from './type-relation.ts';
 
@@ -50,14 +49,9 @@ function findNullable(
 ): string | null {
   for (const { typeName, field } of neighbours(type, from)) {
     const after = contract.types.get(typeName)?.fields.get(field.name)?.type;
-    if (after !== undefined && nullability(after) !== nullability(to.type)) {
+    if (after !== undefined && printType(after, '') !== printType(to.type, '')) {
       return `that of ${typeName}.${field.name} is ${printType(after)}`;
     }
   }
   return null;
-}
-
-/** `!` and `[]` of a type. */
-function nullability(type: TypeNode): string {
-  return printType(type).replace(namedType(type), '');
 }

@@ -79,9 +79,10 @@ export function isRequired(input: InputValue): boolean {
   return input.type.kind === 'NonNullType' && input.defaultValue === null;
 }
 
-export function printType(type: TypeNode): string {
-  if (type.kind === 'NamedType') return type.name.value;
-  return type.kind === 'ListType' ? `[${printType(type.type)}]` : `${printType(type.type)}!`;
+/** @param name replaces the name in the type: `[Int!]` with the name `{}` is `[{}!]` */
+export function printType(type: TypeNode, name = namedType(type)): string {
+  if (type.kind === 'NamedType') return name;
+  return type.kind === 'ListType' ? `[${printType(type.type, name)}]` : `${printType(type.type, name)}!`;
 }
 
 export function namedType(type: TypeNode): string {

@@ -1,5 +1,5 @@
 import type { TypeNode } from 'graphql';
-import { namedType, type FieldDefinition, type GraphqlContract, type TypeDefinition } from './contract.ts';
+import { namedType, printType, type FieldDefinition, type GraphqlContract, type TypeDefinition } from './contract.ts';
 import type { Exposure } from './exposure.ts';
 
 /**
@@ -72,9 +72,8 @@ function isComposite(contract: GraphqlContract, name: string): boolean {
 
 /** What `SameResponseShape` compares: lists, nullability, and the name of a scalar or enum. */
 function shape(type: TypeNode, contract: GraphqlContract): string {
-  if (type.kind === 'NonNullType') return `${shape(type.type, contract)}!`;
-  if (type.kind === 'ListType') return `[${shape(type.type, contract)}]`;
-  return isComposite(contract, type.name.value) ? '{}' : type.name.value;
+  const name = namedType(type);
+  return printType(type, isComposite(contract, name) ? '{}' : name);
 }
 
 class DisjointSets {
