@@ -16,7 +16,10 @@ export interface HandlerContext<Transaction> {
   readonly id: string;
   /** Changes made in it are kept only together with the note that the delivery is processed. Undefined if the store has none. */
   readonly transaction: Transaction;
-  /** Aborts when the receiver is closed. A handler may finish anyway: `close` waits for it. */
+  /**
+   * Aborts when the handler has taken `handlerTimeoutMs`, and when the receiver is closed: a handler may then finish anyway,
+   * because `close` waits for it.
+   */
   readonly signal: AbortSignal;
   readonly meta: { readonly unsigned: UnsignedHeaders };
 }

@@ -139,7 +139,7 @@ export function postgresInbox(
         });
         running.add(attempt);
       }
-      await cleanUp();
+      cleanUp();
       await work.wait(pollMs);
     }
     await Promise.all(running);

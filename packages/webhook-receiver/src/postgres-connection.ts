@@ -7,6 +7,8 @@ export interface PostgresQueryable {
 
 /** The part of a `Pool` of `pg` that the store uses. */
 export interface PostgresPool<Client extends PostgresClient = PostgresClient> extends PostgresQueryable {
+  /** `max` is the maximum number of connections. `pg` has 10 unless it is set. */
+  readonly options?: { readonly max?: number };
   connect(): Promise<Client>;
 }
 
@@ -24,32 +26,53 @@ export interface PostgresTransactions<Transaction> {
   query(transaction: Transaction, text: string, values: readonly unknown[]): Promise<readonly unknown[]>;
 }
 
-/** The functions of a `Pool`, or of another library as they are. */
-export function connectionOf(database: PostgresPool | PostgresTransactions<unknown>): PostgresTransactions<unknown> {
-  return 'transaction' in database ? database : transactionsOf(database);
+/** Transactions that can be given up. */
+export interface PostgresConnection<Transaction> extends PostgresTransactions<Transaction> {
+  /** @param signal closes the connection of the transaction, if it is one of a `Pool`: a statement in progress fails */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
-function transactionsOf(pool: PostgresPool): PostgresTransactions<PostgresClient> {
+/** The functions of a `Pool`, or of another library as they are. */
+export function connectionOf(database: PostgresPool | PostgresTransactions<unknown>): PostgresConnection<unknown> {
+  if (!('transaction' in database)) return transactionsOf(database);
   return {
-    async transaction(work) {
+    transaction: (work) => database.transaction(work),
+    query: (transaction, text, values) => database.query(transaction, text, values),
+  };
+}
+
+function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> {
+  return {
+    async transaction(work, signal) {
       const client = await pool.connect();
+      let isReleased = false;
+      const release = (failure?: Error): void => {
+        if (isReleased) return;
+        isReleased = true;
+        client.off('error', ignore);
+        client.release(failure);
+      };
+      const close = (): void => release(new Error('The transaction was given up.'));
       // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
       client.on('error', ignore);
+      signal?.addEventListener('abort', close);
       let failure: Error | undefined;
       try {
+        signal?.throwIfAborted();
         await client.query('begin', []);
         const result = await work(client);
         await client.query('commit', []);
         return result;
       } catch (error) {
-        await client.query('rollback', []).catch((rollbackError: Error) => {
-          failure = rollbackError;
-        });
+        if (!isReleased)
+          await client.query('rollback', []).catch((rollbackError: Error) => {
+            failure = rollbackError;
+          });
         throw error;
       } finally {
-        client.off('error', ignore);
+        signal?.removeEventListener('abort', close);
         // A connection that could not roll back is closed.
-        client.release(failure);
+        release(failure);
       }
     },
     async query(client, text, values) {
@@ -146,8 +169,8 @@ const cleanUpEveryMs = 60 * 60 * 1000;
 const cleanUpMax = 10_000;
 
 /**
- * Returns a function that removes old ids once an hour, so that no schedule is needed. It never rejects: the next call after an
- * hour removes them.
+ * Returns a function that starts to remove old ids once an hour, so that no schedule is needed. If that fails, the call after
+ * the next hour removes them.
  *
  * @param column since when an id is remembered
  */
@@ -155,14 +178,22 @@ export function cleanUpOf<Transaction>(
   connection: PostgresTransactions<Transaction>,
   name: string,
   column: string,
-): () => Promise<void> {
+): () => void {
+  const statement = `with removed as (
+    delete from ${name} where id in (
+      select id from ${name} where ${column} < now() - interval '40 days' limit ${cleanUpMax} for update skip locked
+    ) returning 1
+  ) select count(*)::int as count from removed`;
+  const removeAll = async (): Promise<void> => {
+    for (let removed = cleanUpMax; removed === cleanUpMax;) {
+      const [row] = await connection.transaction((opened) => connection.query(opened, statement, []));
+      removed = Number(field(row, 'count'));
+    }
+  };
   let nextCleanUpMs = 0;
-  return async () => {
+  return () => {
     if (Date.now() < nextCleanUpMs) return;
     nextCleanUpMs = Date.now() + cleanUpEveryMs;
-    const statement = `delete from ${name} where id in (
-      select id from ${name} where ${column} < now() - interval '40 days' limit ${cleanUpMax} for update skip locked
-    )`;
-    await connection.transaction((opened) => connection.query(opened, statement, [])).catch(() => {});
+    removeAll().catch(() => {});
   };
 }

@@ -11,12 +11,20 @@ import {
   quotedName,
 } from './postgres-connection.ts';
 import type { OnceResult, WebhookStore } from './store.ts';
+import { Turnstile } from './turnstile.ts';
 
 export type { PostgresClient, PostgresPool, PostgresQueryable, PostgresTransactions } from './postgres-connection.ts';
 
 export interface PostgresStoreOptions {
   /** The name of the table, with the schema if it has one. Defaults to `webhook_receipt`. */
   table?: string;
+  /**
+   * How many deliveries are processed at once. Each holds a connection until its handler has ended, so the pool needs at least
+   * one more for the statements that handlers send outside their transaction. A delivery above it waits for up to 2 seconds,
+   * and is then refused, so that Deedwire retries it. Defaults to one less than the connections of the pool (`max`), and to 4
+   * with the functions of another library.
+   */
+  concurrency?: number;
 }
 
 /** A store whose handlers make their changes in the transaction that remembers the delivery. */
@@ -26,12 +34,17 @@ export interface PostgresStore<Transaction> extends WebhookStore<Transaction> {
 }
 
 const lockTimeout = '200ms';
+const slotWaitMs = 2_000;
+const defaultPoolMax = 10;
+const defaultConcurrency = 4;
 
 /**
  * Remembers deliveries in a table of the receiver's PostgreSQL, in the same transaction as the changes of the handler. So these
  * changes are made exactly once, whatever fails.
  *
  * @param database a `Pool` of `pg`, whose clients are then the transactions, or the functions of another library
+ * @throws {TypeError} if the name of the table is malformed, or `concurrency` is no positive integer below the connections of
+ *   the pool
  */
 export function postgresStore<Client extends PostgresClient>(
   database: PostgresPool<Client>,
@@ -43,51 +56,60 @@ export function postgresStore<Transaction>(
 ): PostgresStore<Transaction>;
 export function postgresStore(
   database: PostgresPool | PostgresTransactions<unknown>,
-  { table = 'webhook_receipt' }: PostgresStoreOptions = {},
+  { table = 'webhook_receipt', concurrency = concurrencyFor(database) }: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const name = quotedName(table);
+  checkConcurrency(concurrency, database);
+  const turnstile = new Turnstile(concurrency);
   const connection = connectionOf(database);
   const cleanUp = cleanUpOf(connection, name, 'received_at');
 
+  /** Inserts the id, unless it was processed before or is being processed. */
+  async function claim(opened: unknown, id: string): Promise<{ skipped: OnceResult | null; xid: unknown }> {
+    const [settings] = await connection.query(
+      opened,
+      `select current_setting('lock_timeout') as before, set_config('lock_timeout', $1, true)`,
+      [lockTimeout],
+    );
+    try {
+      // Waits while another transaction inserts the same id, until the lock timeout.
+      const inserted = await connection.query(
+        opened,
+        `insert into ${name} (id) values ($1) on conflict do nothing returning id`,
+        [id],
+      );
+      if (inserted.length === 0) return { skipped: 'duplicate', xid: null };
+    } catch (error) {
+      if (isContention(error)) return { skipped: 'busy', xid: null };
+      throw error;
+    }
+    // The statements of the handler have the timeout that they would have without the store.
+    const [started] = await connection.query(
+      opened,
+      `select set_config('lock_timeout', $1, true), pg_current_xact_id()::text as xid`,
+      [field(settings, 'before')],
+    );
+    return { skipped: null, xid: field(started, 'xid') };
+  }
+
   return {
-    async once(id, work) {
+    async once(id, work, signal) {
       let skipped: OnceResult | null = null;
+      const process = async (opened: unknown): Promise<void> => {
+        const claimed = await claim(opened, id);
+        skipped = claimed.skipped;
+        // Rolls back without a failure of the work.
+        if (skipped !== null) throw new Error(`The delivery ${id} is ${skipped}.`);
+        await work(opened);
+        await checkTransaction(connection, opened, claimed.xid);
+      };
       try {
-        await connection.transaction(async (opened) => {
-          skipped = null;
-          const [settings] = await connection.query(
-            opened,
-            `select current_setting('lock_timeout') as before, set_config('lock_timeout', $1, true)`,
-            [lockTimeout],
-          );
-          try {
-            // Waits while another transaction inserts the same id, until the lock timeout.
-            const inserted = await connection.query(
-              opened,
-              `insert into ${name} (id) values ($1) on conflict do nothing returning id`,
-              [id],
-            );
-            if (inserted.length === 0) skipped = 'duplicate';
-          } catch (error) {
-            if (!isContention(error)) throw error;
-            skipped = 'busy';
-          }
-          // Rolls back without a failure of the work.
-          if (skipped !== null) throw new Error(`The delivery ${id} is ${skipped}.`);
-          // The statements of the handler have the timeout that they would have without the store.
-          const [started] = await connection.query(
-            opened,
-            `select set_config('lock_timeout', $1, true), pg_current_xact_id()::text as xid`,
-            [field(settings, 'before')],
-          );
-          await work(opened);
-          await checkTransaction(connection, opened, field(started, 'xid'));
-        });
+        await turnstile.run(slotWaitMs, overloaded(concurrency), () => connection.transaction(process, signal));
       } catch (error) {
         if (skipped !== null) return skipped;
         throw error;
       }
-      await cleanUp();
+      cleanUp();
       return 'processed';
     },
 
@@ -105,4 +127,33 @@ export function postgresStore(
         received_at: '',
       }),
   };
+}
+
+function poolMax(database: PostgresPool | PostgresTransactions<unknown>): number | null {
+  return 'transaction' in database ? null : (database.options?.max ?? defaultPoolMax);
+}
+
+function concurrencyFor(database: PostgresPool | PostgresTransactions<unknown>): number {
+  const max = poolMax(database);
+  return max === null ? defaultConcurrency : max - 1;
+}
+
+function checkConcurrency(concurrency: number, database: PostgresPool | PostgresTransactions<unknown>): void {
+  const max = poolMax(database);
+  if (max !== null && max < 2)
+    throw new TypeError(
+      `The pool has ${max} connection. It needs at least 2: one for the transaction of a handler, and one for other statements of the handler.`,
+    );
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new TypeError('concurrency must be an integer of at least 1.');
+  if (max !== null && concurrency >= max)
+    throw new TypeError(
+      `concurrency is ${concurrency}, and the pool has ${max} connections. It must be less: handlers that wait for a connection of the same pool would wait for each other.`,
+    );
+}
+
+function overloaded(concurrency: number): Error {
+  return new Error(
+    `concurrency is ${concurrency}, and no delivery ended within ${slotWaitMs / 1_000} s. Enlarge the pool, or process slow work after the response.`,
+  );
 }

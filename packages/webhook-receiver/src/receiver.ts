@@ -7,6 +7,8 @@ import {
   type WebhookRequestHeaders,
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
+import { Deadline, DeadlineError } from './deadline.ts';
+import { HandlerRuns } from './handler-runs.ts';
 import { deliveryName, findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
 import { ok, refusal, type ReceiverResponse } from './responses.ts';
 import { type Secrets, secretsProblem } from './secrets.ts';
@@ -33,6 +35,17 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   unverifiedHandshakes?: boolean;
   /** How long a body may take to arrive, in milliseconds. Defaults to 10,000. */
   bodyTimeoutMs?: number;
+  /**
+   * How long a handler may run, in milliseconds. Afterwards its `signal` aborts, the store forgets the delivery and closes the
+   * connection of the transaction, and the response is 500. Defaults to 60,000. Deedwire waits for 5 seconds; a handler that
+   * takes longer finishes, and the retry is a duplicate.
+   */
+  handlerTimeoutMs?: number;
+  /**
+   * How long the store or the inbox may take, without the handler, and how long the function for `secrets` may take, in
+   * milliseconds. Afterwards the response is 503, or 500. Defaults to 4,500.
+   */
+  storeTimeoutMs?: number;
   /** Defaults to `console`. */
   log?: ReceiverLog;
 }
@@ -60,8 +73,11 @@ export interface WebhookReceiver<Context = unknown> {
   readonly receive: (request: ReceivedRequest, context?: Context) => Promise<ReceiverResponse>;
   /** Lets deliveries be processed again. Call it before a replay. */
   readonly forget: (which: Forgettable) => Promise<number>;
-  /** Refuses new requests with 503, aborts the signal of the handlers, and waits for them. Closes the inbox, if there is one. */
-  readonly close: () => Promise<void>;
+  /**
+   * Refuses new requests with 503, aborts the signal of the handlers, and waits for them. Closes the inbox, if there is one.
+   * What has not ended after `timeoutMs` (25,000 by default) is given up: Deedwire retries it.
+   */
+  readonly close: (options?: { timeoutMs?: number }) => Promise<void>;
 }
 
 /** The error of a handler, as opposed to one of the store. */
@@ -106,18 +122,22 @@ function createReceiver<Transaction, Context>(
     rejectUnhandled = false,
     unverifiedHandshakes = false,
     bodyTimeoutMs = 10_000,
+    handlerTimeoutMs = 60_000,
+    storeTimeoutMs = 4_500,
     log = console,
   } = options;
   if (typeof secrets !== 'function') {
     const problem = secretsProblem(secrets);
     if (problem !== null) throw new TypeError(problem);
   }
-  const closing = new AbortController();
+  checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
   const running = new Set<Promise<ReceiverResponse>>();
+  const handlers = new HandlerRuns(handlerTimeoutMs);
+  let isClosing = false;
 
   async function load(context: Context): Promise<readonly string[] | null> {
     try {
-      const loaded = typeof secrets === 'function' ? await secrets(context) : secrets;
+      const loaded = typeof secrets === 'function' ? await loadInTime(secrets, context) : secrets;
       const problem = secretsProblem(loaded);
       if (problem === null) return loaded;
       log.error(`SECRET_INVALID: ${problem}`);
@@ -127,9 +147,33 @@ function createReceiver<Transaction, Context>(
     return null;
   }
 
+  async function loadInTime(
+    from: (context: Context) => Promise<readonly string[]> | readonly string[],
+    context: Context,
+  ): Promise<readonly string[]> {
+    const deadline = new Deadline(storeTimeoutMs, `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`);
+    try {
+      return await deadline.race(from(context));
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  async function readInTime(request: ReceivedRequest): Promise<ReceivedBody> {
+    const deadline = new Deadline(bodyTimeoutMs, `The body took longer than bodyTimeoutMs (${bodyTimeoutMs} ms).`);
+    try {
+      return await deadline.race(request.body());
+    } catch (error) {
+      if (error instanceof DeadlineError) return { kind: 'timeout' };
+      throw error;
+    } finally {
+      deadline.stop();
+    }
+  }
+
   async function respond(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
     if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
-    const body = await withinMs(bodyTimeoutMs, request.body());
+    const body = await readInTime(request);
     if (body.kind === 'timeout') return refusal(408, 'BODY_TIMEOUT', { connection: 'close' });
     if (body.kind === 'too-large') return refusal(413, 'BODY_TOO_LARGE', { connection: 'close' });
     if (body.kind === 'aborted') return refusal(400, 'BODY_ABORTED');
@@ -164,14 +208,14 @@ function createReceiver<Transaction, Context>(
     }
     const handler = findHandler(options.on, event);
     if (handler === null) return unhandled(event, id);
-    return once(options.store, id, event, async (transaction) => {
-      await handler(event, { id, transaction, signal: closing.signal, meta: { unsigned } });
-    });
+    return once(options.store, id, event, (transaction, signal) =>
+      handler(event, { id, transaction, signal, meta: { unsigned } }),
+    );
   }
 
   async function unhandled(event: UnhandledEvent, id: string): Promise<ReceiverResponse> {
     try {
-      await onUnhandled?.(event, { id });
+      await handlers.run(() => onUnhandled?.(event, { id }));
     } catch (error) {
       log.error(`HANDLER_FAILED: onUnhandled threw for ${deliveryName(event, id)}.`, error);
       return refusal(500, 'HANDLER_FAILED');
@@ -180,10 +224,13 @@ function createReceiver<Transaction, Context>(
   }
 
   async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<ReceiverResponse> {
+    const deadline = storeDeadline();
     try {
-      return responseTo(await inbox.accept(delivery));
+      return responseTo(await deadline.race(inbox.accept(delivery)));
     } catch (error) {
       return failed(null, error, deliveryName(event, delivery.id));
+    } finally {
+      deadline.stop();
     }
   }
 
@@ -191,23 +238,36 @@ function createReceiver<Transaction, Context>(
     store: WebhookStore<Transaction>,
     id: string,
     event: WebhookEvent,
-    handle: (transaction: Transaction) => Promise<void>,
+    handle: (transaction: Transaction, signal: AbortSignal) => unknown,
   ): Promise<ReceiverResponse> {
+    const deadline = storeDeadline();
     let failure: HandlerFailure | null = null;
-    let result: OnceResult;
+    const work = async (transaction: Transaction): Promise<void> => {
+      // The response is already sent.
+      deadline.signal.throwIfAborted();
+      deadline.pause();
+      try {
+        await handlers.run((signal) => handle(transaction, signal));
+      } catch (error) {
+        failure = new HandlerFailure(error);
+        // The handler may still use the transaction.
+        if (error instanceof DeadlineError) deadline.expire(error);
+        throw error;
+      } finally {
+        deadline.resume();
+      }
+    };
     try {
-      result = await store.once(id, async (transaction) => {
-        try {
-          await handle(transaction);
-        } catch (error) {
-          failure = new HandlerFailure(error);
-          throw error;
-        }
-      });
+      return responseTo(await deadline.race(store.once(id, work, deadline.signal)));
     } catch (error) {
       return failed(failure, error, deliveryName(event, id));
+    } finally {
+      deadline.stop();
     }
-    return responseTo(result);
+  }
+
+  function storeDeadline(): Deadline {
+    return new Deadline(storeTimeoutMs, `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`);
   }
 
   function failed(failure: HandlerFailure | null, error: unknown, delivery: string): ReceiverResponse {
@@ -221,7 +281,7 @@ function createReceiver<Transaction, Context>(
   }
 
   async function receive(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
-    if (closing.signal.aborted) return refusal(503, 'CLOSING');
+    if (isClosing) return refusal(503, 'CLOSING');
     const response = respond(request, context).catch((error: unknown) => {
       log.error('HANDLER_FAILED: The receiver failed.', error);
       return refusal(500, 'HANDLER_FAILED');
@@ -244,22 +304,31 @@ function createReceiver<Transaction, Context>(
       return new Response(body, { status, headers });
     },
     forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),
-    async close() {
-      closing.abort();
-      await Promise.all([...running, 'inbox' in options ? options.inbox.close() : undefined]);
+    async close({ timeoutMs = 25_000 } = {}) {
+      checkTimeouts({ timeoutMs });
+      isClosing = true;
+      handlers.close();
+      const deadline = new Deadline(timeoutMs, `The receiver was closed, and waited ${timeoutMs} ms.`);
+      try {
+        await deadline.race(Promise.all([...running, 'inbox' in options ? options.inbox.close() : undefined]));
+      } catch (error) {
+        if (!(error instanceof DeadlineError)) throw error;
+        log.error('CLOSING: Something did not end in time.', error);
+        handlers.giveUp(error);
+        // The store has its own deadline.
+        await Promise.all(running);
+      } finally {
+        deadline.stop();
+      }
     },
   };
 }
 
-async function withinMs(timeoutMs: number, body: Promise<ReceivedBody>): Promise<ReceivedBody> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<ReceivedBody>((resolve) => {
-    timer = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
-  });
-  try {
-    return await Promise.race([body, timeout]);
-  } finally {
-    clearTimeout(timer);
+function checkTimeouts(timeouts: Readonly<Record<string, number>>): void {
+  for (const [name, timeoutMs] of Object.entries(timeouts)) {
+    // Longer timers end at once.
+    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
+      throw new TypeError(`${name} must be a number above 0 and below 2,147,483,648.`);
   }
 }
 

@@ -1,8 +1,13 @@
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type PostgresStore, postgresStore, type PostgresTransactions } from '../src/postgres.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  type PostgresStore,
+  type PostgresStoreOptions,
+  postgresStore,
+  type PostgresTransactions,
+} from '../src/postgres.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
 import { WorkFailedError } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
@@ -63,6 +68,51 @@ test('has one effect for 50 concurrent calls', async () => {
   expect(results.filter((result) => result === 'processed')).toHaveLength(1);
   expect(await effects()).toBe(1);
   expect(await store.once(id, effect)).toBe('duplicate');
+});
+
+function poolOf(max: number): Pool {
+  const small = new Pool({ connectionString: database.databaseUrl, max });
+  small.on('error', () => {});
+  onTestFinished(() => small.end());
+  return small;
+}
+
+const storeOn = (max: number, options?: PostgresStoreOptions) => () => postgresStore(poolOf(max), options);
+
+describe('handlers that use the pool of the store', () => {
+  test('do not wait for each other for ever', async () => {
+    const shared = poolOf(3);
+    const shares = postgresStore<PoolClient>(shared);
+    const results = await Promise.all(
+      Array.from({ length: 9 }, (_, index) =>
+        shares.once(`${id}_${index}`, async (transaction) => {
+          await shared.query('select 1');
+          await effect(transaction);
+        }),
+      ),
+    );
+    expect(new Set(results)).toEqual(new Set(['processed']));
+    expect(await effects()).toBe(9);
+  });
+
+  test('are refused after 2 s if there is no connection for them', async () => {
+    const shares = postgresStore<PoolClient>(poolOf(2));
+    const gate = Promise.withResolvers<void>();
+    const slow = shares.once(`${id}_slow`, () => gate.promise);
+    await expect(shares.once(id, effect)).rejects.toThrow('concurrency is 1, and no delivery ended within 2 s.');
+    gate.resolve();
+    expect(await slow).toBe('processed');
+    expect(await shares.once(id, effect)).toBe('processed');
+  });
+
+  test('are refused at the start if the pool is too small', () => {
+    expect(storeOn(1)).toThrow('The pool has 1 connection. It needs at least 2');
+    expect(storeOn(5, { concurrency: 5 })).toThrow('concurrency is 5, and the pool has 5 connections. It must be less');
+    for (const concurrency of [0, 1.5, Number.NaN])
+      expect(storeOn(5, { concurrency })).toThrow('concurrency must be an integer of at least 1.');
+    expect(storeOn(2)).not.toThrow();
+    expect(() => postgresStore(library(pool), { concurrency: 100 })).not.toThrow();
+  });
 });
 
 test('has one effect for 50 concurrent calls of a library at REPEATABLE READ', async () => {
