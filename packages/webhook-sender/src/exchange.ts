@@ -24,6 +24,10 @@ type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
 const maxKeptBytes = 16 * 1024;
 const maxReadBytes = 64 * 1024;
+/** Interim responses (1xx) cost time for as long as they arrive. Servers send a few, for example 103 Early Hints. */
+const maxInterimResponses = 16;
+
+class InterimResponsesError extends Error {}
 
 /**
  * One POST request on a connection, until the response body ends or 64 kB of it are read. It creates few objects, because
@@ -35,6 +39,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #kept: Buffer[] | null;
   #headers: HeaderRecord = {};
   #bodyBytes = 0;
+  #interimResponses = 0;
   #ended = false;
   /** Null until the response headers are complete. */
   status: number | null = null;
@@ -78,9 +83,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** undici requires this handler. It does nothing because a failure destroys the socket. */
   onRequestStart(): void {}
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HeaderRecord): void {
-    // A 1xx response is informational; the final response follows.
-    if (status < 200) return;
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HeaderRecord): void {
+    // The final response follows.
+    if (status < 200) return this.#interimResponse(controller);
     this.status = status;
     this.#headers = headers;
   }
@@ -103,6 +108,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#fail(error, false);
+  }
+
+  #interimResponse(controller: Dispatcher.DispatchController): void {
+    this.#interimResponses += 1;
+    if (this.#interimResponses <= maxInterimResponses) return;
+    const error = new InterimResponsesError('The limit of interim responses is reached');
+    this.#fail(error, false);
+    // Ends the parser, which has more of the responses in its chunk.
+    controller.abort(error);
   }
 
   #fail(cause: Error | null, timedOut: boolean): void {
@@ -134,6 +148,13 @@ function exchangeError(origin: string, responseStatus: number | null, cause: unk
     return new AttemptError(
       'PROTOCOL_ERROR',
       `The response headers of ${host} are larger than 16 kB. Send smaller headers.`,
+      details,
+    );
+  }
+  if (cause instanceof InterimResponsesError) {
+    return new AttemptError(
+      'PROTOCOL_ERROR',
+      `${host} sent more than ${maxInterimResponses} interim responses (status 1xx). Send the final response.`,
       details,
     );
   }

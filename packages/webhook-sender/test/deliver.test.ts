@@ -125,6 +125,24 @@ describe('the response', () => {
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 503, retryAfter });
   });
 
+  it('fails after 16 interim responses, at once and without reading on', async () => {
+    const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+    const receiver = await rawReceiver((socket) => {
+      const flood = (): void => {
+        while (socket.writable && socket.write(interim.repeat(1_000)));
+        socket.once('drain', flood);
+      };
+      flood();
+    });
+    const result = await sender().deliver(delivery(receiver.url));
+    expect(result).toMatchObject({ responseStatus: null, error: 'PROTOCOL_ERROR' });
+    expect(result.durationMs).toBeLessThan(4_000);
+    const allowed = await rawReceiver((socket) =>
+      socket.write(`${interim.repeat(16)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await sender().deliver(delivery(allowed.url))).toMatchObject({ responseStatus: 200, error: null });
+  });
+
   it('may follow a 1xx response', async () => {
     const receiver = await rawReceiver((socket) =>
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),

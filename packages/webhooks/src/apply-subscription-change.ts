@@ -10,12 +10,16 @@ export interface SubscriptionChangeContext {
   backlogs: Pick<BacklogRemover, 'remove'>;
 }
 
-/** Applies the current state of a subscription to its lane. Idempotent. */
+/**
+ * Applies the current state of a subscription to its lane. Idempotent. Ignores a change that names the subscription of another
+ * account: nothing in the database prevents it, and this worker may not own that account.
+ */
 export async function applySubscriptionChange(
   { store, dispatcher, backlogs }: SubscriptionChangeContext,
   id: LaneId,
 ): Promise<void> {
   const lane = await selectLane(store, id.subscriptionId);
+  if (lane !== null && lane.laneId.accountId !== id.accountId) return;
   if (lane === null || !lane.isActive) dispatcher.closeLane(id.subscriptionId);
   else if (lane.hasPending) dispatcher.openLane(id);
   else dispatcher.laneChanged(id.subscriptionId);

@@ -36,3 +36,17 @@ test('sends a delivery that the former owner has rescheduled to an earlier time'
   expect(world.sentTo(lane).map(({ delivery }) => delivery.deliveryId)).toContain(earlier?.deliveryId);
   expect(world.storage.pending().length).toBeGreaterThan(5_000);
 });
+
+test('a lane is read at most ten times a second while nothing is due by the clock of the database', async () => {
+  const world = new World();
+  const lane = world.addLane(1, succeedsAfter(20));
+  storeBacklog(world, lane, 10);
+  world.storage.isClockBehind = true;
+  world.dispatcher.openLane(lane);
+  await world.clock.advance(10_000);
+  // Each time from where it was, and from the start.
+  expect(world.storage.refills.length).toBeLessThanOrEqual(2 * 101);
+  world.storage.isClockBehind = false;
+  await world.clock.advance(2_000);
+  expect(world.storage.delivered.size).toBe(10);
+});

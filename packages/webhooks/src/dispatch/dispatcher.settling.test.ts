@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { shardOf } from '../kernel/shard.ts';
 
 describe('a result that storage refuses', () => {
   test('is found within about 2 · log2(n) calls, set aside with an alarm, and delays no other result', async () => {
@@ -31,6 +32,35 @@ describe('a result that storage refuses', () => {
     world.takeOver();
     await world.clock.advance(60_000);
     expect(world.storage.delivered.size).toBe(51);
+  });
+
+  test('is sent again after its shard was away, also by this process', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.storage.refuses = () => true;
+    world.offer(lane, 40);
+    await world.clock.advance(1_000);
+    expect(world.eventsOf('lane-stopped')).toHaveLength(1);
+    world.storage.refuses = () => false;
+    world.dispatcher.closeShard(shardOf(lane.accountId));
+    world.dispatcher.openLane(lane);
+    await world.clock.advance(60_000);
+    expect(world.storage.delivered.size).toBe(40);
+  });
+
+  test('does not stall a worker for ever: it sends again after it has lost its shards', async () => {
+    const world = new World();
+    const lanes = Array.from({ length: 8 }, (_, index) => world.addLane(1 + index, succeedsAfter(20)));
+    world.storage.refuses = () => true;
+    for (const lane of lanes) world.offer(lane, 2);
+    await world.clock.advance(60_000);
+    expect(world.eventsOf('settling-stalled')).toHaveLength(1);
+    world.storage.refuses = () => false;
+    world.dispatcher.closeAllShards();
+    expect(world.eventsOf('settling-resumed')).toHaveLength(1);
+    for (const lane of lanes) world.dispatcher.openLane(lane);
+    await world.clock.advance(60_000);
+    expect(world.storage.delivered.size).toBe(16);
   });
 
   test('stops its lane after 16 of them', async () => {
@@ -153,6 +183,18 @@ describe('a result whose row another transaction locks', () => {
     await world.clock.advance(10_000);
     expect(world.storage.delivered.size).toBe(11);
     expect(world.dispatcher.stats().unsettled).toBe(0);
+  });
+
+  test('takes no slot from others, even if there are as many as slots', async () => {
+    const world = new World({ slots: 64 });
+    world.storage.timesOut = ({ delivery }) => delivery.accountId === lanes[0]?.accountId;
+    const lanes = Array.from({ length: 3 }, (_, index) => world.addLane(1 + index, succeedsAfter(20), 1_000));
+    for (const lane of lanes) world.offer(lane, 64);
+    await world.clock.advance(600_000);
+    const other = world.addLane(500, succeedsAfter(20));
+    world.offer(other, 10);
+    await world.clock.advance(60_000);
+    expect(world.sentTo(other)).toHaveLength(10);
   });
 
   test('ends a stall: storage responds', async () => {

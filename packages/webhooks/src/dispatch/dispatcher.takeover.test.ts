@@ -171,6 +171,22 @@ describe('deliveries with three claims', () => {
 });
 
 describe('isolated runs', () => {
+  test('whose rows are locked delay no other lane, and are sent afterwards', async () => {
+    const world = new World();
+    const suspects = [1, 2].map((number) => world.store(world.addLane(number, succeedsAfter(20)), 1, { claims: 4 }));
+    const locked = new Set(suspects.flat().map(({ deliveryId }) => deliveryId));
+    world.storage.skips = (id) => locked.has(id);
+    const other = world.addLane(3, succeedsAfter(20));
+    world.store(other, 100);
+    world.takeOver();
+    await world.clock.advance(20_000);
+    expect(world.sentTo(other)).toHaveLength(100);
+    expect(world.storage.pending()).toMatchObject([{ claims: 4 }, { claims: 4 }]);
+    world.storage.skips = () => false;
+    await world.clock.advance(20_000);
+    expect(world.storage.delivered.size).toBe(102);
+  });
+
   test('leave four fifths of the time to other deliveries', async () => {
     const world = new World();
     for (let number = 1; number <= 30; number += 1)

@@ -200,6 +200,7 @@ export class Dispatcher {
   /** Closes all lanes after this worker has lost its shards. */
   closeAllShards(): void {
     for (const lane of this.#registry.all()) this.#scheduler.close(lane);
+    this.#recorder.shardsLost();
   }
 
   /** Returns the deliveries of these shards that are in flight or not recorded yet. */
@@ -266,9 +267,10 @@ export class Dispatcher {
     if (!this.#isClaiming || this.#recorder.isStalled || this.#cancelDispatchTimer !== null) return;
     const nowMs = this.#clock.nowMs();
     if (!this.#suspects.start(nowMs)) return;
-    // At most as many results as slots wait to be recorded: if this process died, their deliveries would be sent again.
+    // At most as many results as slots wait to be recorded: if this process died, their deliveries would be sent again. Those
+    // of locked rows have a limit for each lane.
     let started = 0;
-    while (this.#recorder.size < this.#slots.total) {
+    while (this.#recorder.unlockedSize < this.#slots.total) {
       if (started >= startsMax) {
         this.#dispatchLater();
         break;

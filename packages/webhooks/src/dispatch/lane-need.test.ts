@@ -44,7 +44,8 @@ test.each<[string, LaneNeed, (lane: Lane) => void, number?]>([
     'has 16 deliveries set aside',
     'nothing',
     (lane) => {
-      for (let refused = 0; refused < 16; refused += 1) lane.resultRefused();
+      for (const delivery of world.makeDeliveries(id, 16))
+        lane.resultRefused(new QueuedDelivery(lane, delivery, nowMs));
     },
   ],
   ['has an empty queue and nothing in storage', 'nothing', (lane) => lane.queue.removeFirst()],

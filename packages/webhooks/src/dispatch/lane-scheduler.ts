@@ -1,4 +1,4 @@
-import type { SubscriptionId } from '../kernel/ids.ts';
+import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { OnDispatchEvent, StorageCall } from './events.ts';
 import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
@@ -15,6 +15,12 @@ import { WakeSchedule } from './wake-schedule.ts';
 
 /** How long a lane waits when it cannot be read, or when its secret cannot be decrypted. */
 const blockedMs = 60_000;
+
+/** How long a lane waits after the claim of its delivery could not be counted. */
+const uncountedBlockedMs = 1_000;
+
+/** How long a lane waits at least after a refill without a delivery. */
+const emptyRefillMs = 100;
 
 /** While memory is crowded, a lane that waits for longer than this drops its queue. */
 const shortWaitMs = 5_000;
@@ -40,7 +46,7 @@ export class LaneScheduler {
   readonly #wakes: WakeSchedule;
   readonly #refiller: Refiller;
   readonly #targets: LaneCalls<Lane, ReadonlyMap<SubscriptionId, LaneTarget>>;
-  readonly #claims: LaneCalls<QueuedDelivery, void>;
+  readonly #claims: LaneCalls<QueuedDelivery, ReadonlySet<DeliveryId>>;
 
   constructor(options: LaneSchedulerOptions) {
     this.#options = options;
@@ -76,7 +82,8 @@ export class LaneScheduler {
       itemsMax: 1_000,
       callOf: ({ lane }) => lane.countCall,
       call: (counted) => storage.countClaims(counted.map(({ delivery }) => delivery)),
-      onResult: (queued) => this.#counted(queued),
+      onResult: (queued, counted) =>
+        counted.has(queued.delivery.deliveryId) ? this.#counted(queued) : this.#notCounted(queued),
       afterResults: onScheduled,
       ...failures('countClaims', ({ lane }: QueuedDelivery) => lane),
     });
@@ -175,7 +182,9 @@ export class LaneScheduler {
     const { clock, memory, onScheduled } = this.#options;
     const nowMs = clock.nowMs();
     const { offsetMs } = clock;
-    lane.source.refilled(nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs);
+    const dueAtMs = nextDueAtMs === null ? Infinity : nextDueAtMs + offsetMs;
+    // By the clock of the database, nothing may be due yet: it was set back, and this process has not read it since.
+    lane.source.refilled(deliveries.length > 0 ? dueAtMs : Math.max(dueAtMs, nowMs + emptyRefillMs));
     for (const delivery of deliveries) {
       memory.addRefilled(new QueuedDelivery(lane, delivery, delivery.dueAtMs + offsetMs));
     }
@@ -186,6 +195,15 @@ export class LaneScheduler {
   #counted(queued: QueuedDelivery): void {
     queued.isCounted = true;
     this.schedule(queued.lane, this.#options.clock.nowMs());
+  }
+
+  /** The lane is read again: its delivery is locked by another transaction, which may settle it, or is no longer pending. */
+  #notCounted({ lane }: QueuedDelivery): void {
+    const nowMs = this.#options.clock.nowMs();
+    this.#options.memory.forget(lane);
+    lane.reloaded();
+    lane.blocked(nowMs + uncountedBlockedMs);
+    this.schedule(lane, nowMs);
   }
 
   #targetRead(lane: Lane, target: LaneTarget | null): void {

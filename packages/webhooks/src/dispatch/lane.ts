@@ -59,7 +59,7 @@ export type LanePhase = 'new' | 'loading' | 'open' | 'pausing' | 'closed';
 export class Lane extends SlotLane {
   readonly id: SubscriptionId;
   override readonly account: Account;
-  readonly wake: WakeNode = { lane: this, heapKey: 0, heapIndex: -1 };
+  readonly wake: WakeNode = { lane: this, heapKey: 0, heapOrder: 0, heapIndex: -1 };
 
   readonly queue = new LaneQueue<QueuedDelivery>();
   /** All deliveries of the lane in this process: queued, suspicious (see `SuspectRuns`), or claimed. */
@@ -176,8 +176,11 @@ export class Lane extends SlotLane {
     this.enter('pausing');
   }
 
+  /** The next owner, or this process when it opens the lane again, sends what was set aside. */
   closed(): void {
     this.#forget();
+    for (const [id, queued] of this.known) if (queued.isSetAside) this.known.delete(id);
+    this.#setAside = 0;
     this.enter('closed');
   }
 
@@ -191,8 +194,16 @@ export class Lane extends SlotLane {
     this.#isRecovering = false;
   }
 
-  /** Storage refused a result, whose delivery stays claimed. Returns whether the lane stops because of it. */
-  resultRefused(): boolean {
+  /**
+   * Storage refused the result of the delivery, which stays claimed until the lane closes. Returns whether the lane stops
+   * because of it.
+   */
+  resultRefused(queued: QueuedDelivery): boolean {
+    if (this.#phase === 'closed') {
+      this.known.delete(queued.delivery.deliveryId);
+      return false;
+    }
+    queued.isSetAside = true;
     this.#setAside += 1;
     return this.#setAside === setAsideMax;
   }
@@ -220,6 +231,8 @@ export class QueuedDelivery {
   readonly sequence: number;
   /** In flight, being recorded or set aside: must neither be sent again nor dropped. */
   isClaimed = false;
+  /** Storage refused its result. */
+  isSetAside = false;
   /** Storage has counted the claim for the next attempt. Required in a recovering lane and by `SuspectRuns`. */
   isCounted = false;
   /** The slot-time charged when its request started. */

@@ -105,6 +105,15 @@ export class ResultRecorder {
     this.#options.onEvent({ kind: 'lane-paused', lane: lane.id, reason: result.pause });
   }
 
+  /**
+   * The worker has lost its shards: another one records what is still pending. Ends a stall, which would otherwise last for
+   * ever if storage refused the last results.
+   */
+  shardsLost(): void {
+    this.#refusedLanes.clear();
+    this.#progressed();
+  }
+
   /** Fails a delivery that exceeded its claim limit. */
   giveUp(queued: QueuedDelivery): void {
     const { delivery } = queued;
@@ -197,7 +206,7 @@ export class ResultRecorder {
     this.#refusedLanes.add(lane);
     if (this.unlockedSize === 0 && this.#refusedLanes.size < refusedLanesMax) this.#watch.stop();
     onEvent({ kind: 'settlement-refused', alarm: true, delivery, error });
-    if (lane.resultRefused()) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
+    if (lane.resultRefused(result.queued)) onEvent({ kind: 'lane-stopped', alarm: true, lane: lane.id });
     this.#concluded(result, clock.nowMs());
     afterConcluded();
   }

@@ -16,6 +16,7 @@ export abstract class SlotLane implements HeapNode {
   abstract readonly isQuick: boolean;
 
   heapKey = 0;
+  heapOrder = 0;
   heapIndex = -1;
   place: Place = 'none';
   inFlight = 0;

@@ -22,8 +22,11 @@ export interface DispatchStorage {
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
   /** Records all results, or none: throws if it refuses one of them. None is settled if this worker was declared dead. */
   settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
-  /** Adds one claim to each delivery. Recording an attempt resets the claims of its delivery to 0. */
-  countClaims(deliveries: readonly DeliveryKey[]): Promise<void>;
+  /**
+   * Adds one claim to each delivery that is pending and that no other transaction has locked, and returns these deliveries.
+   * Recording an attempt resets the claims of its delivery to 0.
+   */
+  countClaims(deliveries: readonly DeliveryKey[]): Promise<ReadonlySet<DeliveryId>>;
 }
 
 export type DeliveryKey = Pick<PendingDelivery, 'subscriptionId' | 'deliveryId'>;

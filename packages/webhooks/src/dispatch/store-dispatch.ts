@@ -65,8 +65,7 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
       }
     },
 
-    countClaims: (deliveries) =>
-      ifAlive(options, (id) => countClaims(store, id, deliveries.toSorted(compareDeliveries))),
+    countClaims: (deliveries) => ifAlive(options, (id) => countClaims(store, id, deliveries)),
   };
 }
 

@@ -17,6 +17,9 @@ export interface ChangeApplierOptions {
   onEvent: OnFanOutEvent;
 }
 
+/** An account may have any number of changes, and each reads its subscription. */
+const changesTogether = 64;
+
 /**
  * Applies the changes of subscriptions that are first in the queue of their account. A later round deletes their entries,
  * or blocks them if they cannot be applied.
@@ -28,11 +31,12 @@ export class ChangeApplier {
     this.#options = options;
   }
 
-  /** Claims the changes at the head of the account's queue. The account becomes busy. */
+  /** Claims the first changes at the head of the account's queue. The account becomes busy. */
   claim(account: QueuedAccount): QueueEntry[] {
     account.isBusy = true;
     const changes: QueueEntry[] = [];
     for (let { first } = account.waiting; first !== undefined && isOpenChange(first); { first } = account.waiting) {
+      if (changes.length >= changesTogether) break;
       changes.push(first);
       account.waiting.removeFirst();
       account.claimed += 1;

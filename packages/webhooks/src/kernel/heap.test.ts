@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Heap, type HeapNode } from './heap.ts';
 
-const node = (): HeapNode => ({ heapKey: 0, heapIndex: -1 });
+const node = (): HeapNode => ({ heapKey: 0, heapOrder: 0, heapIndex: -1 });
 
-test('yields the smallest key first after any additions and removals', () => {
+test('yields the smallest key first, and of equal keys the oldest, after any additions and removals', () => {
   const step = fc.record({ key: fc.integer({ min: 0, max: 50 }), removeNth: fc.option(fc.nat(20)) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
@@ -20,12 +20,14 @@ test('yields the smallest key first after any additions and removals', () => {
           expect(removed.heapIndex).toBe(-1);
         }
       }
-      const keys: number[] = [];
+      const yielded: HeapNode[] = [];
       for (let { first } = heap; first !== undefined; { first } = heap) {
-        keys.push(first.heapKey);
+        yielded.push(first);
         heap.remove(first);
       }
-      expect(keys).toEqual(expected.map(({ heapKey }) => heapKey).toSorted((a, b) => a - b));
+      // Sorting is stable, so equal keys stay in the order in which they were added.
+      const sorted = expected.toSorted((a, b) => a.heapKey - b.heapKey);
+      expect(yielded.map((each) => sorted.indexOf(each))).toEqual([...sorted.keys()]);
     }),
   );
 });

@@ -1,13 +1,19 @@
 /** An element of a heap. It can be in one heap at a time. */
 export interface HeapNode {
   heapKey: number;
+  /** Increases with each element that is added. Written by the heap only. */
+  heapOrder: number;
   /** -1 while it is in no heap. Written by the heap only. */
   heapIndex: number;
 }
 
-/** A binary min-heap that can remove any element. Adding and removing take logarithmic time. */
+/**
+ * A binary min-heap that can remove any element. Of elements with the same key, the one that was added first comes first.
+ * Adding and removing take logarithmic time.
+ */
 export class Heap<Node extends HeapNode> {
   readonly #nodes: Node[] = [];
+  #added = 0;
 
   get size(): number {
     return this.#nodes.length;
@@ -20,6 +26,8 @@ export class Heap<Node extends HeapNode> {
 
   add(node: Node, key: number): void {
     node.heapKey = key;
+    node.heapOrder = this.#added;
+    this.#added += 1;
     this.#nodes.push(node);
     this.#moveUp(node, this.#nodes.length - 1);
   }
@@ -38,7 +46,7 @@ export class Heap<Node extends HeapNode> {
     while (index > 0) {
       const parentIndex = (index - 1) >> 1;
       const parent = this.#nodes[parentIndex];
-      if (parent === undefined || parent.heapKey <= node.heapKey) break;
+      if (parent === undefined || isBefore(parent, node)) break;
       this.#put(parent, index);
       index = parentIndex;
     }
@@ -50,7 +58,7 @@ export class Heap<Node extends HeapNode> {
     for (;;) {
       const childIndex = this.#smallerChild(index);
       const child = this.#nodes[childIndex];
-      if (child === undefined || child.heapKey >= node.heapKey) break;
+      if (child === undefined || isBefore(node, child)) break;
       this.#put(child, index);
       index = childIndex;
     }
@@ -62,11 +70,15 @@ export class Heap<Node extends HeapNode> {
     const leftIndex = 2 * index + 1;
     const left = this.#nodes[leftIndex];
     const right = this.#nodes[leftIndex + 1];
-    return left !== undefined && right !== undefined && right.heapKey < left.heapKey ? leftIndex + 1 : leftIndex;
+    return left !== undefined && right !== undefined && isBefore(right, left) ? leftIndex + 1 : leftIndex;
   }
 
   #put(node: Node, index: number): void {
     this.#nodes[index] = node;
     node.heapIndex = index;
   }
+}
+
+function isBefore(a: HeapNode, b: HeapNode): boolean {
+  return a.heapKey < b.heapKey || (a.heapKey === b.heapKey && a.heapOrder < b.heapOrder);
 }

@@ -200,3 +200,16 @@ test('claims are counted for each delivery, in any order', async () => {
   await world.storage.countClaims([deliveries[0]]);
   expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([2, 0, 1]);
 });
+
+test('claims are not counted for deliveries that another transaction has locked, or that are no longer pending', async () => {
+  const { lane, deliveries } = await world.seedLane(3);
+  const [settled, locked, free] = deliveries;
+  await world.admin.run('delete from webhook_pending_delivery where delivery_id = $1', [settled.deliveryId]);
+  const other = await connect(world.database.databaseUrl);
+  await other.run('begin');
+  await other.run('select from webhook_pending_delivery where delivery_id = $1 for update', [locked.deliveryId]);
+  const counted = await world.storage.countClaims(deliveries);
+  await other.close();
+  expect([...counted]).toEqual([free.deliveryId]);
+  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([0, 1]);
+});

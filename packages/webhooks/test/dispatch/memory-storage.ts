@@ -30,6 +30,8 @@ export class MemoryStorage {
 
   callMs = 2;
   isUnavailable = false;
+  /** Nothing is due by the clock of the database. */
+  isClockBehind = false;
   /** Nothing is read or recorded for other owners. */
   owner = 0;
   /** A settle call that contains such a settlement is refused. */
@@ -40,6 +42,9 @@ export class MemoryStorage {
 
   /** A settle call that contains such a settlement fails after 2 s, because another transaction holds a lock. */
   timesOut: (settlement: Settlement) => boolean = () => false;
+
+  /** Another transaction holds a lock on the row, so its claims are not counted. */
+  skips: (id: DeliveryId) => boolean = () => false;
 
   readonly delivered = new Set<DeliveryId>();
   readonly failed = new Set<DeliveryId>();
@@ -117,7 +122,8 @@ export class MemoryStorage {
       if (row.dueAtMs < options.fromDueAtMs) continue;
       bodyBytes += row.body.length;
       const isFull = deliveries.length > 0 && bodyBytes > options.bodyBytesMax;
-      if (isFull || deliveries.length === options.limit) return this.#respond({ deliveries, nextDueAtMs: row.dueAtMs });
+      if (this.isClockBehind || isFull || deliveries.length === options.limit)
+        return this.#respond({ deliveries, nextDueAtMs: row.dueAtMs });
       deliveries.push(row);
     }
     return this.#respond({ deliveries, nextDueAtMs: null });
@@ -166,15 +172,18 @@ export class MemoryStorage {
     return this.#respond(results);
   }
 
-  async #countClaims(keys: readonly DeliveryKey[], owner: number): Promise<void> {
+  async #countClaims(keys: readonly DeliveryKey[], owner: number): Promise<ReadonlySet<DeliveryId>> {
     await this.#call();
     this.#checkOwner(owner);
     this.countedClaims.push(keys.map(({ deliveryId }) => deliveryId));
+    const counted = new Set<DeliveryId>();
     for (const { deliveryId } of keys) {
       const row = this.#rows.get(deliveryId);
-      if (row !== undefined) this.#put({ ...row, claims: row.claims + 1 });
+      if (row === undefined || this.skips(deliveryId)) continue;
+      this.#put({ ...row, claims: row.claims + 1 });
+      counted.add(deliveryId);
     }
-    return this.#respond(undefined);
+    return this.#respond(counted);
   }
 
   #settleOne({ delivery, next, laneState, pause, urlNumber }: Settlement): SettleResult {

@@ -35,7 +35,7 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(callback: () => void, delayMs: number): () => void {
-    const timer: Timer = { callback, heapKey: 0, heapIndex: -1 };
+    const timer: Timer = { callback, heapKey: 0, heapOrder: 0, heapIndex: -1 };
     this.#timers.add(timer, this.#elapsedMs + (delayMs === 0 ? 0 : Math.max(1, Math.round(delayMs))));
     return () => {
       if (timer.heapIndex !== -1) this.#timers.remove(timer);

@@ -1,3 +1,4 @@
+import { toRecordId } from '@deedwire/domain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.drop());
 
-async function apply(id: SubscriptionId): Promise<string[]> {
+async function apply(id: SubscriptionId, accountId = world.account.id): Promise<string[]> {
   const calls: string[] = [];
   const dispatcher = {
     closeLane: () => void calls.push('close'),
@@ -17,10 +18,7 @@ async function apply(id: SubscriptionId): Promise<string[]> {
     laneChanged: () => void calls.push('changed'),
   };
   const backlogs = { remove: async () => void calls.push('remove') };
-  await applySubscriptionChange(
-    { store: world.store, dispatcher, backlogs },
-    { subscriptionId: id, accountId: world.account.id },
-  );
+  await applySubscriptionChange({ store: world.store, dispatcher, backlogs }, { subscriptionId: id, accountId });
   return calls;
 }
 
@@ -28,6 +26,11 @@ test('opens a lane with pending deliveries, and reads the target of another one 
   const { lane } = await world.seedLane(1);
   expect(await apply(lane)).toEqual(['open']);
   expect(await apply(await world.addLane())).toEqual(['changed']);
+});
+
+test('ignores a change of another account, whose worker may be another one', async () => {
+  const { lane } = await world.seedLane(1);
+  expect(await apply(lane, toRecordId<'Partner'>('4711'))).toEqual([]);
 });
 
 test('closes the lane of a paused subscription', async () => {

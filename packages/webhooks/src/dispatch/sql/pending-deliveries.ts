@@ -4,7 +4,7 @@ import type { WorkerId } from '../../fence/worker-id.ts';
 import { idRange } from '../../kernel/id-order.ts';
 import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
 import type { PendingDelivery } from '../../kernel/pending-delivery.ts';
-import { pendingRow } from '../../kernel/pending-row.ts';
+import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, pgTextArray } from '../../kernel/pg-array.ts';
 import type { DeliveryKey, Refill, RefillOptions } from '../storage.ts';
 
@@ -211,26 +211,29 @@ const countClaimsStatement: Statement = {
       update webhook_pending_delivery p
       set takes = p.takes + 1
       from worker, unnest($2::bigint[], $3::bigint[]) r (subscription_id, delivery_id)
-      where p.ctid = ${pendingRow}
+      where p.ctid = ${unlockedPendingRow}
+      returning p.delivery_id
     )
-    select exists (select from worker) as "isAlive"`,
+    select exists (select from worker) as "isAlive", array(select delivery_id::text from counted) as counted`,
 };
 
 /**
- * @param deliveries in the order of subscription and delivery
+ * Returns the deliveries that were counted: those that are pending, and that no other transaction has locked.
+ *
  * @throws {FencedOutError} if the worker was declared dead. Nothing was counted.
  */
 export async function countClaims(
   database: Database,
   workerId: WorkerId,
   deliveries: readonly DeliveryKey[],
-): Promise<void> {
+): Promise<ReadonlySet<DeliveryId>> {
   const values = [
     workerId,
     pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
     pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
   ];
-  rowOfLiveWorker(await database.query<{ isAlive: boolean }>(countClaimsStatement, values), workerId);
+  const rows = await database.query<{ isAlive: boolean; counted: DeliveryId[] }>(countClaimsStatement, values);
+  return new Set(rowOfLiveWorker(rows, workerId).counted);
 }
 
 // The rows are locked in the order of the deliveries.
