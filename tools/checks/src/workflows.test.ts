@@ -57,3 +57,10 @@ test('no command has a token among its arguments', () => {
   const commands = jobs.flatMap(([, lines]) => lines.split('\n').filter((line) => !/^\s+[A-Z_]+: /.test(line)));
   expect(commands.filter((line) => /\btoken\b.*@|x-access-token|secrets\.|github\.token/i.test(line))).toEqual([]);
 });
+
+test('the Action of contract-check installs the major version that it belongs to', () => {
+  const packageFolder = join(import.meta.dirname, '../../../packages/contract-check');
+  const { version }: { version: string } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
+  const action = readFileSync(join(packageFolder, 'action/action.yml'), 'utf8');
+  expect(action).toContain(`default: '@deedwire/contract-check@${version.split('.')[0]}'\n`);
+});

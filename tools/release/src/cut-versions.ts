@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkContracts, run, workspaceRoot } from '@deedwire/checks';
 import { ReleaseError } from './release-error.ts';
@@ -39,8 +39,16 @@ export async function cutVersions(): Promise<CutVersion[]> {
     }
     cut.push({ name, from, to: version });
   }
+  for (const { name, to } of cut) if (name === '@deedwire/contract-check') pinAction(to);
   await generateReference();
   return cut;
+}
+
+/** The Action installs the major version that it belongs to. */
+function pinAction(version: string): void {
+  const file = join(workspaceRoot, 'packages/contract-check/action/action.yml');
+  const pinned = readFileSync(file, 'utf8').replace(/(@deedwire\/contract-check@)\d+/, `$1${version.split('.')[0]}`);
+  writeFileSync(file, pinned);
 }
 
 /** The reference names the release of each addition: what the next release added, this one has added now. */
