@@ -131,6 +131,46 @@ describe('a locked batch', () => {
     expect(seen.clock.timers).toBe(0);
   });
 
+  test('needs one call to skip its locked items if the call can, and none to find further ones', async () => {
+    const clock = new VirtualClock();
+    const [made, done]: [string[], number[]] = [[], []];
+    let lockedBelow = 16;
+    const calls = new BatchedCalls<number, string>({
+      clock,
+      collectMs: 3,
+      itemsMax: 100,
+      async call(items) {
+        made.push(`waits for ${items.length}`);
+        await clock.wait(10);
+        if (items.some((item) => item < lockedBelow)) throw lockError;
+        return 'result';
+      },
+      async callUnlocked(items) {
+        made.push(`skips of ${items.length}`);
+        await clock.wait(10);
+        return { result: 'result', locked: new Set(items.filter((item) => item < lockedBelow)) };
+      },
+      onDone: (items) => void done.push(...items),
+      onRefused: () => {},
+      onLocked: () => {},
+      onUnavailable: () => {},
+    });
+    for (let item = 0; item < 64; item += 1) calls.add(item);
+    await clock.advance(40);
+    expect(made).toEqual(['waits for 64', 'skips of 64']);
+    expect(done).toHaveLength(48);
+    for (let item = 100; item < 110; item += 1) calls.add(item);
+    await clock.advance(40);
+    expect(made[2]).toBe('skips of 10');
+    lockedBelow = 0;
+    await clock.advance(5_000);
+    expect(made.at(-1)).toBe('skips of 16');
+    expect(done).toHaveLength(74);
+    calls.add(200);
+    await clock.advance(40);
+    expect(made.at(-1)).toBe('waits for 1');
+  });
+
   test('keeps the locked item while storage is unavailable', async () => {
     let error: Error | null = lockError;
     const seen = createCalls(() => {

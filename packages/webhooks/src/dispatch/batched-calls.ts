@@ -8,12 +8,14 @@ export interface BatchedCallsOptions<Item, Result> {
   collectMs: number;
   itemsMax: number;
   call: (items: readonly Item[]) => Promise<Result>;
+  /** The same without waiting for locks: `locked` lists the items for which nothing was done. */
+  callUnlocked?: (items: readonly Item[]) => Promise<{ result: Result; locked: ReadonlySet<Item> }>;
   onDone: (items: readonly Item[], result: Result) => void;
   /** The call was refused because of this item. */
   onRefused: (item: Item, error: unknown) => void;
   /**
-   * Another transaction has locked a row of this item. The call is repeated for this item only, and other items
-   * overtake it.
+   * Another transaction has locked a row of this item. The call is repeated for such items only, and other items overtake
+   * them.
    */
   onLocked: (item: Item, error: unknown) => void;
   /** Storage is unavailable. The call is repeated. */
@@ -29,15 +31,23 @@ export interface BatchedCallsOptions<Item, Result> {
  */
 type CallFailure = 'unavailable' | 'locked' | 'refused';
 
-type CallOutcome<Result> = { kind: 'done'; result: Result } | { kind: CallFailure; error: unknown };
+interface Done<Item, Result> {
+  kind: 'done';
+  result: Result;
+  locked: ReadonlySet<Item>;
+}
+
+type CallOutcome<Item, Result> = Done<Item, Result> | { kind: CallFailure; error: unknown };
 
 /**
  * Collects items and passes them to a call in batches, one call at a time, in the order in which they were added.
  *
  * - The call succeeds: `onDone`.
  * - Storage is unavailable: the call is repeated with the same batch, with backoff.
- * - Storage refuses the batch, or a row is locked: the batch is bisected, about 2 · log2(n) calls for one bad item. A
- *   refused item is reported and dropped. A locked item is retried until it succeeds.
+ * - A row is locked: `callUnlocked` is made with the batch, if there is one, and in place of further calls until no item is
+ *   locked. A locked item is retried until it succeeds.
+ * - Storage refuses the batch, or its locked items are unknown: the batch is bisected, about 2 · log2(n) calls for one bad
+ *   item. A refused item is reported and dropped.
  */
 export class BatchedCalls<Item, Result> {
   readonly #options: BatchedCallsOptions<Item, Result>;
@@ -91,35 +101,57 @@ export class BatchedCalls<Item, Result> {
 
   async #callAndSplit(batch: readonly Item[]): Promise<void> {
     if (this.#isStopped) return;
-    const outcome = await this.#callUntilAvailable(batch);
+    const knowsLock = this.#locked.length > 0 || this.#isRepeating;
+    const outcome = await this.#callUntilAvailable(batch, knowsLock);
     if (this.#isStopped) return;
     const [item] = batch;
-    if (outcome.kind === 'done') this.#options.onDone(batch, outcome.result);
-    else if (batch.length > 1 || item === undefined) {
-      const middle = batch.length >> 1;
-      await this.#callAndSplit(batch.slice(0, middle));
-      await this.#callAndSplit(batch.slice(middle));
-    } else if (outcome.kind === 'locked') {
-      this.#options.onLocked(item, outcome.error);
-      this.#locked.push(item);
-      this.#planLocked();
-    } else this.#options.onRefused(item, outcome.error);
+    if (outcome.kind === 'done') this.#done(batch, outcome);
+    else if (outcome.kind === 'locked' && !knowsLock && this.#options.callUnlocked !== undefined && batch.length > 1) {
+      const unlocked = await this.#callUntilAvailable(batch, true);
+      if (this.#isStopped) return;
+      if (unlocked.kind === 'done') this.#done(batch, unlocked);
+      else await this.#callHalves(batch);
+    } else if (batch.length > 1 || item === undefined) await this.#callHalves(batch);
+    else if (outcome.kind === 'locked') this.#lockFound(item, outcome.error);
+    else this.#options.onRefused(item, outcome.error);
   }
 
-  async #callUntilAvailable(batch: readonly Item[]): Promise<CallOutcome<Result>> {
+  async #callHalves(batch: readonly Item[]): Promise<void> {
+    const middle = batch.length >> 1;
+    await this.#callAndSplit(batch.slice(0, middle));
+    await this.#callAndSplit(batch.slice(middle));
+  }
+
+  #done(batch: readonly Item[], { result, locked }: Done<Item, Result>): void {
+    const done = locked.size === 0 ? batch : batch.filter((item) => !locked.has(item));
+    if (done.length > 0) this.#options.onDone(done, result);
+    for (const item of locked) this.#lockFound(item, new Error('Another transaction has locked the row.'));
+  }
+
+  #lockFound(item: Item, error: unknown): void {
+    this.#options.onLocked(item, error);
+    this.#locked.push(item);
+    this.#planLocked();
+  }
+
+  async #callUntilAvailable(batch: readonly Item[], skipsLocked: boolean): Promise<CallOutcome<Item, Result>> {
     for (;;) {
-      const outcome = await this.#callOnce(batch);
+      const outcome = await this.#callOnce(batch, skipsLocked);
       if (this.#isStopped || outcome.kind !== 'unavailable') return outcome;
       this.#options.onUnavailable(outcome.error);
       await this.#wait(this.#backoff.next());
     }
   }
 
-  async #callOnce(batch: readonly Item[]): Promise<CallOutcome<Result>> {
+  async #callOnce(batch: readonly Item[], skipsLocked: boolean): Promise<CallOutcome<Item, Result>> {
+    const { call, callUnlocked } = this.#options;
     try {
-      const result = await this.#options.call(batch);
+      const done =
+        skipsLocked && callUnlocked !== undefined
+          ? await callUnlocked(batch)
+          : { result: await call(batch), locked: new Set<Item>() };
       this.#backoff.reset();
-      return { kind: 'done', result };
+      return { kind: 'done', ...done };
     } catch (error) {
       return { kind: callFailure(error), error };
     }
@@ -131,21 +163,34 @@ export class BatchedCalls<Item, Result> {
     this.#cancelLockedTimer = clock.setTimer(() => void this.#repeatLocked(), this.#lockedBackoff.next());
   }
 
+  /** With all locked items if the call can skip them, otherwise one after the other. */
   async #repeatLocked(): Promise<void> {
     this.#cancelLockedTimer = null;
     this.#isRepeating = true;
     const items = this.#locked;
     this.#locked = [];
-    for (const item of items) {
-      const outcome = await this.#callOnce([item]);
+    const batches =
+      this.#options.callUnlocked === undefined ? items.map((item) => [item]) : batchesOf(items, this.#options.itemsMax);
+    for (const batch of batches) {
+      const outcome = await this.#callOnce(batch, true);
       if (this.#isStopped) return;
-      if (outcome.kind === 'done') this.#options.onDone([item], outcome.result);
-      else if (outcome.kind === 'refused') this.#options.onRefused(item, outcome.error);
-      if (outcome.kind === 'done' || outcome.kind === 'refused') this.#lockedBackoff.reset();
-      else this.#locked.push(item);
+      if (outcome.kind === 'done') this.#repeated(batch, outcome);
+      else if (outcome.kind === 'refused' && batch.length > 1) await this.#callHalves(batch);
+      else if (outcome.kind === 'refused') {
+        this.#lockedBackoff.reset();
+        for (const item of batch) this.#options.onRefused(item, outcome.error);
+      } else this.#locked.push(...batch);
     }
     this.#isRepeating = false;
     this.#planLocked();
+  }
+
+  #repeated(batch: readonly Item[], { result, locked }: Done<Item, Result>): void {
+    const done = batch.filter((item) => !locked.has(item));
+    this.#locked.push(...locked);
+    if (done.length === 0) return;
+    this.#lockedBackoff.reset();
+    this.#options.onDone(done, result);
   }
 
   #wait(delayMs: number): Promise<void> {
@@ -161,4 +206,10 @@ export class BatchedCalls<Item, Result> {
 function callFailure(error: unknown): CallFailure {
   if (error instanceof LockTimeoutError) return 'locked';
   return error instanceof StoreUnavailableError ? 'unavailable' : 'refused';
+}
+
+function batchesOf<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 }

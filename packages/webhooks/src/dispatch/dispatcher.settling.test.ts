@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import type { DeliveryId } from '../kernel/ids.ts';
 import { shardOf } from '../kernel/shard.ts';
 
 describe('a result that storage refuses', () => {
@@ -195,6 +196,27 @@ describe('a result whose row another transaction locks', () => {
     world.offer(other, 10);
     await world.clock.advance(60_000);
     expect(world.sentTo(other)).toHaveLength(10);
+  });
+
+  test.each([1, 64])('delays no event of a busy worker by a second (%i locked rows)', async (count) => {
+    const world = new World();
+    const [locked, ...lanes] = Array.from({ length: 41 }, (_, index) => world.addLane(1 + index, succeedsAfter(20)));
+    if (locked === undefined) throw new Error('No lane.');
+    for (const lane of [locked, ...lanes]) world.offer(lane, 40);
+    await world.clock.advance(5_000);
+    world.storage.timesOut = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    world.offer(locked, count);
+    const offeredAtMs = new Map<DeliveryId, number>();
+    for (let event = 0; event < 200; event += 1) {
+      for (const lane of lanes) {
+        for (const { deliveryId } of world.offer(lane, 1)) offeredAtMs.set(deliveryId, world.clock.elapsedMs);
+      }
+      await world.clock.advance(50);
+    }
+    const delays = world.sent.map(
+      ({ delivery, startedAtMs }) => startedAtMs - (offeredAtMs.get(delivery.deliveryId) ?? startedAtMs),
+    );
+    expect(Math.max(...delays)).toBeLessThan(1_000);
   });
 
   test('ends a stall: storage responds', async () => {

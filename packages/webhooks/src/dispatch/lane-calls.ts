@@ -36,7 +36,10 @@ interface Request<Item> {
   readonly started: number;
 }
 
-export interface LaneCallsOptions<Item, Result> extends Omit<BatchedCallsOptions<Item, Result>, 'onDone'> {
+export interface LaneCallsOptions<Item, Result> extends Omit<
+  BatchedCallsOptions<Item, Result>,
+  'callUnlocked' | 'onDone'
+> {
   callOf: (item: Item) => LaneCall;
   /** Not called if the call was cancelled. */
   onResult: (item: Item, result: Result) => void;

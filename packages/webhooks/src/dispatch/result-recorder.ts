@@ -23,7 +23,7 @@ const staleBlockedMs = 1_000;
 const refusedLanesMax = 4;
 
 export interface ResultRecorderOptions {
-  storage: Pick<DispatchStorage, 'settle'>;
+  storage: Pick<DispatchStorage, 'settle' | 'settleUnlocked'>;
   clock: SteadyClock;
   /** The maximum number of calls in flight. */
   concurrency: number;
@@ -69,6 +69,12 @@ export class ResultRecorder {
         call: (batch) => {
           attachLaneStates(batch, clock.offsetMs);
           return storage.settle(batch);
+        },
+        async callUnlocked(batch) {
+          attachLaneStates(batch, clock.offsetMs);
+          const result = await storage.settleUnlocked(batch);
+          const isLocked = ({ delivery }: UnsettledResult): boolean => result.get(delivery.deliveryId) === 'locked';
+          return { result, locked: new Set(batch.filter(isLocked)) };
         },
         onDone: (batch, results) => this.#settled(batch, results),
         onRefused: (result, error) => this.#refused(result, error),

@@ -22,6 +22,8 @@ export interface DispatchStorage {
   targets(lanes: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, LaneTarget>>;
   /** Records all results, or none: throws if it refuses one of them. None is settled if this worker was declared dead. */
   settle(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
+  /** The same without waiting for locks of other transactions: such results are `locked`. */
+  settleUnlocked(batch: readonly Settlement[]): Promise<ReadonlyMap<DeliveryId, SettleResult>>;
   /**
    * Adds one claim to each delivery that is pending and that no other transaction has locked, and returns these deliveries.
    * Recording an attempt resets the claims of its delivery to 0.
@@ -50,9 +52,9 @@ export interface Refill {
 
 /**
  * `stale`: the delivery is no longer pending with the number of attempts that this worker read. Storage still records a
- * success, but not a failure.
+ * success, but not a failure. `locked`: nothing was recorded yet.
  */
-export type SettleResult = 'settled' | 'stale';
+export type SettleResult = 'settled' | 'stale' | 'locked';
 
 export interface AttemptRecord {
   /** From 1. */

@@ -55,15 +55,8 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
       return targets;
     },
 
-    async settle(batch) {
-      try {
-        return await settleFenced(options, batch);
-      } catch (error) {
-        if (!(error instanceof FencedOutError)) throw error;
-        options.onFencedOut();
-        return new Map();
-      }
-    },
+    settle: (batch) => settleFenced(options, batch, false),
+    settleUnlocked: (batch) => settleFenced(options, batch, true),
 
     countClaims: (deliveries) => ifAlive(options, (id) => countClaims(store, id, deliveries)),
   };
@@ -84,13 +77,28 @@ async function ifAlive<Result>(
 }
 
 async function settleFenced(
+  options: DispatchStorageOptions,
+  batch: readonly Settlement[],
+  skipsLocked: boolean,
+): Promise<Map<DeliveryId, SettleResult>> {
+  try {
+    return await settleBatch(options, batch, skipsLocked);
+  } catch (error) {
+    if (!(error instanceof FencedOutError)) throw error;
+    options.onFencedOut();
+    return new Map();
+  }
+}
+
+async function settleBatch(
   { store, workerId, onEvent }: DispatchStorageOptions,
   batch: readonly Settlement[],
+  skipsLocked: boolean,
 ): Promise<Map<DeliveryId, SettleResult>> {
   const id = workerId();
   const sorted = batch.toSorted((a, b) => compareDeliveries(a.delivery, b.delivery));
   failpoint('settle-before-write');
-  const { results, late } = toResults(sorted, await settleAndPause(store, id, sorted));
+  const { results, late } = toResults(sorted, await settleAndPause(store, id, sorted, skipsLocked));
   if (late.length > 0) {
     const deliveries = await recordLateSuccesses(store, id, late);
     if (deliveries.length > 0) onEvent({ kind: 'late-success-recorded', deliveries });
@@ -104,29 +112,35 @@ async function settleAndPause(
   store: Store,
   workerId: WorkerId,
   batch: readonly Settlement[],
+  skipsLocked: boolean,
 ): Promise<SettledPositions> {
-  if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch);
+  if (batch.every(({ pause }) => pause === null)) return settle(store, workerId, batch, skipsLocked);
   return store.transaction(async (transaction) => {
-    const settled = await settle(transaction, workerId, batch);
-    const pausing = batch.filter(({ pause }, index) => pause !== null && settled?.has(index + 1) !== false);
+    const positions = await settle(transaction, workerId, batch, skipsLocked);
+    const pausing = batch.filter(({ pause }, index) => pause !== null && positions.settled?.has(index + 1) !== false);
     if (pausing.length > 0) await pauseSubscriptions(transaction, workerId, pausing);
-    return settled;
+    return positions;
   });
 }
 
 function toResults(
   batch: readonly Settlement[],
-  settled: SettledPositions,
+  { settled, locked }: SettledPositions,
 ): { results: Map<DeliveryId, SettleResult>; late: LateSuccess[] } {
   const results = new Map<DeliveryId, SettleResult>();
   const late: LateSuccess[] = [];
   for (const [index, { delivery, attempt, next }] of batch.entries()) {
-    const isSettled = settled?.has(index + 1) !== false;
-    results.set(delivery.deliveryId, isSettled ? 'settled' : 'stale');
-    if (isSettled || attempt === null || next.kind !== 'delivered') continue;
+    const result = resultAt(index + 1);
+    results.set(delivery.deliveryId, result);
+    if (result !== 'stale' || attempt === null || next.kind !== 'delivered') continue;
     late.push({ subscriptionId: delivery.subscriptionId, deliveryId: delivery.deliveryId, attempt });
   }
   return { results, late };
+
+  function resultAt(position: number): SettleResult {
+    if (settled?.has(position) !== false) return 'settled';
+    return locked.has(position) ? 'locked' : 'stale';
+  }
 }
 
 /** The order in which every statement locks pending deliveries: their primary key. */

@@ -88,6 +88,18 @@ test('a late success waits for a failure that another worker is recording, and t
   expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 4, failed: 0 });
 });
 
+test('settling without waiting skips what another transaction has locked, and records the rest', async () => {
+  const { lane, deliveries } = await world.seedLane(4);
+  const [locked, free, failed, settled] = deliveries;
+  await world.storage.settle([success(settled)]);
+  const unlock = await lockRows([locked]);
+  const batch = [success(locked), success(free), failure(failed, 5_000), failure(settled, 5_000)];
+  expect(resultsOf(await world.storage.settleUnlocked(batch))).toEqual(['locked', 'settled', 'settled', 'stale']);
+  await unlock();
+  expect(await world.counts(lane)).toEqual({ pending: 2, attempts: 3, failed: 0 });
+  expect(resultsOf(await world.storage.settleUnlocked([success(locked)]))).toEqual(['settled']);
+});
+
 // Two statements that lock in different orders deadlock within the first hundreds. `test/long` makes 10,000 calls.
 test('1,000 calls of four settlers with the same deliveries in different orders do not deadlock', async () => {
   await expect(settleConcurrently(world, 1_000)).resolves.toBeUndefined();

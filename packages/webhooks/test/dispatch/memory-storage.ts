@@ -104,6 +104,7 @@ export class MemoryStorage {
       refill: (id, options) => this.#refill(id, options, owner),
       targets: (ids) => this.#targets(ids, owner),
       settle: (batch) => this.#settle(batch, owner),
+      settleUnlocked: (batch) => this.#settleUnlocked(batch, owner),
       countClaims: (keys) => this.#countClaims(keys, owner),
     };
   }
@@ -150,6 +151,14 @@ export class MemoryStorage {
     } finally {
       this.#settlesInFlight -= 1;
     }
+  }
+
+  async #settleUnlocked(batch: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {
+    const locked = batch.filter((settlement) => this.timesOut(settlement));
+    const unlocked = batch.filter((settlement) => !this.timesOut(settlement));
+    const results = new Map(await this.#settle(unlocked, owner));
+    for (const { delivery } of locked) results.set(delivery.deliveryId, 'locked');
+    return results;
   }
 
   async #settleBatch(given: readonly Settlement[], owner: number): Promise<ReadonlyMap<DeliveryId, SettleResult>> {

@@ -38,7 +38,13 @@ afterAll(() => world.drop());
 const pending = <Result>() => new Promise<Result>(() => {});
 
 /** Never responds, so that what the process holds is the lanes. */
-const silent: DispatchStorage = { refill: pending, targets: pending, settle: pending, countClaims: pending };
+const silent: DispatchStorage = {
+  refill: pending,
+  targets: pending,
+  settle: pending,
+  settleUnlocked: pending,
+  countClaims: pending,
+};
 
 const collectGarbage: () => void = runInNewContext('gc');
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
-import { pendingRow } from '../../kernel/pending-row.ts';
+import { pendingRow, unlockedPendingRow } from '../../kernel/pending-row.ts';
 import { pgArray, TextDictionary } from '../../kernel/pg-array.ts';
 import type { LaneState } from '../lane-state.ts';
 import type { Settlement } from '../storage.ts';
@@ -10,9 +10,7 @@ import type { Settlement } from '../storage.ts';
 // DELETE and an UPDATE would lock in two orders. Everything else follows from its RETURNING. A retry is inserted again,
 // which costs as much as an update of due_at, because that column is indexed.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
-const settleDeliveries: Statement = {
-  name: 'settle-deliveries',
-  text: `
+const settleText = (row: string, locked: string): string => `
     with worker as (
       select id from webhook_worker where id = $1 and alive for key share
     ), settled as (
@@ -21,7 +19,7 @@ const settleDeliveries: Statement = {
         $9::int[], $10::boolean[])
         with ordinality r (subscription_id, delivery_id, attempts, started_ms, duration_ms, status, error, delay_ms,
           has_failed, number)
-      where p.ctid = ${pendingRow} and p.attempts = r.attempts
+      where p.ctid = ${row} and p.attempts = r.attempts
       returning p.*, r.started_ms, r.duration_ms, r.status, r.error, r.delay_ms, r.has_failed, r.number
     ), attempt as (
       insert into webhook_attempt (
@@ -76,12 +74,36 @@ const settleDeliveries: Statement = {
       where stored.url_number <= excluded.url_number
     )
     select exists (select from worker) as "isAlive",
-      case when count(*) < $21::int then coalesce(array_agg(number::int), '{}') end as settled
-    from settled`,
+      case when count(*) < $21::int then coalesce(array_agg(number::int), '{}') end as settled,
+      ${locked} as locked
+    from settled`;
+
+const settleDeliveries: Statement = {
+  name: 'settle-deliveries',
+  text: settleText(pendingRow, `'{}'::int[]`),
 };
 
-/** The positions in the batch, from 1, of the results whose delivery was pending. Null means all. */
-export type SettledPositions = ReadonlySet<number> | null;
+// In the snapshot of the statement, the rows that it deletes are still there.
+const settleUnlockedDeliveries: Statement = {
+  name: 'settle-unlocked-deliveries',
+  text: settleText(
+    unlockedPendingRow,
+    `array(
+        select r.number::int
+        from unnest($2::bigint[], $3::bigint[], $4::int[]) with ordinality r (subscription_id, delivery_id, attempts, number)
+        join webhook_pending_delivery p on p.ctid = ${pendingRow} and p.attempts = r.attempts
+        where (r.number in (select number from settled)) is not true
+      )`,
+  ),
+};
+
+/** Positions in the batch, from 1. */
+export interface SettledPositions {
+  /** The results whose delivery was pending. Null means all. */
+  readonly settled: ReadonlySet<number> | null;
+  /** The results whose delivery another transaction has locked. Nothing was written for them. */
+  readonly locked: ReadonlySet<number>;
+}
 
 /**
  * Records results. For each delivery that is pending with the number of attempts that this worker read, it inserts the
@@ -91,15 +113,18 @@ export type SettledPositions = ReadonlySet<number> | null;
  * paused nor deleted and still has the URL of that state.
  *
  * @param batch in the order of subscription and delivery
+ * @param skipsLocked whether to skip deliveries that another transaction has locked, instead of waiting for it
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
  */
 export async function settle(
   database: Database,
   workerId: WorkerId,
   batch: readonly Settlement[],
+  skipsLocked = false,
 ): Promise<SettledPositions> {
+  const statement = skipsLocked ? settleUnlockedDeliveries : settleDeliveries;
   const errors = new TextDictionary();
-  const rows = await database.query<{ isAlive: boolean; settled: number[] | null }>(settleDeliveries, [
+  const rows = await database.query<{ isAlive: boolean; settled: number[] | null; locked: number[] }>(statement, [
     workerId,
     pgArray(batch.map(({ delivery }) => delivery.subscriptionId)),
     pgArray(batch.map(({ delivery }) => delivery.deliveryId)),
@@ -114,8 +139,8 @@ export async function settle(
     ...stateValues(batch),
     batch.length,
   ]);
-  const { settled } = rowOfLiveWorker(rows, workerId);
-  return settled && new Set(settled);
+  const { settled, locked } = rowOfLiveWorker(rows, workerId);
+  return { settled: settled && new Set(settled), locked: new Set(locked) };
 }
 
 /** The states that the batch contains. Most batches contain few. */
