@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { InputError } from '../input-error.ts';
 import type { Repository } from './repository.ts';
 
@@ -5,6 +6,8 @@ import type { Repository } from './repository.ts';
 export interface WorkflowEnvironment {
   readonly GITHUB_ACTIONS?: string | undefined;
   readonly GITHUB_BASE_REF?: string | undefined;
+  readonly GITHUB_EVENT_NAME?: string | undefined;
+  readonly GITHUB_EVENT_PATH?: string | undefined;
 }
 
 export interface MergeBase {
@@ -26,7 +29,8 @@ export const unshallow =
  */
 export function findMergeBase(repository: Repository, ref: string | null, environment: WorkflowEnvironment): MergeBase {
   const { name, warning } = ref === null ? defaultBase(repository, environment) : { name: ref, warning: null };
-  const target = repository.commitOf(name);
+  // First what was fetched: a pull request can come from a branch with the name `origin/main`.
+  const target = repository.commitOf(`refs/remotes/${name}`) ?? repository.commitOf(name);
   if (target === null) {
     throw new InputError(
       `--base ${name}`,
@@ -59,9 +63,10 @@ function mergeBases(repository: Repository, target: string): string[] {
 
 function defaultBase(
   repository: Repository,
-  { GITHUB_ACTIONS, GITHUB_BASE_REF }: WorkflowEnvironment,
+  { GITHUB_ACTIONS, GITHUB_BASE_REF, GITHUB_EVENT_NAME, GITHUB_EVENT_PATH }: WorkflowEnvironment,
 ): { readonly name: string; readonly warning: string | null } {
   if (GITHUB_BASE_REF) return { name: `origin/${GITHUB_BASE_REF}`, warning: null };
+  if (GITHUB_EVENT_NAME === 'merge_group') return { name: baseOfMergeGroup(GITHUB_EVENT_PATH), warning: null };
   // A workflow without a target runs on commits that are already merged.
   if (GITHUB_ACTIONS === 'true') return { name: 'HEAD', warning: null };
   if (repository.commitOf('refs/remotes/origin/HEAD') !== null)
@@ -78,4 +83,16 @@ function defaultBase(
     null,
     'the target of the changes is unknown, because refs/remotes/origin/HEAD does not exist. Pass --base origin/main, or run: git remote set-head origin --auto',
   );
+}
+
+/** The commit onto which a merge queue puts its pull requests. */
+function baseOfMergeGroup(eventPath = ''): string {
+  try {
+    const event: { merge_group: { base_sha: string } } = JSON.parse(readFileSync(eventPath, 'utf8'));
+    return event.merge_group.base_sha;
+  } catch (error) {
+    throw new InputError('--base', null, 'the merge queue does not name its base. Pass --base origin/main.', {
+      cause: error,
+    });
+  }
 }

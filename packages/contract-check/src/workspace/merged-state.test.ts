@@ -457,6 +457,29 @@ describe('the base', () => {
     );
   });
 
+  test('is the fetched branch, even if the pull request comes from a branch of the same name', async () => {
+    release();
+    merge(root);
+    git(root, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+    git(root, 'checkout', '--quiet', '-b', 'origin/main');
+    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    expect((await check({ base: 'origin/main' })).rules).toEqual(['version/packageRemoved']);
+  });
+
+  test('is the base of a merge queue', async () => {
+    release();
+    const sha = git(root, 'rev-parse', 'HEAD').trim();
+    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    merge(root);
+    const event = join(folder, 'event.json');
+    writeFileSync(event, JSON.stringify({ merge_group: { base_sha: sha } }));
+    const queue = { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'merge_group' };
+    expect((await check({ environment: { ...queue, GITHUB_EVENT_PATH: event } })).rules).toEqual([
+      'version/packageRemoved',
+    ]);
+    await expect(check({ environment: queue })).rejects.toThrow('--base: the merge queue does not name its base.');
+  });
+
   test('is HEAD without a remote, with a notice', async () => {
     release();
     git(root, 'symbolic-ref', '--delete', 'refs/remotes/origin/HEAD');
