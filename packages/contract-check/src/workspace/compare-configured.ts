@@ -88,9 +88,9 @@ async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
       { contracts, pointer: null, name, folder: movedFolder(folderBefore, before?.path, path), folderBefore, before },
     ];
   });
-  return [...listed, ...older].filter(
-    ({ contracts }, index, all) => all.findIndex((other) => isDeepStrictEqual(other.contracts, contracts)) === index,
-  );
+  // Not only by the contracts: a new package.json in their folder would take them away from the package that released them.
+  const isSame = (a: Entry, b: Entry): boolean => a.name === b.name && isDeepStrictEqual(a.contracts, b.contracts);
+  return [...listed, ...older].filter((entry, index, all) => all.findIndex((each) => isSame(each, entry)) === index);
 }
 
 /** Null if neither side has a file of an entry that the working tree does not list. */

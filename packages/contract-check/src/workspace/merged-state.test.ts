@@ -107,6 +107,18 @@ describe('a pull request does not choose what it is compared with', () => {
     expect((await check()).rules).toContain('graphql/fieldRemoved');
   });
 
+  test('by a package.json in the folder of the contracts, which gives them to another package', async () => {
+    const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'] }];
+    release({ 'packages/api/schema/a.graphql': sdl, 'contract-check.json': JSON.stringify({ contracts }) });
+    commit({
+      'packages/api/schema/a.graphql': broken,
+      'packages/api/schema/package.json': '{ "name": "x", "version": "0.0.1" }',
+    });
+    const { verdicts, codes } = await check();
+    expect(verdicts).toContainEqual(['@books/api', 'major']);
+    expect(codes).toContain('bump-too-small');
+  });
+
   test('by a configuration that lists other contracts than those in the documented folders', async () => {
     release();
     const contracts = [{ kind: 'graphql', files: ['other.graphql'], package: '@books/api' }];
