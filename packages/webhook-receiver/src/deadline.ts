@@ -56,3 +56,17 @@ export class Deadline {
     clearTimeout(this.#timer);
   }
 }
+
+/** Waits for a result within a time. The result may still come afterwards. */
+export async function within<Result>(
+  limitMs: number,
+  message: string,
+  start: () => Promise<Result> | Result,
+): Promise<Result> {
+  const deadline = new Deadline(limitMs, message);
+  try {
+    return await deadline.race(start());
+  } finally {
+    deadline.stop();
+  }
+}

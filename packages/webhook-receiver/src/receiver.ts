@@ -7,7 +7,7 @@ import {
   type WebhookRequestHeaders,
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
-import { Deadline, DeadlineError } from './deadline.ts';
+import { Deadline, DeadlineError, within } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import { deliveryName, findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
 import { ok, refusal, type ReceiverResponse } from './responses.ts';
@@ -133,11 +133,14 @@ function createReceiver<Transaction, Context>(
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
   const running = new Set<Promise<ReceiverResponse>>();
   const handlers = new HandlerRuns(handlerTimeoutMs);
+  const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
   let isClosing = false;
 
   async function load(context: Context): Promise<readonly string[] | null> {
     try {
-      const loaded = typeof secrets === 'function' ? await loadInTime(secrets, context) : secrets;
+      const tooLate = `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
+      const loaded =
+        typeof secrets === 'function' ? await within(storeTimeoutMs, tooLate, () => secrets(context)) : secrets;
       const problem = secretsProblem(loaded);
       if (problem === null) return loaded;
       log.error(`SECRET_INVALID: ${problem}`);
@@ -147,27 +150,13 @@ function createReceiver<Transaction, Context>(
     return null;
   }
 
-  async function loadInTime(
-    from: (context: Context) => Promise<readonly string[]> | readonly string[],
-    context: Context,
-  ): Promise<readonly string[]> {
-    const deadline = new Deadline(storeTimeoutMs, `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`);
-    try {
-      return await deadline.race(from(context));
-    } finally {
-      deadline.stop();
-    }
-  }
-
   async function readInTime(request: ReceivedRequest): Promise<ReceivedBody> {
-    const deadline = new Deadline(bodyTimeoutMs, `The body took longer than bodyTimeoutMs (${bodyTimeoutMs} ms).`);
+    const tooLate = `The body took longer than bodyTimeoutMs (${bodyTimeoutMs} ms).`;
     try {
-      return await deadline.race(request.body());
+      return await within(bodyTimeoutMs, tooLate, () => request.body());
     } catch (error) {
       if (error instanceof DeadlineError) return { kind: 'timeout' };
       throw error;
-    } finally {
-      deadline.stop();
     }
   }
 
@@ -224,13 +213,10 @@ function createReceiver<Transaction, Context>(
   }
 
   async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<ReceiverResponse> {
-    const deadline = storeDeadline();
     try {
-      return responseTo(await deadline.race(inbox.accept(delivery)));
+      return responseTo(await within(storeTimeoutMs, storeTooLate, () => inbox.accept(delivery)));
     } catch (error) {
       return failed(null, error, deliveryName(event, delivery.id));
-    } finally {
-      deadline.stop();
     }
   }
 
@@ -240,7 +226,7 @@ function createReceiver<Transaction, Context>(
     event: WebhookEvent,
     handle: (transaction: Transaction, signal: AbortSignal) => unknown,
   ): Promise<ReceiverResponse> {
-    const deadline = storeDeadline();
+    const deadline = new Deadline(storeTimeoutMs, storeTooLate);
     let failure: HandlerFailure | null = null;
     const work = async (transaction: Transaction): Promise<void> => {
       // The response is already sent.
@@ -264,10 +250,6 @@ function createReceiver<Transaction, Context>(
     } finally {
       deadline.stop();
     }
-  }
-
-  function storeDeadline(): Deadline {
-    return new Deadline(storeTimeoutMs, `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`);
   }
 
   function failed(failure: HandlerFailure | null, error: unknown, delivery: string): ReceiverResponse {
@@ -308,17 +290,17 @@ function createReceiver<Transaction, Context>(
       checkTimeouts({ timeoutMs });
       isClosing = true;
       handlers.close();
-      const deadline = new Deadline(timeoutMs, `The receiver was closed, and waited ${timeoutMs} ms.`);
+      const tooLate = `The receiver was closed, and waited ${timeoutMs} ms.`;
       try {
-        await deadline.race(Promise.all([...running, 'inbox' in options ? options.inbox.close() : undefined]));
+        await within(timeoutMs, tooLate, () =>
+          Promise.all([...running, 'inbox' in options ? options.inbox.close() : undefined]),
+        );
       } catch (error) {
         if (!(error instanceof DeadlineError)) throw error;
         log.error('CLOSING: Something did not end in time.', error);
         handlers.giveUp(error);
         // The store has its own deadline.
         await Promise.all(running);
-      } finally {
-        deadline.stop();
       }
     },
   };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { within } from '../src/deadline.ts';
 import { memoryStore } from '../src/memory.ts';
 import { postgresStore } from '../src/postgres.ts';
 import {
@@ -18,17 +19,8 @@ const never = (): Promise<never> => new Promise(() => {});
 /** Long enough that only a hang reaches it. */
 const generousMs = 20_000;
 
-async function inTime<Result>(result: Promise<Result>): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('It did not end.')), generousMs);
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const inTime = <Result>(result: Promise<Result>): Promise<Result> =>
+  within(generousMs, 'It did not end.', () => result);
 
 interface Logged {
   message: string;
