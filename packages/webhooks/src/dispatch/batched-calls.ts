@@ -54,7 +54,7 @@ export class BatchedCalls<Item, Result> {
   readonly #backoff = new Backoff();
   readonly #lockedBackoff = new Backoff();
   #collected: Item[] = [];
-  /** Repeated one at a time, while calls with other items continue. */
+  /** Repeated while calls with other items continue. */
   #locked: Item[] = [];
   #isCalling = false;
   #isStopped = false;
@@ -101,17 +101,14 @@ export class BatchedCalls<Item, Result> {
 
   async #callAndSplit(batch: readonly Item[]): Promise<void> {
     if (this.#isStopped) return;
-    const knowsLock = this.#locked.length > 0 || this.#isRepeating;
-    const outcome = await this.#callUntilAvailable(batch, knowsLock);
-    if (this.#isStopped) return;
     const [item] = batch;
+    const knowsLock = this.#locked.length > 0 || this.#isRepeating;
+    let outcome = await this.#callUntilAvailable(batch, knowsLock);
+    const maySkip = this.#options.callUnlocked !== undefined && !knowsLock && batch.length > 1;
+    if (outcome.kind === 'locked' && maySkip && !this.#isStopped) outcome = await this.#callUntilAvailable(batch, true);
+    if (this.#isStopped) return;
     if (outcome.kind === 'done') this.#done(batch, outcome);
-    else if (outcome.kind === 'locked' && !knowsLock && this.#options.callUnlocked !== undefined && batch.length > 1) {
-      const unlocked = await this.#callUntilAvailable(batch, true);
-      if (this.#isStopped) return;
-      if (unlocked.kind === 'done') this.#done(batch, unlocked);
-      else await this.#callHalves(batch);
-    } else if (batch.length > 1 || item === undefined) await this.#callHalves(batch);
+    else if (batch.length > 1 || item === undefined) await this.#callHalves(batch);
     else if (outcome.kind === 'locked') this.#lockFound(item, outcome.error);
     else this.#options.onRefused(item, outcome.error);
   }

@@ -143,7 +143,7 @@ function toResults(
   }
 }
 
-/** The order in which every statement locks pending deliveries: their primary key. */
+/** The order in which every statement that waits for locks locks pending deliveries: their primary key. */
 function compareDeliveries(a: DeliveryKey, b: DeliveryKey): number {
   return compareIds(a.subscriptionId, b.subscriptionId) || compareIds(a.deliveryId, b.deliveryId);
 }
