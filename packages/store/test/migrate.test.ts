@@ -26,6 +26,7 @@ const allMigrations = [
   '0009-webhook-upkeep',
   '0010-last-failure-of-a-receiver',
   '0011-size-of-events',
+  '0012-positions-of-the-queue',
 ];
 
 let database: TestDatabase;

@@ -179,6 +179,45 @@ describe('a login of an app cannot become the owner', () => {
   });
 });
 
+describe('the order of fan-out', () => {
+  let account: string;
+
+  beforeAll(async () => {
+    const [row] = await superuser.run(
+      `with organization as (insert into organization (name) values ('Test') returning id)
+       insert into account (interface, organization_id, name) select 'partner', id, 'Test' from organization returning id`,
+    );
+    account = String(row?.['id']);
+  });
+
+  test.each(['position', 'takes', 'blocked_on'])('an app cannot write %s of an entry', async (column) => {
+    for (const role of ['lender_api', 'partner_api', 'operator'] as const) {
+      await expect(
+        login(role).run(
+          `insert into webhook_event_queue (account_id, interface, subscription_id, ${column}) values ($1, 'partner', 1, default)`,
+          [account],
+        ),
+      ).rejects.toThrow('permission denied for table webhook_event_queue');
+    }
+  });
+
+  test('a subscription has a position that was drawn', async () => {
+    const subscribe = (position: string) =>
+      login('partner_api').run(
+        `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+         values ($1, 'partner', '', '', ${position})`,
+        [account],
+      );
+    const refusal = 'new row violates row-level security policy for table "webhook_subscription"';
+    await subscribe(`nextval('webhook_queue_position')`);
+    await expect(subscribe('1000000')).rejects.toThrow(refusal);
+    await expect(
+      login('partner_api').run('update webhook_subscription set queue_position = 9223372036854775807'),
+    ).rejects.toThrow(refusal);
+    expect(await superuser.run('select sequence from sequence_states() where last_number < highest_used')).toEqual([]);
+  });
+});
+
 describe('locks of migrations and maintenance', () => {
   const tables = ['schema_migration', 'audit_entry_default', 'webhook_retention'];
 
