@@ -29,8 +29,10 @@ export interface CollectedOperation {
   ): ReadonlyMap<string, readonly [FieldNode, ...FieldNode[]]>;
 }
 
-/** The names of the variables of `@skip` and `@include` in a document, each once. */
-export function conditionVariables(document: DocumentNode): string[] {
+/** The names of the variables of `@skip` and `@include` in an operation and the fragments that it spreads, each once. */
+export function conditionVariables(document: DocumentNode, operation: OperationDefinitionNode): string[] {
+  const fragments = fragmentsOf(document);
+  const entered = new Set<string>();
   const names = new Set<string>();
   const visit = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
@@ -38,13 +40,16 @@ export function conditionVariables(document: DocumentNode): string[] {
         const condition = conditionOf(directive);
         if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
       }
-      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) visit(selection.selectionSet);
+      if (selection.kind !== Kind.FRAGMENT_SPREAD) {
+        if (selection.selectionSet) visit(selection.selectionSet);
+      } else if (!entered.has(selection.name.value)) {
+        entered.add(selection.name.value);
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) visit(fragment.selectionSet);
+      }
     }
   };
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.OPERATION_DEFINITION || definition.kind === Kind.FRAGMENT_DEFINITION)
-      visit(definition.selectionSet);
-  }
+  visit(operation.selectionSet);
   return [...names];
 }
 

@@ -9,6 +9,8 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
+  type ValueNode,
 } from 'graphql';
 import type { CollectedOperation } from './collect-fields.ts';
 
@@ -103,8 +105,7 @@ export function planOperation(operation: CollectedOperation, maxFields: number):
 
 /** Returns null if the arguments have to be computed in each run. Objects and lists are, because resolvers may change them. */
 function constantArguments(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['constantArguments'] {
-  const hasVariables = node.arguments?.some(({ value }) => value.kind === 'Variable') ?? false;
-  if (hasVariables) return null;
+  if (node.arguments?.some(({ value }) => containsVariable(value))) return null;
   let values: Record<string, unknown>;
   try {
     values = getArgumentValues(definition, node);
@@ -112,4 +113,11 @@ function constantArguments(definition: FieldPlan['definition'], node: FieldNode)
     return null; // each run reports the error
   }
   return Object.values(values).every((value) => typeof value !== 'object' || value === null) ? values : null;
+}
+
+/** A custom scalar accepts any literal, so validation does not tell where its variables are. */
+function containsVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.LIST) return value.values.some(containsVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => containsVariable(field.value));
+  return value.kind === Kind.VARIABLE;
 }

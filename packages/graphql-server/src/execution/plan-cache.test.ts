@@ -42,6 +42,17 @@ test('counts the runs of each operation of a document', () => {
   expect([run(a), run(a), run(a), run(b), run(b), run(b)]).toEqual([false, false, true, false, false, true]);
 });
 
+test('plans an operation without the variables of another one in the document', () => {
+  const cache = createPlanCache(schema);
+  const document = parse(`query A { ...F } fragment F on Query { name }
+    query B($x: Boolean!) { name @include(if: $x) ...G } fragment G on Query { x: name @skip(if: $x) }`);
+  const [a, b] = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const run = (operation: OperationDefinitionNode | undefined, variables: Record<string, unknown>) =>
+    operation !== undefined && cache.find(document, operation, variables) !== null;
+  expect([run(a, {}), run(a, {}), run(a, {})]).toEqual([false, false, true]);
+  expect([run(b, { x: true }), run(b, { x: true }), run(b, { x: true })]).toEqual([false, false, true]);
+});
+
 test('has a plan for each combination of the variables of @skip and @include, at most eight', () => {
   const cache = createPlanCache(schema);
   const query = `query Q($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) {

@@ -58,7 +58,7 @@ export function createPlanCache(schema: GraphQLSchema, maxBytes = defaultMaxByte
   function usageOf(document: DocumentNode, operation: OperationDefinitionNode): Usage {
     const known = usages.get(operation);
     if (known) return known;
-    const usage: Usage = { runs: 0, conditions: conditionVariables(document), plans: new Map() };
+    const usage: Usage = { runs: 0, conditions: conditionVariables(document, operation), plans: new Map() };
     usages.set(operation, usage);
     return usage;
   }

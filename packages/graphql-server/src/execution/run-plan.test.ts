@@ -13,6 +13,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isScalarType,
   Kind,
   type OperationDefinitionNode,
   parse,
@@ -25,6 +26,7 @@ import { runPlan } from './run-plan.ts';
 
 const sdl = /* GraphQL */ `
   scalar Time
+  scalar Json
   enum Color {
     RED
     BLUE
@@ -40,6 +42,7 @@ const sdl = /* GraphQL */ `
     manyRequired: [Node!]!
     matrix: [[Int!]]
     name: String
+    echo(json: Json): String
   }
   type Node {
     id: ID!
@@ -75,6 +78,9 @@ function withResolvers(built: GraphQLSchema): GraphQLSchema {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) field.resolve = resolve;
   }
+  // Resolvers receive a string, as from a scalar that parses a compact notation.
+  const json = built.getType('Json');
+  if (isScalarType(json)) json.coerceInputValue = (value: unknown) => JSON.stringify(value);
   return built;
 }
 
@@ -181,6 +187,7 @@ const { ofQuery, ofNode } = fc.letrec<{ ofQuery: string; ofNode: string }>((tie)
   ofQuery: selections(
     fc.oneof(
       fc.constantFrom('^name%', '^matrix%', '^__typename%', '...OfQuery%'),
+      fc.constantFrom('echoed: echo(json: { a: [$size], b: { c: $json } })%', 'constant: echo(json: { a: [1] })%'),
       ...[
         '^node%',
         'blue: node(color: BLUE, size: 2, point: { y: [1] })%',
@@ -211,7 +218,9 @@ const without = (fragment: string, body: string) =>
 
 const documents = fc.record({ ofQuery, spreadOfQuery: ofQuery, spreadOfNode: ofNode }).map(
   (parts) =>
-    `query Q($a: Boolean! = true, $b: Boolean!, $size: Int! = 5, $point: Point) ${parts.ofQuery}
+    `query Q($a: Boolean! = true, $b: Boolean!, $size: Int! = 5, $point: Point, $json: Json) ${parts.ofQuery}
+      query Other($c: Boolean!) { name @include(if: $c) ...OfOther }
+      fragment OfOther on Query { other: name @skip(if: $c) }
       fragment OfQuery on Query ${without('OfQuery', parts.spreadOfQuery)}
       fragment OfNode on Node ${without('OfNode', parts.spreadOfNode)}`,
 );
@@ -222,6 +231,7 @@ const variables = fc.record(
     b: fc.boolean(),
     size: fc.integer({ min: 0, max: 9 }),
     point: fc.constantFrom(null, {}, { x: 2, y: [null] }),
+    json: fc.constantFrom(null, 'text', { d: [2] }),
   },
   { requiredKeys: ['b'] },
 );
@@ -284,10 +294,17 @@ async function executeTwice({ query, variables: variableValues, seed }: Case, is
   if (!valid) return null;
   const { document, operation } = valid;
   const contextValue = { seed, isAsync };
-  const expected = await execute({ schema, document, contextValue, variableValues });
+  const operationName = operation.name?.value ?? null;
+  const expected = await execute({ schema, document, contextValue, variableValues, operationName });
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues).variableValues;
   if (!coerced) throw new Error('The variables are invalid.');
-  const conditions = new Map(conditionVariables(document).map((name) => [name, coerced.coerced[name] === true]));
+  const conditions = new Map(
+    conditionVariables(document, operation).map((name) => {
+      const value = coerced.coerced[name];
+      if (typeof value !== 'boolean') throw new Error(`The condition ${name} has no value.`);
+      return [name, value];
+    }),
+  );
   const collected = collectedOperation(schema, document, operation, conditions);
   if (!collected) throw new Error('The operation has no root type.');
   const actual = await runPlan(planOperation(collected, 100_000), coerced, contextValue).result;

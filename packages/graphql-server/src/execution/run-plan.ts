@@ -36,8 +36,10 @@ export interface RunningPlan {
 }
 
 /**
- * Runs a plan with the same result as graphql's `execute`: the same data, and the same errors. Resolvers receive the same
- * `info`.
+ * Runs a plan with the same data and errors as graphql's `execute`, except where several errors compete for the same null:
+ * when promises settle in another order, another one of them can be reported. An iterable that throws is read before its
+ * items are completed, so the errors of the items before are missing. Resolvers receive the same `info`, but its properties
+ * are getters: read them one by one, because `{ ...info }` is empty.
  */
 export function runPlan(plan: OperationPlan, variableValues: VariableValues, contextValue: unknown): RunningPlan {
   const run: Run = {
