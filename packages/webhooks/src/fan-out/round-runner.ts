@@ -2,7 +2,7 @@ import { LockTimeoutError, StoreUnavailableError, type Store } from '@deedwire/s
 import { FencedOutError } from '../fence/fenced-out-error.ts';
 import type { WorkerId } from '../fence/worker-id.ts';
 import { failpoint } from '../kernel/failpoint.ts';
-import type { SubscriptionId } from '../kernel/ids.ts';
+import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { LaneId } from '../kernel/lane-id.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { OnFanOutEvent, RoundKind } from './events.ts';
@@ -15,10 +15,10 @@ import { planRound } from './plan-round.ts';
 import type { QueuedAccount } from './queued-account.ts';
 import type { Renderer } from './renderer.ts';
 import type { PickedEntry, RoundPlan } from './round-plan.ts';
-import { byTurns, entriesOf, firstDeliveries, splitTurns } from './split-turns.ts';
+import { byTurns, entriesOf, firstDeliveries, halve } from './split-turns.ts';
 import type { BlockedGroup } from './sql/blocked-queue.ts';
 import { countEntryClaims } from './sql/queue.ts';
-import { isStaleRound, readEvents, type ReadEvents, writeRound } from './sql/round.ts';
+import { isStaleRound, readEvents, type ReadEvents, readLockedAccounts, writeRound } from './sql/round.ts';
 import type { Turn } from './turns.ts';
 
 export interface RoundRunnerOptions {
@@ -44,9 +44,6 @@ interface Run {
   readonly deliveriesMax: number;
   readonly parts: (readonly Turn[])[];
 }
-
-/** A round with a locked row is split into this many parts, so that few statements wait for the lock. */
-const partsOfLockedRound = 8;
 
 const noEvents: ReadEvents = { events: new Map(), leftOut: new Set() };
 
@@ -87,7 +84,7 @@ export class RoundRunner {
         result = pendingDeliveries(plan, written);
       }
     } catch (error) {
-      this.#failed(turns, writing, error, run.parts);
+      await this.#failed(turns, writing, error, run.parts);
       return;
     }
     this.#apply(run.kind, turns, plan, result);
@@ -149,12 +146,17 @@ export class RoundRunner {
     onBlocked(plan.deferred.map(({ accountId, eventType }) => ({ accountId, blockedOn: eventType })));
   }
 
-  #failed(turns: readonly Turn[], writing: RoundPlan | null, error: unknown, parts: (readonly Turn[])[]): void {
+  async #failed(
+    turns: readonly Turn[],
+    writing: RoundPlan | null,
+    error: unknown,
+    parts: (readonly Turn[])[],
+  ): Promise<void> {
     const { onFenced, onEvent } = this.#options;
     if (error instanceof FencedOutError) {
       this.#restore(turns);
       if (turns.some(({ account }) => !account.isRemoved)) onFenced();
-    } else if (error instanceof LockTimeoutError) this.#locked(turns, parts);
+    } else if (error instanceof LockTimeoutError) await this.#locked(turns, writing, parts);
     else if (error instanceof StoreUnavailableError) {
       onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
       if (writing === null) this.#restore(turns);
@@ -167,27 +169,42 @@ export class RoundRunner {
     } else this.#refused(turns, error, parts);
   }
 
-  #locked(turns: readonly Turn[], parts: (readonly Turn[])[]): void {
-    const [turn] = turns;
-    if (turns.length > 1) {
-      // Appended, so that the other parts do not wait for the lock again.
-      parts.push(...splitTurns(turns, partsOfLockedRound));
-    } else if (turn !== undefined) {
-      this.#options.onEvent({ kind: 'fan-out-locked', account: turn.account.id });
-      turn.account.isLocked = true;
-      this.#restore(turns);
-      this.#pause(turns);
+  /**
+   * Runs the accounts without a locked row again at once, so that they have waited once. All back off if no row is locked:
+   * the lock is gone, or it is on a table.
+   */
+  async #locked(turns: readonly Turn[], writing: RoundPlan | null, parts: (readonly Turn[])[]): Promise<void> {
+    const accounts = await this.#lockedAccounts(turns, writing);
+    const locked = turns.filter(({ account }) => accounts.has(account.id));
+    for (const { account } of locked) {
+      this.#options.onEvent({ kind: 'fan-out-locked', account: account.id });
+      account.isLocked = true;
+    }
+    const waiting = locked.length === 0 ? turns : locked;
+    this.#restore(waiting);
+    this.#pause(waiting);
+    if (locked.length > 0) parts.push(turns.filter(({ account }) => !accounts.has(account.id)));
+  }
+
+  async #lockedAccounts(turns: readonly Turn[], writing: RoundPlan | null): Promise<ReadonlySet<AccountId>> {
+    const entries = turns.flatMap(({ account: { id, shard }, entries: ofAccount }) =>
+      ofAccount.map(({ position }) => ({ accountId: id, shard, position })),
+    );
+    try {
+      return await readLockedAccounts(this.#options.store, entries, writing?.subscriptions ?? []);
+    } catch (error) {
+      this.#options.onEvent({ kind: 'fan-out-unavailable', call: 'round', error });
+      return new Set();
     }
   }
 
   #refused(turns: readonly Turn[], error: unknown, parts: (readonly Turn[])[]): void {
     const [turn] = turns;
     const [entry] = turn?.entries ?? [];
-    if (turns.length > 1) parts.unshift(...splitTurns(turns, 2));
+    if (turns.length > 1) parts.unshift(...halve(turns));
     else if (turn !== undefined && turn.entries.length > 1) {
-      const middle = turn.entries.length >> 1;
-      const { account, entries } = turn;
-      parts.unshift([{ account, entries: entries.slice(0, middle) }], [{ account, entries: entries.slice(middle) }]);
+      const { account } = turn;
+      parts.unshift(...halve(turn.entries).map((entries) => [{ account, entries }]));
     } else if (turn !== undefined && entry !== undefined) {
       const { account } = turn;
       this.#options.onEvent({ kind: 'entry-refused', alarm: true, account: account.id, event: entry.eventId, error });

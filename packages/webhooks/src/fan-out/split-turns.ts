@@ -33,12 +33,9 @@ export function entriesOf(picked: readonly PickedEntry[]): Turn[] {
   return Array.from(entries, ([account, ofAccount]) => ({ account, entries: ofAccount }));
 }
 
-/** Splits a round into at most `parts` parts. All entries of an account stay in one part. */
-export function splitTurns(turns: readonly Turn[], parts: number): Turn[][] {
-  const size = Math.ceil(turns.length / parts);
-  const split: Turn[][] = [];
-  for (let start = 0; start < turns.length; start += size) split.push(turns.slice(start, start + size));
-  return split;
+export function halve<Item>(items: readonly Item[]): [Item[], Item[]] {
+  const middle = items.length >> 1;
+  return [items.slice(0, middle), items.slice(middle)];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createStore, StoreUnavailableError } from '@deedwire/store';
+import { createStore, LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
 import { expect, test, vi } from 'vitest';
 import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
 import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
@@ -106,38 +106,48 @@ test('a write that commits after its connection was lost is detected, and its la
   expect([...(await numbersBySubscription(world)).values()]).toEqual([{ sequences: upTo(3), numbers: upTo(3) }]);
 });
 
-test('a locked row delays its account only', async () => {
+test('locked rows delay their accounts only, and the others of a round wait for them once', async () => {
   const world = await FanOutWorld.create();
-  const accounts = [];
-  for (let index = 0; index < 12; index += 1) {
+  const accounts: { id: string; subscriptionId: string }[] = [];
+  for (let index = 0; index < 16; index += 1) {
     const account = await seedAccount(world.store);
-    const subscriptionId = await world.store.transaction(async (transaction) => {
-      const id = await seedSubscription(transaction, account);
+    await world.store.transaction(async (transaction) => {
+      accounts.push({ id: account.id, subscriptionId: await seedSubscription(transaction, account) });
       await seedEvents(transaction, account, 6);
-      return id;
     });
-    accounts.push({ account, subscriptionId });
   }
-  const [locked] = accounts;
+  const locked = accounts.filter((_, index) => index % 2 === 0);
   const release = Promise.withResolvers<void>();
   const isLocked = Promise.withResolvers<void>();
   const holding = world.store.transaction(async (transaction) => {
-    const text = 'select 1 from webhook_subscription_sequence where subscription_id = $1 for update';
-    await transaction.query({ name: 'lock-sequence', text }, [locked?.subscriptionId]);
+    const text = 'select 1 from webhook_subscription_sequence where subscription_id = any($1) for update';
+    await transaction.query({ name: 'lock-sequences', text }, [locked.map(({ subscriptionId }) => subscriptionId)]);
     isLocked.resolve();
     await release.promise;
   });
   await isLocked.promise;
-  world.start();
+  let locksWaitedFor = 0;
+  const store = interceptStore(world.workerStore, {
+    'fan-out-write-round': (run) =>
+      run().catch((error: unknown) => {
+        if (error instanceof LockTimeoutError) locksWaitedFor += 1;
+        throw error;
+      }),
+  });
+  world.start({ store });
   try {
-    await vi.waitFor(() => expect(world.offered).toHaveLength(66), waits);
-    await vi.waitFor(() => expect(world.ofKind('fan-out-locked')).not.toEqual([]), waits);
+    await vi.waitFor(() => expect(world.offered).toHaveLength(48), waits);
+    // At first there are at most an express round and a bulk round.
+    expect(locksWaitedFor).toBeLessThanOrEqual(2);
+    await vi.waitFor(() => expect(locksWaitedFor).toBeGreaterThan(4), waits);
   } finally {
     release.resolve();
     await holding;
   }
-  expect(new Set(world.ofKind('fan-out-locked').map(({ account }) => account))).toEqual(new Set([locked?.account.id]));
-  await vi.waitFor(() => expect(world.offered).toHaveLength(72), waits);
+  expect(new Set(world.ofKind('fan-out-locked').map(({ account }) => account))).toEqual(
+    new Set(locked.map(({ id }) => id)),
+  );
+  await vi.waitFor(() => expect(world.offered).toHaveLength(96), waits);
   expect(world.ofKind('entry-refused')).toEqual([]);
   for (const { sequences, numbers } of (await numbersBySubscription(world)).values()) {
     expect(sequences).toEqual(upTo(6));

@@ -2,8 +2,10 @@ import { type InterfaceName, toRecordId } from '@deedwire/domain';
 import { type Database, onlyRow } from '@deedwire/store';
 import { rowOfLiveWorker } from '../../fence/row-of-live-worker.ts';
 import type { WorkerId } from '../../fence/worker-id.ts';
-import type { DeliveryId, EventId } from '../../kernel/ids.ts';
+import type { AccountId, DeliveryId, EventId, SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray, pgTextArray, TextDictionary } from '../../kernel/pg-array.ts';
+import type { Shard } from '../../kernel/shard.ts';
+import type { QueuePosition } from '../queue-entry.ts';
 import type { StoredEvent } from '../renderer.ts';
 import type { RoundPlan } from '../round-plan.ts';
 
@@ -242,6 +244,46 @@ export async function writeRound(database: Database, workerId: WorkerId, plan: R
 /** Whether the write failed because an entry is no longer in the queue. It then wrote nothing. */
 export function isStaleRound(error: unknown): boolean {
   return sqlState(error) === '22012';
+}
+
+/**
+ * Returns those of the accounts that have a locked row: an entry in the queue, or the sequence of a subscription. A row that
+ * does not exist counts as locked.
+ *
+ * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
+ */
+export async function readLockedAccounts(
+  database: Database,
+  entries: readonly { readonly accountId: AccountId; readonly shard: Shard; readonly position: QueuePosition }[],
+  subscriptions: readonly { readonly accountId: AccountId; readonly id: SubscriptionId }[],
+): Promise<Set<AccountId>> {
+  const statement = {
+    name: 'fan-out-read-locked-accounts',
+    text: `
+      select account_id::text as id
+      from unnest($1::bigint[], $2::smallint[], $3::bigint[]) as e (account_id, shard, position)
+      where (
+        select ctid from webhook_event_queue where shard = e.shard and position = e.position limit 1 for update skip locked
+      ) is null
+      union
+      select account_id::text
+      from unnest($4::bigint[], $5::bigint[]) as s (account_id, subscription_id)
+      where (
+        select ctid
+        from webhook_subscription_sequence
+        where subscription_id = s.subscription_id
+        limit 1
+        for update skip locked
+      ) is null`,
+  };
+  const rows = await database.query<{ id: string }>(statement, [
+    pgArray(entries.map(({ accountId }) => accountId)),
+    pgArray(entries.map(({ shard }) => shard)),
+    pgArray(entries.map(({ position }) => position)),
+    pgArray(subscriptions.map(({ accountId }) => accountId)),
+    pgArray(subscriptions.map(({ id }) => id)),
+  ]);
+  return new Set(rows.map(({ id }) => toRecordId(id)));
 }
 
 function sqlState(error: unknown): unknown {
