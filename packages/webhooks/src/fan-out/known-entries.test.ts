@@ -124,12 +124,28 @@ test('an entry that was blocked and unblocked during a read is added', () => {
   expect(known.size).toBe(1);
 });
 
+const changeOf = (position: number, accountId: AccountId) => ({
+  ...row(position, accountId),
+  eventId: null,
+  subscriptionId: toRecordId<'WebhookSubscription'>(String(position)),
+});
+
 test('a change is added although earlier entries of the account are unread', () => {
   const known = new KnownEntries(100);
   addAll(known, busy, 1, 1_000);
-  const subscriptionId = toRecordId<'WebhookSubscription'>('9');
-  const change = { position: 1_001, accountId: busy, eventId: null, subscriptionId, claims: 0 };
-  expect(known.add(change, true)?.id).toBe(busy);
+  expect(known.add(changeOf(1_001, busy), true)?.id).toBe(busy);
+});
+
+test('changes do not fill memory, however many an account has', () => {
+  const known = new KnownEntries(100);
+  addAll(known, busy, 1, 1_000);
+  const positions = Array.from({ length: 1_000 }, (_, index) => 1_001 + index);
+  const added = positions.filter((position) => known.add(changeOf(position, busy), true) !== null);
+  expect(added).toHaveLength(64);
+  expect(known.size).toBeLessThanOrEqual(100 + 64);
+  const account = accountOf(known, busy);
+  while (account.waiting.size > 0) finishFirst(known, account);
+  expect(known.add(changeOf(3_000, busy), true)?.id).toBe(busy);
 });
 
 /** Fills memory with accounts that have too few entries to drop any, and returns them. */

@@ -21,6 +21,9 @@ export interface UnreadAccount {
 /** When memory is full, an account keeps at least this many entries. */
 const keptEntriesMin = 8;
 
+/** Further changes of the account wait for room and for earlier entries, as events do. */
+const earlyChangesMax = 64;
+
 /**
  * The entries in memory. Their number is bounded: an account with many entries drops the last ones, and they are read again
  * when it has few left. Entries from `QueuedAccount.unreadFrom` on are unread: in storage only.
@@ -103,11 +106,11 @@ export class KnownEntries {
     const { position, accountId, eventId, subscriptionId, claims } = row;
     if (this.#positions.has(position) || this.#finishedDuringRead?.has(position)) return null;
     const account = this.#findOrAdd(accountId);
-    // Adds a change even if earlier entries are unread: it only makes the worker read the subscription again, and may come
-    // early.
-    const isChange = eventId === null;
-    if (account.unreadFrom !== null && position >= account.unreadFrom && !isChange) return null;
-    if (this.isFull && !isChange && !this.#makeRoom(account, position)) return null;
+    // A change only makes the worker read the subscription again, so it may come before earlier entries that are unread.
+    const isEarly = eventId === null && account.earlyChanges.size < earlyChangesMax;
+    if (isEarly) account.earlyChanges.add(position);
+    else if (account.unreadFrom !== null && position >= account.unreadFrom) return null;
+    else if (this.isFull && !this.#makeRoom(account, position)) return null;
     const entry = queueEntry(position, eventId, subscriptionId, claims);
     entry.isCounted = isCounted;
     this.#positions.add(position);
@@ -132,21 +135,21 @@ export class KnownEntries {
   /** Removes an entry that was deleted from the queue, or blocked. */
   finish(account: QueuedAccount, entry: QueueEntry): void {
     account.claimed -= 1;
-    this.#positions.delete(entry.position);
+    this.#removePositions(account, [entry]);
     this.#finishedDuringRead?.add(entry.position);
   }
 
   /** Returns unfinished entries to the waiting ones. */
   restore(account: QueuedAccount, entries: readonly QueueEntry[]): void {
     account.claimed -= entries.length;
-    if (account.isRemoved) this.#removePositions(entries);
+    if (account.isRemoved) this.#removePositions(account, entries);
     else account.waiting.restore(entries);
   }
 
   /** Drops claimed entries of unknown state, and all that wait after them. They are read again. */
   forget(account: QueuedAccount, claimed: readonly QueueEntry[]): void {
     account.claimed -= claimed.length;
-    const from = this.#removePositions([...claimed, ...account.waiting.removeAll()]);
+    const from = this.#removePositions(account, [...claimed, ...account.waiting.removeAll()]);
     if (!account.isRemoved) this.#leaveUnread(account, from);
   }
 
@@ -156,7 +159,7 @@ export class KnownEntries {
       if (account.shard !== shard) continue;
       account.isRemoved = true;
       account.epoch += 1;
-      this.#removePositions(account.waiting.removeAll());
+      this.#removePositions(account, account.waiting.removeAll());
       this.#markRead(account);
       this.#accounts.delete(account.id);
       removed.push(account);
@@ -193,7 +196,7 @@ export class KnownEntries {
       for (const other of this.#accounts.values()) if (other.waiting.size > largest.waiting.size) largest = other;
       const cut = largest.waiting.cutTo(Math.max(keptEntriesMin, largest.waiting.size >> 1));
       if (cut.length > 0) {
-        const from = this.#removePositions(cut);
+        const from = this.#removePositions(largest, cut);
         this.#leaveUnread(largest, from);
         return largest !== account || position < from;
       }
@@ -204,10 +207,11 @@ export class KnownEntries {
   }
 
   /** Returns the lowest of the positions. Infinity if there are none. */
-  #removePositions(entries: readonly QueueEntry[]): QueuePosition {
+  #removePositions(account: QueuedAccount, entries: readonly QueueEntry[]): QueuePosition {
     let lowest = Infinity;
     for (const { position } of entries) {
       this.#positions.delete(position);
+      account.earlyChanges.delete(position);
       lowest = Math.min(lowest, position);
     }
     return lowest;

@@ -33,6 +33,8 @@ export class QueuedAccount {
   unreadFrom: QueuePosition | null = null;
   /** Incremented when entries are dropped. Results of earlier reads are then ignored from `unreadFrom` on. */
   epoch = 0;
+  /** The positions of changes that are in memory whatever is unread. */
+  readonly earlyChanges = new Set<QueuePosition>();
   /** Lanes that may have deliveries from a write of unknown outcome. */
   readonly uncertainLanes = new Map<SubscriptionId, LaneId>();
   /** The last position that the account had when its last round started. */
