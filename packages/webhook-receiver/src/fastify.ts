@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { readNodeBody } from './node.ts';
+import { receivedRequest } from './node.ts';
 import type { WebhookReceiver } from './receiver.ts';
 
 const fix = 'Register the receiver as a separate plugin, and let no hook read the body of its route.';
@@ -22,11 +22,7 @@ export async function fastifyReceiver(
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
   instance.all(url, async ({ raw }, reply) => {
-    const { status, headers, body } = await receiver.receive({
-      method: raw.method ?? '',
-      headers: raw.headersDistinct,
-      body: () => readNodeBody(raw, fix),
-    });
+    const { status, headers, body } = await receiver.receive(receivedRequest(raw, fix));
     return reply.code(status).headers(headers).send(body);
   });
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyMax, readChunks, type ReceivedBody } from './body.ts';
-import type { WebhookReceiver } from './receiver.ts';
+import type { ReceivedRequest, WebhookReceiver } from './receiver.ts';
 import type { ReceiverResponse } from './responses.ts';
 
-/** A request of `node:http`, or of a framework on top of it that may have parsed its body. */
-export type NodeRequest = IncomingMessage & { body?: unknown };
+/** A request of `node:http`, or of a framework on top of it that may have parsed its body and kept the bytes. */
+export type NodeRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
 const defaultFix = 'Let nothing read the request before the receiver.';
 
@@ -26,15 +26,21 @@ export async function receiveNode<Context>(
   context: Context | undefined,
   fix: string,
 ): Promise<void> {
-  const { method = '', headersDistinct: headers } = request;
-  write(response, await receiver.receive({ method, headers, body: () => readNodeBody(request, fix) }, context));
+  write(response, await receiver.receive(receivedRequest(request, fix), context));
 }
 
 /** @internal */
-export async function readNodeBody(request: NodeRequest, fix: string): Promise<ReceivedBody> {
-  // Parsers of frameworks that keep the bytes put them here.
-  if (request.body instanceof Uint8Array)
-    return request.body.byteLength > bodyMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: request.body };
+export function receivedRequest(request: NodeRequest, fix: string): ReceivedRequest {
+  const { method = '', headers, headersDistinct } = request;
+  // Simulated requests, as of serverless-http or the `inject` of Fastify, have `headers` only.
+  const isSimulated = headersDistinct === undefined || Object.keys(headersDistinct).length === 0;
+  return { method, headers: isSimulated ? headers : headersDistinct, body: () => readNodeBody(request, fix) };
+}
+
+async function readNodeBody(request: NodeRequest, fix: string): Promise<ReceivedBody> {
+  // Parsers of frameworks that keep the bytes put them here. Those of NestJS and Firebase also parse the body.
+  const kept = [request.rawBody, request.body].find((bytes) => bytes instanceof Uint8Array);
+  if (kept !== undefined) return kept.byteLength > bodyMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: kept };
   if (request.readableDidRead || request.readableEnded || request.readableFlowing === true)
     return { kind: 'not-raw', fix };
   if (Number(request.headers['content-length']) > bodyMax) return { kind: 'too-large' };

@@ -2,16 +2,19 @@ import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { listen } from '@deedwire/testing';
 import type { RequestHandler } from 'express';
+import { fastify } from 'fastify';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import serverless from 'serverless-http';
 import { describe, expect, test } from 'vitest';
 import { expressHandler } from '../src/express.ts';
+import { fastifyReceiver } from '../src/fastify.ts';
 import { honoHandler } from '../src/hono.ts';
 import { lambdaHandler, type LambdaEvent } from '../src/lambda.ts';
 import { memoryStore } from '../src/memory.ts';
 import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
 import { expresses } from './support/adapters.ts';
-import { converted, type Delivery, deliveryOf, secret, send } from './support/delivery.ts';
+import { converted, type Delivery, deliveryOf, newSecret, secret, send } from './support/delivery.ts';
 
 function receiver(): WebhookReceiver {
   return createWebhookReceiver({
@@ -53,6 +56,10 @@ async function answerTo(event: LambdaEvent): Promise<object> {
   return { status: statusCode, json: JSON.parse(body) };
 }
 
+function keepRawBody(request: object, _response: unknown, rawBody: unknown): void {
+  Object.assign(request, { rawBody });
+}
+
 const parseForm: MiddlewareHandler = async ({ req }, next) => {
   await req.parseBody();
   await next();
@@ -87,6 +94,58 @@ describe.each([4, 5] as const)('Express %i', (major) => {
     expect(await answerAfter(express.text({ type: '*/*' }), deliveryOf())).toEqual(notRaw);
     const delivery = deliveryOf({ headers: { 'content-type': form } });
     expect(await answerAfter(express.urlencoded({ extended: false }), delivery)).toEqual(notRaw);
+  });
+
+  test('processes a delivery whose bytes a parser keeps in rawBody, as those of NestJS and Firebase do', async () => {
+    const spaced = deliveryOf({ body: ` ${JSON.stringify(converted)}` });
+    expect(await answerAfter(express.json({ verify: keepRawBody }), spaced)).toEqual(processed);
+  });
+
+  test('responds 413 to a rawBody that is too large, and 500 to one that is a text', async () => {
+    for (const [bytes, status] of [
+      [Buffer.alloc(300_001), 413],
+      ['{}', 500],
+    ] as const) {
+      const parser = express.json({ verify: (request) => keepRawBody(request, null, bytes) });
+      expect(await answerAfter(parser, deliveryOf())).toMatchObject({ status });
+    }
+  });
+
+  test('processes the simulated requests of serverless-http, and refuses those that are not authentic', async () => {
+    const app = express().post('/webhooks', expressHandler(receiver()));
+    const answer = async ({ method, headers, body }: Delivery): Promise<object> => {
+      const response = await serverless(app)(
+        {
+          version: '2.0',
+          rawPath: '/webhooks',
+          requestContext: { http: { method, sourceIp: '127.0.0.1' } },
+          headers: { ...headers },
+          body: Buffer.from(body).toString('base64'),
+          isBase64Encoded: true,
+        },
+        {},
+      );
+      return { status: Reflect.get(response, 'statusCode'), json: JSON.parse(Reflect.get(response, 'body')) };
+    };
+    expect(await answer(deliveryOf())).toEqual(processed);
+    const other = await answer(deliveryOf({ secret: newSecret }));
+    expect(other).toEqual({ status: 401, json: { code: 'SIGNATURE_MISMATCH' } });
+  });
+});
+
+describe('Fastify', () => {
+  test('processes the simulated requests of inject, and refuses those that are not authentic', async () => {
+    const app = fastify();
+    await app.register(fastifyReceiver, { receiver: receiver(), url: '/webhooks' });
+    const answer = async ({ headers, body }: Delivery): Promise<object> => {
+      const payload = Buffer.from(body);
+      const response = await app.inject({ method: 'POST', url: '/webhooks', payload, headers: { ...headers } });
+      return { status: response.statusCode, json: response.json() };
+    };
+    expect(await answer(deliveryOf())).toEqual(processed);
+    const other = await answer(deliveryOf({ secret: newSecret }));
+    expect(other).toEqual({ status: 401, json: { code: 'SIGNATURE_MISMATCH' } });
+    await app.close();
   });
 });
 

@@ -161,12 +161,13 @@ function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
     return received;
   }
   for (const name of Object.keys(headers)) {
-    const value: unknown = headers[name];
-    if (value === undefined) continue;
-    const checked = typeof value === 'string' ? value : stringArray(name, value);
     // Node's names are in lower case. Other names need a copy in lower case only if their length fits.
     const field = fields.get(name) ?? (fieldLengths.has(name.length) ? fields.get(name.toLowerCase()) : undefined);
-    if (field !== undefined) received[field] = joined(received[field], checked);
+    // Others are not checked: some platforms pass numbers, for example as `content-length`.
+    if (field === undefined) continue;
+    const value: unknown = headers[name];
+    if (value === undefined) continue;
+    received[field] = joined(received[field], typeof value === 'string' ? value : stringArray(name, value));
   }
   return received;
 }

@@ -145,6 +145,11 @@ describe.each([
       });
     });
 
+    it('ignores other headers, whatever their values are', async () => {
+      const others = { 'content-length': untyped(2), host: untyped(null) };
+      expect(await verifyWebhook({ ...good, headers: { ...good.headers, ...others } })).toMatchObject({ id });
+    });
+
     it('ignores headers that are undefined or an empty array', async () => {
       const partial = { ...headers, 'webhook-id': undefined, 'webhook-timestamp': [], 'webhook-signature': undefined };
       expect(await verifyWebhook({ ...good, headers: partial })).toStrictEqual({ id: null, timestamp: now });
