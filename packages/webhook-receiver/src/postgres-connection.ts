@@ -12,6 +12,15 @@ export interface PostgresPool<Client extends PostgresClient = PostgresClient> ex
   connect(): Promise<Client>;
 }
 
+/** What a pool connects to: for `pg`, its `PoolClient`. The overload of `connect` with a callback has no promise. */
+export type PostgresClientOf<Pool> = Pool extends {
+  connect: { (): Promise<infer Client>; (...callback: never[]): unknown };
+}
+  ? Client
+  : Pool extends { connect(): Promise<infer Client> }
+    ? Client
+    : never;
+
 export interface PostgresClient extends PostgresQueryable {
   release(error?: boolean | Error): void;
   on(event: 'error', listener: (error: Error) => void): unknown;

@@ -5,7 +5,7 @@ import {
   createTableWith,
   field,
   isContention,
-  type PostgresClient,
+  type PostgresClientOf,
   type PostgresPool,
   type PostgresTransactions,
   quotedName,
@@ -13,7 +13,13 @@ import {
 import type { OnceResult, WebhookStore } from './store.ts';
 import { Turnstile } from './turnstile.ts';
 
-export type { PostgresClient, PostgresPool, PostgresQueryable, PostgresTransactions } from './postgres-connection.ts';
+export type {
+  PostgresClient,
+  PostgresClientOf,
+  PostgresPool,
+  PostgresQueryable,
+  PostgresTransactions,
+} from './postgres-connection.ts';
 
 export interface PostgresStoreOptions {
   /** The name of the table, with the schema if it has one. Defaults to `webhook_receipt`. */
@@ -46,10 +52,10 @@ const defaultConcurrency = 4;
  * @throws {TypeError} if the name of the table is malformed, or `concurrency` is no positive integer below the connections of
  *   the pool
  */
-export function postgresStore<Client extends PostgresClient>(
-  database: PostgresPool<Client>,
+export function postgresStore<Pool extends PostgresPool>(
+  database: Pool,
   options?: PostgresStoreOptions,
-): PostgresStore<Client>;
+): PostgresStore<PostgresClientOf<Pool>>;
 export function postgresStore<Transaction>(
   database: PostgresTransactions<Transaction>,
   options?: PostgresStoreOptions,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { missing } from '@deedwire/testing';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
@@ -40,7 +40,7 @@ test('has one effect for 50 concurrent requests with the memory store', async ()
 function receiverOn(pool: Pool): WebhookReceiver {
   return createWebhookReceiver({
     secrets: [secret],
-    store: postgresStore<PoolClient>(pool),
+    store: postgresStore(pool),
     on: {
       'referral.converted': {
         '2026-11-01': async (_event, { id, transaction }) => {

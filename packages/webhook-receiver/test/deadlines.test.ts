@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { within } from '../src/deadline.ts';
 import { memoryStore } from '../src/memory.ts';
@@ -163,7 +163,7 @@ describe('PostgreSQL', () => {
   test('that is frozen is given up, and used again when it continues', async () => {
     const name = 'receiver_frozen';
     const pool = poolOf(name);
-    const receiver = receiverOf(postgresStore<PoolClient>(pool), () => {}, { storeTimeoutMs: 2_000 });
+    const receiver = receiverOf(postgresStore(pool), () => {}, { storeTimeoutMs: 2_000 });
     expect(await deliver(receiver, 'before')).toEqual({ status: 200, code: 'processed' });
     // Old ids are removed after the response, on the same connection.
     await expect.poll(() => pool.idleCount).toBe(1);
@@ -183,7 +183,7 @@ describe('PostgreSQL', () => {
   test('gets its connection back closed if a handler hangs in a statement, and keeps nothing of it', async () => {
     const pool = poolOf('receiver_hung');
     const receiver = receiverOf(
-      postgresStore<PoolClient>(pool),
+      postgresStore(pool),
       async ({ transaction }) => {
         await transaction.query(`insert into effect values ('hung')`);
         await transaction.query('select pg_sleep(60)');

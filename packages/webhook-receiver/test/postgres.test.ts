@@ -1,7 +1,7 @@
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
   type PostgresStore,
   type PostgresStoreOptions,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
   pool = new Pool({ connectionString: database.databaseUrl, max: 30 });
   pool.on('error', () => {});
-  store = postgresStore<PoolClient>(pool);
+  store = postgresStore(pool);
 });
 
 beforeEach(() => {
@@ -77,12 +77,17 @@ function poolOf(max: number): Pool {
   return small;
 }
 
+test('the transactions are the clients of the pool, or those of the other library', () => {
+  expectTypeOf(postgresStore(poolOf(2))).toEqualTypeOf<PostgresStore<PoolClient>>();
+  expectTypeOf(postgresStore(library(pool))).toEqualTypeOf<PostgresStore<{ client: PoolClient }>>();
+});
+
 const storeOn = (max: number, options?: PostgresStoreOptions) => () => postgresStore(poolOf(max), options);
 
 describe('handlers that use the pool of the store', () => {
   test('do not wait for each other for ever', async () => {
     const shared = poolOf(3);
-    const shares = postgresStore<PoolClient>(shared);
+    const shares = postgresStore(shared);
     const results = await Promise.all(
       Array.from({ length: 9 }, (_, index) =>
         shares.once(`${id}_${index}`, async (transaction) => {
@@ -96,7 +101,7 @@ describe('handlers that use the pool of the store', () => {
   });
 
   test('are refused after 2 s if there is no connection for them', async () => {
-    const shares = postgresStore<PoolClient>(poolOf(2));
+    const shares = postgresStore(poolOf(2));
     const gate = Promise.withResolvers<void>();
     const slow = shares.once(`${id}_slow`, () => gate.promise);
     await expect(shares.once(id, effect)).rejects.toThrow('concurrency is 1, and no delivery ended within 2 s.');
@@ -275,7 +280,7 @@ test('survives a connection that is lost between two statements of a handler', a
 test('throws if the database is unavailable', async () => {
   const unavailable = new Pool({ host: '127.0.0.1', port: 1 });
   let isStarted = false;
-  const result = postgresStore<PoolClient>(unavailable).once(id, async () => {
+  const result = postgresStore(unavailable).once(id, async () => {
     isStarted = true;
   });
   await expect(result).rejects.toThrow('ECONNREFUSED');
@@ -298,20 +303,20 @@ test('removes ids after 40 days', async () => {
     `insert into webhook_receipt values ('old', now() - interval '41 days'), ('kept', now() - interval '39 days')`,
   );
   // Each store removes them at its first delivery and then once an hour.
-  await postgresStore<PoolClient>(pool).once(id, effect);
+  await postgresStore(pool).once(id, effect);
   const { rows } = await pool.query(`select id from webhook_receipt where id in ('old', 'kept')`);
   expect(rows).toEqual([{ id: 'kept' }]);
 });
 
 test('creates the table once if 20 processes start together, also with the longest name', async () => {
-  const other = postgresStore<PoolClient>(pool, { table: 'a'.repeat(50) });
+  const other = postgresStore(pool, { table: 'a'.repeat(50) });
   await Promise.all(Array.from({ length: 20 }, () => other.createTable()));
   expect(await other.once(id, effect)).toBe('processed');
 });
 
 test('quotes the name of the table, and refuses what is none', async () => {
   await pool.query('create schema "in""box"');
-  const other = postgresStore<PoolClient>(pool, { table: 'in"box.my receipts' });
+  const other = postgresStore(pool, { table: 'in"box.my receipts' });
   await other.createTable();
   expect(await other.once(id, effect)).toBe('processed');
   expect(await other.once(id, effect)).toBe('duplicate');

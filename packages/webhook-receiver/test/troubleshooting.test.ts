@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { eventually, partOf, quotedLines, quotingSections, staleQuotes } from '@deedwire/testing';
 import { verifyWebhook, type VerifyWebhookOptions } from '@deedwire/webhook-signing';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
@@ -203,7 +203,7 @@ async function transactionFailures(): Promise<string[]> {
     prepare: async () => {},
   });
   const pool = new Pool({ connectionString: database.databaseUrl });
-  const store = postgresStore<PoolClient>(pool);
+  const store = postgresStore(pool);
   await store.createTable();
   const failures = ['select 1/0', 'commit'].map((statement, index) =>
     store.once(`delivery_${index}`, async (transaction) => {

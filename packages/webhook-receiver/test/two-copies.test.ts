@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
 import { Hono } from 'hono';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type * as honoModule from '../src/hono.ts';
 import type * as mainModule from '../src/index.ts';
@@ -110,7 +110,7 @@ test('processes a delivery once with receivers of both copies on one store, behi
 
 test('responds 500, not 503, to a failed transaction in the PostgreSQL store of the other copy', async () => {
   const pool = new Pool({ connectionString: database.databaseUrl });
-  const store = first.postgres.postgresStore<PoolClient>(pool);
+  const store = first.postgres.postgresStore(pool);
   await store.createTable();
   const receiver = second.main.createWebhookReceiver({
     secrets: [second.testing.testSecret],

@@ -1,7 +1,7 @@
 // Started by postgres-kill.test.ts as a process, which it kills.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { nodeHandler } from '../../src/node.ts';
 import { postgresStore } from '../../src/postgres.ts';
 import { createWebhookReceiver } from '../../src/receiver.ts';
@@ -10,7 +10,7 @@ const [, , connectionString, secret = ''] = process.argv;
 const pool = new Pool({ connectionString, max: 4 });
 // The first delivery finds an open connection.
 await pool.query('select 1');
-const store = postgresStore<PoolClient>(pool);
+const store = postgresStore(pool);
 const receiver = createWebhookReceiver({
   secrets: [secret],
   store,

@@ -23,6 +23,7 @@ import { signedRequest } from '@deedwire/webhook-receiver/testing';
 import { workersHandler } from '@deedwire/webhook-receiver/workers';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { verifyWebhook as verifyOnWebCrypto } from '@deedwire/webhook-signing/web';
+import type { Pool, PoolClient } from 'pg';
 
 export const list: readonly SchemaVersion[] = versions;
 export const names = (lender: Lender, partner: Partner): string[] => [lender.name, partner.name];
@@ -43,6 +44,23 @@ export const receiver = createWebhookReceiver({
 });
 nodeHandler(receiver);
 signedRequest('lender.updated', '2026-11-01', { data: { name: '' } });
+
+export const insertInto = (pool: Pool) =>
+  createWebhookReceiver({
+    secrets: [],
+    store: postgresStore(pool),
+    on: {
+      'lender.updated': {
+        async '2026-11-01'({ data }, { transaction }) {
+          const client: PoolClient = transaction;
+          const { rows } = await client.query<{ id: string }>('select id from lender where name = $1', [data.name]);
+          await transaction.query('select 1' + rows[0]?.id.toUpperCase());
+          // @ts-expect-error -- not declared
+          transaction.unknown;
+        },
+      },
+    },
+  });
 
 // @ts-expect-error -- not declared
 body.unknown;
@@ -90,9 +108,12 @@ export type Compiler = `${number}.${number}.${number}` | 'of this workspace';
 
 /** Installs the published packages beside the compilers, and writes the consumers. */
 export async function installWithCompilers(...compilers: Compiler[]): Promise<InstalledPackages> {
-  const { version } = readJson(join(workspaceRoot, 'node_modules/@types/node/package.json'));
+  const types = [
+    ['@types/node', 'node_modules'],
+    ['@types/pg', 'tools/contract-tests/node_modules'],
+  ].map(([name = '', folder = '']) => `${name}@${readJson(join(workspaceRoot, folder, name, 'package.json')).version}`);
   const aliases = compilers.map((release) => `typescript-${release}@npm:typescript@${release}`);
-  const project = await installPackages(publishedPackages, [...aliases, `@types/node@${version}`]);
+  const project = await installPackages(publishedPackages, [...aliases, ...types]);
   await project.write('consumer.mts', consumer);
   await project.write('consumer.ts', consumer);
   // `import` of a CommonJS module compiles to `require`, which has no attributes.

@@ -23,7 +23,7 @@ export function createKitReceiver<Context = unknown>({
   const pool = new Pool({ connectionString: databaseUrl });
   const receiver = createWebhookReceiver<PoolClient, Context>({
     secrets,
-    store: postgresStore<PoolClient>(pool),
+    store: postgresStore(pool),
     on: {
       'referral.created': {
         '2026-11-01': async (event, { id, transaction }) => {

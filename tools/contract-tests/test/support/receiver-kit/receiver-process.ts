@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { recordEffect, recordStart } from './effects.ts';
 import type { ClusterMessage } from './receiver-cluster.ts';
 
@@ -41,7 +41,7 @@ async function receive(): Promise<void> {
   const starts = new Pool({ connectionString, max: 2 });
   const receiver = createWebhookReceiver({
     secrets: [secret],
-    store: postgresStore<PoolClient>(pool),
+    store: postgresStore(pool),
     on: {
       'referral.created': {
         '2026-11-01': async (event, { id, transaction }) => {
