@@ -161,7 +161,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     exchange.schemaVersion = version;
     exchange.versionHeaders = headers;
 
-    account.checkPoints();
+    await account.checkPoints();
     context.acceptBody();
     const body = await readBody(request, limits);
     exchange.bodyBytes = body.bytes;
@@ -177,12 +177,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     let isLogged = false;
     let response = await respond(request, context, exchange).catch((error: unknown) => {
       isLogged = error instanceof CredentialsRefusedError;
-      return errorResponse(mapError(error), exchange);
+      const failure = mapError(error);
+      const isByClient = failure.code !== 'RATE_LIMITED' && failure.cause === undefined;
+      if (isByClient) exchange.account?.deductFailure(exchange.bodyBytes);
+      return errorResponse(failure, exchange);
     });
-    const { account, bodyBytes } = exchange;
+    const { account } = exchange;
     if (account !== undefined) {
-      const isRejected = response.code !== null && response.code !== 'RATE_LIMITED' && response.causes.length === 0;
-      if (isRejected) account.deductFailure(bodyBytes);
+      account.end();
       exchange.rateLimitHeaders = rateLimitHeaders(account.status());
     }
     let serialized = serializeResponse(response, exchange);

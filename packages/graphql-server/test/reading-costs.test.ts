@@ -109,7 +109,7 @@ test('a request that fails costs a point for 500 bytes of its body', async () =>
 /** Knows that the client has no points. */
 const empty: CostBuckets = {
   ...createCostBuckets({ settle: async () => ({ granted: 0, points: 0, processes: 1 }) }),
-  knownRejection: () => ({
+  knownRejection: async () => ({
     admitted: false,
     throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 0, restoreRate: 200 },
     retryAfterMs: 1_001,
@@ -140,6 +140,11 @@ test('a client that is known to have no points is refused before its body is rea
           code: 'RATE_LIMITED',
           requestId: expect.any(String),
           documentationUrl: 'https://docs.example/errors.md#rate_limited',
+          cost: {
+            requestedQueryCost: 1,
+            limit: 1_000,
+            throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 0, restoreRate: 200 },
+          },
         },
       },
     ],

@@ -34,14 +34,24 @@ export interface CostBuckets {
   /** Returns the state of a client's bucket. */
   status(clientId: string, limit: CostLimit): BucketStatus;
   /**
-   * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer.
+   * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer, even after a short wait for
+   * refunds of the client's running operations.
    *
    * @param points a positive integer
    * @param retryPoints what a retry costs. Defaults to `points`.
    */
   charge(clientId: string, limit: CostLimit, points: number, retryPoints?: number): Promise<Admission>;
-  /** The rejection of a charge, if it is known without asking the database. Null if it is not. */
-  knownRejection(clientId: string, limit: CostLimit, points: number): Rejection | null;
+  /**
+   * The rejection of a charge, if it is known without asking the database, and no refund came after a short wait. Null if it is
+   * not.
+   */
+  knownRejection(clientId: string, limit: CostLimit, points: number): Promise<Rejection | null>;
+  /**
+   * Counts an operation that was charged and may be refunded, because other charges wait for its refund.
+   *
+   * @returns a function that ends it, after the refund if there is one. Call it once.
+   */
+  beginOperation(clientId: string, limit: CostLimit): () => void;
   /**
    * Takes points for work that was done before its price was known. If the bucket holds fewer, it owes the rest, and admits nothing
    * until it has regained them.

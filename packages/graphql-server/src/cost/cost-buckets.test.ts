@@ -53,6 +53,17 @@ function setUp(options: Partial<CostBucketsOptions> = {}): SetUp {
 /** Lets settlements in the background end. */
 const settled = () => sleep(1);
 
+/** An operation that was charged 900 of the 1,000 points of its client, and will cost 100. */
+async function runOperation({ buckets, shared }: SetUp) {
+  shared.points = 1_000;
+  await buckets.charge('a', limit, 900);
+  const end = buckets.beginOperation('a', limit);
+  return {
+    refund: () => buckets.refund('a', limit, 800),
+    end,
+  };
+}
+
 const unavailable = () => Promise.reject(new Error('The database is not available.'));
 
 describe('charge', () => {
@@ -186,6 +197,69 @@ describe('refund', () => {
     await buckets.charge('a', limit, 1_000);
     await settled();
     expect(settlements.map(({ change }) => change).filter((change) => change > 0)).toHaveLength(1);
+  });
+});
+
+describe('refunds of running operations', () => {
+  test('that come during the settlement of a charge count', async () => {
+    const process = setUp();
+    const { buckets, respond } = process;
+    const { refund } = await runOperation(process);
+    const database = respond.with;
+    respond.with = async (settlement) => {
+      const row = await database(settlement);
+      respond.with = database;
+      refund();
+      return row;
+    };
+    expect(await buckets.charge('a', limit, 700)).toMatchObject({
+      admitted: true,
+      throttleStatus: { currentlyAvailable: 200 },
+    });
+  });
+
+  test('are waited for before a charge is rejected', async () => {
+    const process = setUp({ refundWaitMs: 60_000 });
+    const { buckets, charges } = process;
+    const { refund } = await runOperation(process);
+    const waiting = [buckets.charge('a', limit, 700), buckets.charge('a', limit, 150)];
+    await settled();
+    expect(charges).toEqual(['900 admitted settled']);
+    // A charge that needs no refund does not wait for the others.
+    expect(await buckets.charge('a', limit, 50)).toMatchObject({ admitted: true });
+    refund();
+    expect(await Promise.all(waiting)).toMatchObject([{ admitted: true }, { admitted: true }]);
+    expect(buckets.status('a', limit).currentlyAvailable).toBe(0);
+  });
+
+  test('are waited for before a request of a client without points is refused', async () => {
+    const process = setUp({ refundWaitMs: 60_000 });
+    const { buckets, charges } = process;
+    const { refund } = await runOperation(process);
+    const larger = buckets.charge('a', limit, 200);
+    await settled();
+    const smaller = buckets.knownRejection('a', limit, 150);
+    await settled();
+    refund();
+    expect([await smaller, await larger]).toMatchObject([null, { admitted: true }]);
+    expect(charges).toEqual(['900 admitted settled', '200 admitted settled']);
+  });
+
+  test('end a wait when the last operation ends, and the rejection says when there will be enough points', async () => {
+    const process = setUp({ refundWaitMs: 60_000 });
+    const { buckets } = process;
+    const operations = [await runOperation(process), { end: buckets.beginOperation('a', limit) }];
+    const waiting = buckets.charge('a', limit, 700);
+    await settled();
+    for (const { end } of operations) end();
+    expect(await waiting).toMatchObject({ admitted: false, retryAfterMs: 3_000 });
+    expect(await buckets.charge('a', limit, 700)).toMatchObject({ admitted: false });
+  });
+
+  test('are waited for at most as long as configured', async () => {
+    const process = setUp({ refundWaitMs: 5, monotonicMs: () => performance.now() });
+    await runOperation(process);
+    expect(await process.buckets.charge('a', limit, 700)).toMatchObject({ admitted: false });
   });
 });
 
@@ -391,18 +465,18 @@ describe('a rejection', () => {
   test('is known until the next settlement, unless the points suffice', async () => {
     const { buckets, shared, pass } = setUp();
     shared.points = 0;
-    expect(buckets.knownRejection('a', limit, 1)).toBeNull();
+    expect(await buckets.knownRejection('a', limit, 1)).toBeNull();
     await buckets.charge('a', limit, 1);
-    expect(buckets.knownRejection('a', limit, 1)).toEqual({
+    expect(await buckets.knownRejection('a', limit, 1)).toEqual({
       admitted: false,
       throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 0, restoreRate: 200 },
       retryAfterMs: 5,
     });
     pass(10);
-    expect(buckets.knownRejection('a', limit, 3)).toMatchObject({ retryAfterMs: 5 });
-    expect(buckets.knownRejection('a', limit, 2)).toBeNull();
+    expect(await buckets.knownRejection('a', limit, 3)).toMatchObject({ retryAfterMs: 5 });
+    expect(await buckets.knownRejection('a', limit, 2)).toBeNull();
     pass(50);
-    expect(buckets.knownRejection('a', limit, 1_000)).toBeNull();
+    expect(await buckets.knownRejection('a', limit, 1_000)).toBeNull();
   });
 
   test('says when the points of a retry are available', async () => {

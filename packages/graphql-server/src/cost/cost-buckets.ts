@@ -31,6 +31,8 @@ export interface CostBucketsOptions {
    * As `waitMs`, for the first charge of a client in this process, which knows nothing about its bucket. Defaults to 500.
    */
   firstWaitMs?: number;
+  /** How long a charge waits for refunds of the client's running operations before it is rejected. Defaults to 100. */
+  refundWaitMs?: number;
   /** Points that were not used for this long return to the shared bucket. Defaults to 10,000. */
   idleMs?: number;
   /** The maximum number of clients whose points this process holds. Defaults to 10,000. */
@@ -55,6 +57,12 @@ interface Waiter {
   decide: (admitted: boolean, basis: ChargeBasis) => void;
 }
 
+/** A charge that is rejected unless a refund comes in time. */
+interface RefundWaiter {
+  points: number;
+  resume: () => void;
+}
+
 interface Client extends ClientPoints {
   id: string;
   usedAtMs: number;
@@ -65,6 +73,9 @@ interface Client extends ClientPoints {
   isSettling: boolean;
   /** Charges that wait for the next settlement, oldest first. */
   waiters: Set<Waiter>;
+  /** Operations of this process that may still be refunded. */
+  running: number;
+  refundWaiters: Set<RefundWaiter>;
   /** Before this time, a charge beyond the known points is rejected without a settlement. */
   rejectUntilMs: number;
   /** Before this time, nothing is settled in the background. */
@@ -83,10 +94,13 @@ const moveEveryMs = 1_000;
  * client regains in half a second, and spends them without the database. It takes more in the background when half of them are
  * spent. Only a charge of more points than the process holds waits for a settlement. A settlement that is late delays charges, but
  * rejects none: those that the process can pay in advance are admitted, and the others wait until it has ended.
+ *
+ * Operations are charged their largest price and refunded the rest, so a client that runs several at a time seems to have fewer
+ * points than it has. A charge is rejected only once no refund has come in time.
  */
 export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   const { settle, onCharge, onRefund, onSettled } = options;
-  const { waitMs = 50, firstWaitMs = 500, idleMs = 10_000, maxClients = 10_000 } = options;
+  const { waitMs = 50, firstWaitMs = 500, refundWaitMs = 100, idleMs = 10_000, maxClients = 10_000 } = options;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   /** The processes that share the buckets. */
   let processes = 1;
@@ -181,6 +195,48 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     }
   }
 
+  /** Rejects a charge, unless refunds of the client's running operations suffice for it in time. Null if they do. */
+  async function rejectUnlessRefunded(
+    client: Client,
+    points: number,
+    retryPoints: number,
+    deadlineMs: number,
+  ): Promise<Rejection | null> {
+    for (;;) {
+      const nowMs = monotonicMs();
+      if (points <= availablePoints(client, nowMs)) return null;
+      if (client.running === 0 || nowMs >= deadlineMs) return rejection(client, retryPoints, nowMs);
+      await refundFor(client, points, deadlineMs - nowMs);
+    }
+  }
+
+  /** Resolves when refunds may suffice for a charge, when none is left to wait for, or after a time. */
+  function refundFor(client: Client, points: number, maxMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const waiter: RefundWaiter = {
+        points,
+        resume() {
+          clearTimeout(timer);
+          client.refundWaiters.delete(waiter);
+          resolve();
+        },
+      };
+      const timer = setTimeout(waiter.resume, maxMs);
+      client.refundWaiters.add(waiter);
+    });
+  }
+
+  /** Resumes the charges that the client now has points for, oldest first. */
+  function announceRefund(client: Client, nowMs: number): void {
+    if (client.refundWaiters.size === 0) return;
+    let available = availablePoints(client, nowMs);
+    for (const waiter of client.refundWaiters) {
+      if (waiter.points > available) continue;
+      available -= waiter.points;
+      waiter.resume();
+    }
+  }
+
   /** Admits waiting charges while the shared bucket does not respond, as far as the points of this process suffice. */
   function admitAlone(client: Client): void {
     const nowMs = monotonicMs();
@@ -272,21 +328,36 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     async charge(clientId, limit, points, retryPoints = points): Promise<Admission> {
       const startMs = monotonicMs();
       const client = clientOf(clientId, limit, startMs);
-      let decision = decideAtOnce(client, points, startMs);
-      if (decision === null) decision = await settlementFor(client, points);
-      else settleAhead(client, startMs);
-      const { admitted, basis } = decision;
-      onCharge?.({ points, admitted, basis });
-      const nowMs = monotonicMs();
-      return admitted
-        ? { admitted, throttleStatus: throttleStatusOf(client, nowMs) }
-        : rejection(client, retryPoints, nowMs);
+      const atOnce = decideAtOnce(client, points, startMs);
+      if (atOnce) settleAhead(client, startMs);
+      let decision = atOnce ?? (await settlementFor(client, points));
+      while (!decision.admitted) {
+        // Also refunds that came while the settlement ran.
+        const rejected = await rejectUnlessRefunded(client, points, retryPoints, startMs + refundWaitMs);
+        if (rejected) {
+          onCharge?.({ points, ...decision });
+          return rejected;
+        }
+        decision = decideAtOnce(client, points, monotonicMs()) ?? (await settlementFor(client, points));
+      }
+      onCharge?.({ points, ...decision });
+      return { admitted: true, throttleStatus: throttleStatusOf(client, monotonicMs()) };
     },
 
-    knownRejection(clientId, limit, points) {
+    async knownRejection(clientId, limit, points) {
       const nowMs = monotonicMs();
       const client = clientOf(clientId, limit, nowMs);
-      return isRejected(client, points, nowMs) ? rejection(client, points, nowMs) : null;
+      if (!isRejected(client, points, nowMs)) return null;
+      return rejectUnlessRefunded(client, points, points, nowMs + refundWaitMs);
+    },
+
+    beginOperation(clientId, limit) {
+      const client = clientOf(clientId, limit, monotonicMs());
+      client.running += 1;
+      return () => {
+        client.running -= 1;
+        if (client.running === 0) for (const { resume } of client.refundWaiters) resume();
+      };
     },
 
     deduct(clientId, limit, points) {
@@ -303,6 +374,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       receive(client, points);
       onRefund?.(points);
       const throttleStatus = throttleStatusOf(client, nowMs);
+      announceRefund(client, nowMs);
       settleAhead(client, nowMs);
       return throttleStatus;
     },
@@ -328,6 +400,8 @@ function newClient(id: string, limit: CostLimit): Client {
     settledAtMs: null,
     isSettling: false,
     waiters: new Set(),
+    running: 0,
+    refundWaiters: new Set(),
     rejectUntilMs: -Infinity,
     quietUntilMs: -Infinity,
   };

@@ -193,6 +193,7 @@ describe('rejects an operation of more than 1,000 points', () => {
     expect(tryToPrice(`{ ${full} }`)).toBe(1000);
     expect(tryToPrice(`{ ${full} c: me { id } }`)).toMatchObject({
       message: expect.stringContaining('costs 1,001 points; at most 1,000 are allowed'),
+      cost: { requestedQueryCost: 1_001, limit: 1_000 },
     });
   });
 
@@ -200,6 +201,7 @@ describe('rejects an operation of more than 1,000 points', () => {
     expect(tryToPrice(`{ s: __schema { types { ${'x'.repeat(70_000)}: name } } }`)).toMatchObject({
       message:
         'The operation costs more than 1,000 points; at most 1,000 are allowed. The most expensive field is s, with more than 1,000 points. Request fewer items or fields.',
+      cost: { requestedQueryCost: null, limit: 1_000 },
     });
   });
 });

@@ -149,7 +149,8 @@ function tooExpensive(plan: PricedPlan, variables: Variables, points: number, li
   const message =
     `The operation costs ${found} points; at most ${format(limit)} are allowed. ` +
     `The most expensive field is ${most.path}, with ${share} points. Request fewer items or fields.`;
-  return new RequestError('OPERATION_TOO_COMPLEX', { message });
+  const cost = { requestedQueryCost: Number.isFinite(points) ? points : null, limit };
+  return new RequestError('OPERATION_TOO_COMPLEX', { message, cost });
 }
 
 function format(points: number): string {

@@ -1,7 +1,7 @@
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { RequestError } from '../errors/request-error.ts';
 import type { CostAccount } from '../operation/operation-runner.ts';
-import type { BucketStatus, CostBuckets } from './bucket.ts';
+import type { BucketStatus, CostBuckets, Rejection, ThrottleStatus } from './bucket.ts';
 import type { ClientSlots } from './client-slots.ts';
 import type { ClientTurns } from './client-turns.ts';
 import { rateLimitedError } from './rate-limited-error.ts';
@@ -10,11 +10,15 @@ import { bodyCost, type ReadingCostLimits } from './reading-cost.ts';
 /** The bucket of the client of one request. */
 export interface RequestAccount extends CostAccount {
   /** @throws {RequestError} if the client is known to have no points. */
-  checkPoints(): void;
+  checkPoints(): Promise<void>;
+  /** The request will not be refunded any points from now on. Charges of the client's other requests do not wait for it. */
+  end(): void;
   /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
   deductFailure(bodyBytes: number): void;
   /** Whether the request was refused because the client has too few points. */
   readonly isRefused: boolean;
+  /** The bucket when the request was refused because of it. Otherwise the bucket as it is. */
+  throttleStatus(): ThrottleStatus;
   status(): BucketStatus;
 }
 
@@ -34,11 +38,12 @@ export function openRequestAccount(
   { turns, slots, isOpen }: ClientShares,
 ): RequestAccount {
   let isCharged = false;
-  let isRefused = false;
+  let refusal: Rejection | undefined;
+  let endOperation: (() => void) | undefined;
 
-  function refuse(...args: Parameters<typeof rateLimitedError>): never {
-    isRefused = true;
-    throw rateLimitedError(...args);
+  function refuse(what: 'request' | 'operation' | 'document', points: number, rejection: Rejection): never {
+    refusal = rejection;
+    throw rateLimitedError(what, points, limits.operationCostPoints, rejection);
   }
 
   async function charge(what: 'operation' | 'document', points: number, retryPoints: number): Promise<void> {
@@ -48,8 +53,8 @@ export function openRequestAccount(
   }
 
   return {
-    checkPoints() {
-      const rejection = buckets.knownRejection(clientId, costLimit, 1);
+    async checkPoints() {
+      const rejection = await buckets.knownRejection(clientId, costLimit, 1);
       if (rejection !== null) refuse('request', 1, rejection);
     },
     turn: () => turns(clientId),
@@ -60,15 +65,27 @@ export function openRequestAccount(
       throw new RequestError('SERVICE_UNAVAILABLE');
     },
     chargeReading: (points) => charge('document', points, points),
-    chargeOperation: (price, paid) => charge('operation', price - paid, price),
+    async chargeOperation(price, paid) {
+      await charge('operation', price - paid, price);
+      endOperation = buckets.beginOperation(clientId, costLimit);
+    },
+    end() {
+      endOperation?.();
+      endOperation = undefined;
+    },
     deduct: (points) => buckets.deduct(clientId, costLimit, points),
     deductFailure(bodyBytes) {
       if (!isCharged) buckets.deduct(clientId, costLimit, bodyCost(bodyBytes, limits));
     },
     get isRefused() {
-      return isRefused;
+      return refusal !== undefined;
     },
     refund: (points) => buckets.refund(clientId, costLimit, points),
+    throttleStatus() {
+      if (refusal) return refusal.throttleStatus;
+      const { nextPointMs: _, ...throttleStatus } = buckets.status(clientId, costLimit);
+      return throttleStatus;
+    },
     status: () => buckets.status(clientId, costLimit),
   };
 }

@@ -31,7 +31,7 @@ export const errorTable = {
   ),
   NOT_FOUND: row(404, 'This path does not exist. Check the URL.'),
   OPERATION_TIMEOUT: row(503, 'The operation timed out. Its changes may have been applied.', retry),
-  OPERATION_TOO_COMPLEX: row(400, 'The operation is too complex. Split it into several requests.'),
+  OPERATION_TOO_COMPLEX: row(400, 'The operation is too complex. Split it into several requests.', { jsonStatus: 200 }),
   PAYLOAD_TOO_LARGE: row(413, 'The body is too large.'),
   RATE_LIMITED: row(429, 'Too many requests. Retry after the time in the Retry-After header.', {
     headers: { 'Retry-After': '1' },

@@ -6,12 +6,22 @@ interface Details {
   message?: string;
   /** Added to `extensions`, next to `code`. */
   extensions?: Record<string, unknown>;
+  /** Of a request that is refused for its cost. The response adds the bucket of the client. */
+  cost?: RefusedCost;
   /** Sent with the response. They replace headers of the code that have the same name. */
   headers?: Readonly<Record<string, string>>;
   /** The errors that graphql found in the document. The response has one error for each, instead of `message`. */
   found?: readonly FoundError[];
   /** Logged, never sent. */
   cause?: unknown;
+}
+
+/** A part of the value of `extensions.cost` of an error. */
+export interface RefusedCost {
+  /** The points of the request, as far as they are known. Null if introspection alone exceeds the limit. */
+  requestedQueryCost: number | null;
+  /** The most points that an operation may cost. */
+  limit: number;
 }
 
 /** Fails the whole request: the response has no `data`. */
@@ -21,12 +31,14 @@ export class RequestError extends Error {
   readonly extensions: Record<string, unknown>;
   readonly headers: Readonly<Record<string, string>>;
   readonly found: readonly FoundError[];
+  readonly cost: RefusedCost | undefined;
 
-  constructor(code: ErrorCode, { message, extensions = {}, headers = {}, found = [], cause }: Details = {}) {
+  constructor(code: ErrorCode, { message, extensions = {}, cost, headers = {}, found = [], cause }: Details = {}) {
     super(message ?? errorTable[code].message, { cause });
     this.code = code;
     this.extensions = extensions;
     this.headers = headers;
     this.found = found;
+    this.cost = cost;
   }
 }

@@ -1,4 +1,5 @@
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { RequestAccount } from '../cost/request-account.ts';
 import type { Documentation } from '../documentation.ts';
 import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '../errors/error-table.ts';
 import { shorten } from '../errors/found-error.ts';
@@ -21,12 +22,15 @@ export interface ResponseContext {
   mediaType: ResponseMediaType;
   requestId: string;
   documentation: Pick<Documentation, 'error'>;
+  /** Undefined until the client is authenticated. */
+  account?: Pick<RequestAccount, 'throttleStatus'> | undefined;
 }
 
 /** The response to a request that failed as a whole. It has no `data`. */
 export function errorResponse(error: RequestError, context: ResponseContext): GraphqlResponse {
   const { code, cause } = error;
-  const extensions = { ...extensionsOf(code, context), ...error.extensions };
+  const cost = error.cost && { cost: { ...error.cost, throttleStatus: context.account?.throttleStatus() } };
+  const extensions = { ...extensionsOf(code, context), ...error.extensions, ...cost };
   const errors =
     error.found.length === 0
       ? [{ message: error.message, extensions }]
