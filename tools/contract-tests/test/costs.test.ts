@@ -96,7 +96,7 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
     expect(query.length).toBeLessThan(922);
     const { status, body } = await api.post({ query });
     expect([status, body.errors?.[0]?.message]).toEqual([
-      400,
+      200,
       expect.stringMatching(/^The operation costs .*__schema/),
     ]);
   });
@@ -107,7 +107,7 @@ test('replaces a response of more than 1 MB', async () => {
   try {
     const { status, body } = await api.post({ query: '{ referrals(first: 100) { nodes { note } } }' });
     expect([status, body.data, body.errors?.map(({ message }) => message)]).toEqual([
-      400,
+      200,
       undefined,
       [
         expect.stringMatching(

@@ -169,13 +169,13 @@ function record(outcome: Outcome, { status, bytes, body }: Answer): string | nul
   if (status >= 500) return `the status is ${status}`;
   if (bytes > maxBytes) return `the response has ${bytes} bytes`;
   const message = body.errors?.[0]?.message ?? '';
-  if (status !== 200) {
+  if (body.data === undefined) {
     if (message.startsWith('The operation costs')) outcome.tooExpensive += 1;
     if (message.startsWith('The response has')) outcome.tooLarge += 1;
-    return body.errors?.[0]?.extensions.code === 'OPERATION_TOO_COMPLEX' ? null : `${status} ${message}`;
+    const code = body.errors?.[0]?.extensions.code;
+    return status === 200 || code === 'OPERATION_TOO_COMPLEX' ? null : `${status} ${message}`;
   }
   if (body.errors?.some(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR')) return 'there is a bug';
-  if (body.data === undefined) return null;
   const cost = body.extensions?.cost;
   if (!cost) return 'there is no cost';
   const { requestedQueryCost, actualQueryCost } = cost;
