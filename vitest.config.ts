@@ -66,7 +66,7 @@ export default defineConfig({
         // Measurements that take minutes or hours, run by `pnpm test:long`, never in CI.
         test: {
           name: 'long',
-          include: ['{packages,apps,tools}/*/test/long/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/long/**/*.test.ts', 'bench/test/long/**/*.test.ts'],
           ...bounds,
           testTimeout: 6 * 3_600_000,
           hookTimeout: 3_600_000,

@@ -24,6 +24,8 @@ export function createKitReceiver<Context = unknown>({
   const receiver = createWebhookReceiver<PoolClient, Context>({
     secrets,
     store: postgresStore(pool),
+    // The usual 4.5 s would fail tests on a machine that is busy for so long.
+    storeTimeoutMs: 60_000,
     on: {
       'referral.created': {
         '2026-11-01': async (event, { id, transaction }) => {

@@ -34,8 +34,8 @@ export interface SignedLoad {
   stop(): Promise<void>;
 }
 
-// As many as the worker sends to one subscription at once.
-const concurrency = 16;
+// Fewer than a receiver handles at once. On a busy machine, a delivery could wait for longer than the 2 s that it may.
+const concurrency = 8;
 // Every tenth request repeats an earlier delivery, as if its response was lost.
 const repeatEvery = 10;
 const repeatAfter = 50;

@@ -1,0 +1,75 @@
+import { expect, it, vi } from 'vitest';
+import { machine, positive, reportOf, timeoutMs } from '../support/run-bench.ts';
+
+// `bench/test/full` has the two quick ones. These start servers, and take minutes of CPU time even with `--quick`.
+
+vi.setConfig({ testTimeout: timeoutMs });
+
+// The bench fails unless all contestants answer the same, and unless every response is complete.
+it('graphql compares our apps with three servers', async () => {
+  const names = ['deedwire', 'mercurius-jit', 'mercurius', 'apollo'];
+  const figures = { requestsPerSecond: positive, p50Ms: positive, p99Ms: positive, residentBytes: positive };
+  const results = names.map((name) => ({ name, ...figures, cpuMicroseconds: expect.any(Number) }));
+  const ratios = { 'mercurius-jit': positive, mercurius: positive, apollo: positive };
+  expect(await reportOf('graphql')).toMatchObject({
+    bench: 'graphql',
+    quick: true,
+    machine,
+    ratios,
+    p99Ratios: ratios,
+    shapes: ['members-10', 'scalar', 'members-100', 'referrals-100'].map((name) => ({
+      name,
+      connections: [32, 1].map((connections) => ({ connections, results, ratios, p99Ratios: ratios })),
+    })),
+  });
+});
+
+// The bench fails unless each request of the victim succeeds.
+it('shares measures a client beside each attack', async () => {
+  const latency = { requests: positive, p50Ms: positive, p99Ms: positive };
+  const atMost200 = expect.toSatisfy((value: unknown) => Number(value) <= 200);
+  const measured = { alone: latency, beside: latency, p99Ratio: positive };
+  const connections = { ...measured, attack: { opened: positive, open: atMost200 } };
+  const documents = ['invalid', 'inputs', 'overlap', 'fragments', 'comment', 'expensive'];
+  expect(await reportOf('shares')).toMatchObject({
+    bench: 'shares',
+    quick: true,
+    machine,
+    attacks: [
+      { name: 'connections', p99Ratio: positive, rounds: [connections, connections] },
+      ...documents.map((name) => ({ name, p99Ratio: positive, rounds: [measured, measured] })),
+    ],
+  });
+});
+
+// The bench fails unless each delivery arrives once, each peer settles all, and each of ours has one attempt.
+it('delivery compares our engine with three queues, and measures its other parts', async () => {
+  const perSecond = { deliveriesPerSecond: positive };
+  const latency = { events: positive, p50Ms: positive, p99Ms: positive, maxMs: positive };
+  const names = ['deedwire', 'bare', 'pg-boss', 'graphile-worker'];
+  const ratios = { bare: positive, 'pg-boss': positive, 'graphile-worker': positive };
+  expect(await reportOf('delivery')).toMatchObject({
+    bench: 'delivery',
+    quick: true,
+    machine,
+    ...perSecond,
+    workloads: ['a', 'b', 'c'].map((name) => ({
+      name,
+      // BullMQ follows where Redis is installed.
+      results: expect.arrayContaining(
+        names.map((each) => expect.objectContaining({ name: each, perSecond: positive })),
+      ),
+      ratios,
+    })),
+    latency: { idle: latency, halfLoad: { ...latency, ...perSecond } },
+    statements: { perDelivery: expect.any(Number), idlePerSecond: positive },
+    history: {
+      sizes: [1000, 3000].map((storedDeliveries) => ({ storedDeliveries, ...perSecond })),
+      growth: { newEvents: positive, backlog: positive },
+    },
+    hanging: { alone: latency, beside: latency, p99Ratio: positive, endpoints: 100, waiting: 2000 },
+    workers: { results: [1, 2, 3].map((workers) => ({ workers, ...perSecond })) },
+    store: perSecond,
+    account: { ...perSecond, bound: 1450 },
+  });
+});
