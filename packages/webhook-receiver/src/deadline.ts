@@ -70,3 +70,12 @@ export async function within<Result>(
     deadline.stop();
   }
 }
+
+/** @throws {TypeError} if one of the times is out of range */
+export function checkTimeouts(timeouts: Readonly<Record<string, number>>): void {
+  for (const [name, timeoutMs] of Object.entries(timeouts)) {
+    // Longer timers end at once.
+    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
+      throw new TypeError(`${name} must be a number above 0 and below 2,147,483,648.`);
+  }
+}

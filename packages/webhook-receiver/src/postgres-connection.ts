@@ -132,77 +132,9 @@ export function isContention(error: unknown): boolean {
  * Libraries wrap the error of the driver: in `cause` (Drizzle), or in `meta.driverAdapterError.cause` (Prisma), which has
  * `originalCode` in place of `code` if Prisma knows the error.
  */
-function hasState(error: unknown, states: readonly string[]): boolean {
+export function hasState(error: unknown, states: readonly string[]): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const isState = (key: string): boolean => states.some((state) => state === Reflect.get(error, key));
   if (isState('code') || isState('originalCode')) return true;
   return ['cause', 'meta', 'driverAdapterError'].some((key) => hasState(Reflect.get(error, key), states));
-}
-
-export function quotedName(table: string): string {
-  const parts = table.split('.');
-  if (parts.length > 2 || parts.some((part) => part === '' || part.length > 50))
-    throw new TypeError(`table must be a name or schema.name, not ${JSON.stringify(table)}.`);
-  return parts.map(quoted).join('.');
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** An index is in the schema of its table. */
-function indexName(table: string, column: string): string {
-  return quoted(`${table.split('.').at(-1) ?? table}_${column}`);
-}
-
-/** @param indexes for each column, which rows it contains */
-export async function createTableWith<Transaction>(
-  connection: PostgresTransactions<Transaction>,
-  table: string,
-  columns: string,
-  indexes: Readonly<Record<string, string>>,
-): Promise<void> {
-  const name = quotedName(table);
-  await connection.transaction(async (opened) => {
-    // If processes start at the same time, `if not exists` alone violates a unique index of the catalog.
-    await connection.query(opened, `select 1 from pg_advisory_xact_lock(hashtext($1))`, [name]);
-    await connection.query(opened, `create table if not exists ${name} (${columns})`, []);
-    for (const [column, rows] of Object.entries(indexes)) {
-      const index = `create index if not exists ${indexName(table, column)} on ${name} (${column}) ${rows}`;
-      await connection.query(opened, index, []);
-    }
-  });
-}
-
-const cleanUpEveryMs = 60 * 60 * 1000;
-const cleanUpMax = 10_000;
-
-/**
- * Returns a function that starts to remove old ids once an hour, so that no schedule is needed. If that fails, the call after
- * the next hour removes them.
- *
- * @param column since when an id is remembered
- */
-export function cleanUpOf<Transaction>(
-  connection: PostgresTransactions<Transaction>,
-  name: string,
-  column: string,
-): () => void {
-  const statement = `with removed as (
-    delete from ${name} where id in (
-      select id from ${name} where ${column} < now() - interval '40 days' limit ${cleanUpMax} for update skip locked
-    ) returning 1
-  ) select count(*)::int as count from removed`;
-  const removeAll = async (): Promise<void> => {
-    for (let removed = cleanUpMax; removed === cleanUpMax;) {
-      const [row] = await connection.transaction((opened) => connection.query(opened, statement, []));
-      removed = Number(field(row, 'count'));
-    }
-  };
-  let nextCleanUpMs = 0;
-  return () => {
-    if (Date.now() < nextCleanUpMs) return;
-    nextCleanUpMs = Date.now() + cleanUpEveryMs;
-    removeAll().catch(() => {});
-  };
 }

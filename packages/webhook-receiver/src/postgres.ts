@@ -1,15 +1,13 @@
 import {
   checkTransaction,
-  cleanUpOf,
   connectionOf,
-  createTableWith,
   field,
   isContention,
   type PostgresClientOf,
   type PostgresPool,
   type PostgresTransactions,
-  quotedName,
 } from './postgres-connection.ts';
+import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import type { OnceResult, WebhookStore } from './store.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -39,6 +37,17 @@ export interface PostgresStore<Transaction> extends WebhookStore<Transaction> {
   createTable(): Promise<void>;
 }
 
+const defaultTable = 'webhook_receipt';
+
+function storeTable(table: string = defaultTable): PostgresTable {
+  return postgresTable(table, ['id text primary key', 'received_at timestamptz not null default now()'], 'received_at');
+}
+
+/** Returns the SQL that creates the table of the store, for a migration. */
+export function postgresStoreSql(table: string = defaultTable): string {
+  return sqlOf(storeTable(table));
+}
+
 const lockTimeout = '200ms';
 const slotWaitMs = 2_000;
 const defaultPoolMax = 10;
@@ -62,13 +71,14 @@ export function postgresStore<Transaction>(
 ): PostgresStore<Transaction>;
 export function postgresStore(
   database: PostgresPool | PostgresTransactions<unknown>,
-  { table = 'webhook_receipt', concurrency = concurrencyFor(database) }: PostgresStoreOptions = {},
+  { table, concurrency = concurrencyFor(database) }: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
-  const name = quotedName(table);
+  const created = storeTable(table);
+  const { name } = created;
   checkConcurrency(concurrency, database);
   const turnstile = new Turnstile(concurrency);
   const connection = connectionOf(database);
-  const cleanUp = cleanUpOf(connection, name, 'received_at');
+  const cleanUp = cleanUpOf(connection, created, 'received_at');
 
   /** Inserts the id, unless it was processed before or is being processed. */
   async function claim(opened: unknown, id: string): Promise<{ skipped: OnceResult | null; xid: unknown }> {
@@ -128,10 +138,7 @@ export function postgresStore(
       return rows.length;
     },
 
-    createTable: () =>
-      createTableWith(connection, table, 'id text primary key, received_at timestamptz not null default now()', {
-        received_at: '',
-      }),
+    createTable: () => createTable(connection, created),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type WebhookRequestHeaders,
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
-import { Deadline, DeadlineError, within } from './deadline.ts';
+import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import { deliveryName, findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
 import { ok, refusal, type ReceiverResponse } from './responses.ts';
@@ -74,7 +74,7 @@ export interface WebhookReceiver<Context = unknown> {
   /** Lets deliveries be processed again. Call it before a replay. */
   readonly forget: (which: Forgettable) => Promise<number>;
   /**
-   * Refuses new requests with 503, aborts the signal of the handlers, and waits for them. Closes the inbox, if there is one.
+   * Refuses new requests with 503, aborts the signal of the handlers, and waits for them. Stop the jobs of an inbox yourself.
    * What has not ended after `timeoutMs` (25,000 by default) is given up: Deedwire retries it.
    */
   readonly close: (options?: { timeoutMs?: number }) => Promise<void>;
@@ -292,9 +292,7 @@ function createReceiver<Transaction, Context>(
       handlers.close();
       const tooLate = `The receiver was closed, and waited ${timeoutMs} ms.`;
       try {
-        await within(timeoutMs, tooLate, () =>
-          Promise.all([...running, 'inbox' in options ? options.inbox.close() : undefined]),
-        );
+        await within(timeoutMs, tooLate, () => Promise.all(running));
       } catch (error) {
         if (!(error instanceof DeadlineError)) throw error;
         log.error('CLOSING: Something did not end in time.', error);
@@ -304,14 +302,6 @@ function createReceiver<Transaction, Context>(
       }
     },
   };
-}
-
-function checkTimeouts(timeouts: Readonly<Record<string, number>>): void {
-  for (const [name, timeoutMs] of Object.entries(timeouts)) {
-    // Longer timers end at once.
-    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
-      throw new TypeError(`${name} must be a number above 0 and below 2,147,483,648.`);
-  }
 }
 
 async function verify(

@@ -32,6 +32,4 @@ export interface WebhookInbox {
    * @returns how many were forgotten
    */
   forget(which: Forgettable): Promise<number>;
-  /** Starts no more handlers, aborts the signal of those that run, and waits for them. */
-  close(): Promise<void>;
 }

@@ -79,14 +79,20 @@ test('a handler that hangs is given up, and its delivery can be processed again'
 
 test('close ends although a handler, a store or an inbox hangs', async () => {
   const lines: Logged[] = [];
-  const inbox: WebhookInbox = { handles: () => true, accept: never, forget: never, close: never };
+  const handling = Promise.withResolvers<void>();
+  const hang = (): Promise<never> => {
+    handling.resolve();
+    return never();
+  };
+  const inbox: WebhookInbox = { handles: () => true, accept: never, forget: never };
   const options = { secrets: [testSecret], log: loggedTo(lines), storeTimeoutMs: 100 };
   const receivers = [
-    receiverOf(memoryStore(), never, { log: loggedTo(lines) }),
+    receiverOf(memoryStore(), hang, { log: loggedTo(lines) }),
     createWebhookReceiver({ ...options, store: { once: never, forget: never }, on: {} }),
     createInboxReceiver({ ...options, inbox }),
   ];
   const responses = receivers.map((receiver, index) => deliver(receiver, `closed_${index}`));
+  await handling.promise;
   await Promise.all(receivers.map((receiver) => inTime(receiver.close({ timeoutMs: 50 }))));
   await Promise.all(responses);
   expect(lines.map(({ message }) => message)).toContain('CLOSING: Something did not end in time.');
@@ -97,7 +103,7 @@ test('close ends although a handler, a store or an inbox hangs', async () => {
 
 test('a store, an inbox or a function for secrets that hangs is given up', async () => {
   const options = { secrets: [testSecret], storeTimeoutMs: 50, log: { error: () => {} } };
-  const inbox: WebhookInbox = { handles: () => true, accept: never, forget: never, close: async () => {} };
+  const inbox: WebhookInbox = { handles: () => true, accept: never, forget: never };
   const unavailable = { status: 503, code: 'STORE_UNAVAILABLE' };
   const hanging = receiverOf({ once: never, forget: never }, () => {}, { storeTimeoutMs: 50 });
   expect(await deliver(hanging, 'store')).toEqual(unavailable);

@@ -31,7 +31,8 @@ const names = [
   'drizzle',
   'prisma',
   'redis',
-  'inbox',
+  'graphile-worker',
+  'pg-boss',
   'replay',
   'testing',
 ] as const;
@@ -63,10 +64,12 @@ beforeAll(async () => {
     'drizzle-orm',
     'express',
     'fastify',
+    'graphile-worker',
     'hono',
     'ioredis',
     'kysely',
     'pg',
+    'pg-boss',
     '@types/express',
     '@types/pg',
   ];
@@ -258,14 +261,17 @@ it('runs as documented with each way to use PostgreSQL', async () => {
   expect(printed).toBe('Forgot 1 deliveries.\ndone\n');
 });
 
-it('runs as documented with an inbox', async () => {
+const stops = { 'graphile-worker': 'runner.stop()', 'pg-boss': 'boss.stop()' };
+
+it.each(Object.entries(stops))('runs as documented with an inbox of %s', async (name, stop) => {
   const inboxes = await createTestDatabase({ template: 'webhook_receiver_readme', prepare: async () => {} });
   const printed = await runScript(
-    'inboxes',
+    `${name}-inbox`,
     `
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { inbox, pool, receiver } from './inbox.ts';
+    import * as block from './${name}.ts';
 
+    const { pool, receiver, runner, boss } = block;
     await pool.query('create table conversion (matter_id text)');
     const send = async () => {
       const secret = process.env['WEBHOOK_SECRET'];
@@ -274,8 +280,8 @@ it('runs as documented with an inbox', async () => {
     assert.deepEqual([await send(), await send()], [202, 200]);
     while ((await pool.query('select from conversion')).rowCount === 0) await sleep(100);
     await receiver.close();
-    assert.deepEqual(await inbox.failed(), []);
-    assert.equal((await pool.query("select from webhook_inbox where state = 'processed'")).rowCount, 1);
+    await ${stop};
+    assert.equal((await pool.query('select from webhook_inbox_receipt where processed_at is not null')).rowCount, 1);
     await pool.end();
     `,
     { WEBHOOK_SECRET: secret, DATABASE_URL: inboxes.databaseUrl },

@@ -15,9 +15,10 @@ import packageManifest from '@deedwire/webhook-events/package.json' with { type:
 import { webhookEventTypes } from '@deedwire/webhook-events/registry';
 import type { ReferralConverted } from '@deedwire/webhook-events/referral.converted/2026-11-01';
 import { createInboxReceiver, createWebhookReceiver } from '@deedwire/webhook-receiver';
-import { postgresInbox } from '@deedwire/webhook-receiver/inbox';
+import { graphileWorkerInbox } from '@deedwire/webhook-receiver/graphile-worker';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
+import { pgBossInbox } from '@deedwire/webhook-receiver/pg-boss';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { signedRequest } from '@deedwire/webhook-receiver/testing';
 import { workersHandler } from '@deedwire/webhook-receiver/workers';
@@ -71,7 +72,9 @@ signedRequest('lender.updated', '2027-02-01');
 // @ts-expect-error -- no database
 postgresStore(1);
 // @ts-expect-error -- no database
-postgresInbox(1, { on: {} });
+graphileWorkerInbox(1, { on: {} });
+// @ts-expect-error -- no queues
+pgBossInbox(1, { on: {}, boss: {} });
 // @ts-expect-error -- no inbox
 createInboxReceiver({ secrets: [], inbox: {} });
 // @ts-expect-error -- no receiver

@@ -1,0 +1,215 @@
+import { parseWebhookBody } from '@deedwire/webhook-events';
+import { checkTimeouts, DeadlineError } from './deadline.ts';
+import { HandlerRuns } from './handler-runs.ts';
+import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
+import { checkTransaction, field, isContention, type PostgresConnection } from './postgres-connection.ts';
+import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
+import type { ReceiverLog } from './receiver.ts';
+import type { Forgettable } from './store.ts';
+import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
+
+export interface JobInboxOptions<Transaction> {
+  on: Handlers<Transaction>;
+  /** The name of the table, with the schema if it has one. Defaults to `webhook_inbox_receipt`. */
+  table?: string;
+  /**
+   * How long a handler may run, in milliseconds. Afterwards its `signal` aborts, the connection of its transaction is closed if
+   * it is one of a `Pool`, and the job fails. Defaults to 900,000.
+   */
+  handlerTimeoutMs?: number;
+  /** Defaults to `console`. */
+  log?: ReceiverLog;
+}
+
+/** An inbox whose deliveries are jobs of a library, which runs them, retries them and limits how many run at once. */
+export interface JobInbox extends WebhookInbox {
+  /** Creates the table of the inbox unless it exists. The library creates its own tables. */
+  createTable(): Promise<void>;
+  /**
+   * Adds jobs for deliveries that are not processed, for example after the library has given up their jobs. A delivery with
+   * several jobs is processed once.
+   *
+   * @param which ids, or all that were received at this time or later
+   * @returns how many
+   */
+  retry(which: Forgettable): Promise<number>;
+}
+
+/** Runs one statement in a transaction. */
+export type Query = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
+
+/** Adds the job of a delivery in the transaction of `query`. Resolves with the id of the job, or null if there is none. */
+export type AddJob = (query: Query, id: string) => Promise<unknown>;
+
+/** An inbox, and the function that its jobs call. */
+export interface JobInboxCore extends JobInbox {
+  /**
+   * Processes a delivery unless it is processed.
+   *
+   * @param payload of the job
+   * @param stopping aborts when the process stops
+   */
+  readonly runJob: (payload: unknown, stopping?: AbortSignal) => Promise<void>;
+}
+
+const defaultInboxTable = 'webhook_inbox_receipt';
+
+/** A delivery without `processed_at` waits for a job. Its body is removed when it is processed. */
+export function inboxTable(table: string = defaultInboxTable): PostgresTable {
+  return postgresTable(
+    table,
+    [
+      'id text primary key',
+      'body text',
+      'unsigned text',
+      'received_at timestamptz not null default now()',
+      'processed_at timestamptz',
+    ],
+    'processed_at',
+  );
+}
+
+/** Returns the SQL that creates the table of an inbox, for a migration. The library has its own. */
+export function inboxSql(table: string = defaultInboxTable): string {
+  return sqlOf(inboxTable(table));
+}
+
+/** @throws {Error} if the library added no job, so that the transaction is rolled back */
+export async function addJobs(query: Query, addJob: AddJob, rows: readonly unknown[]): Promise<void> {
+  for (const row of rows) {
+    const id = String(field(row, 'id'));
+    if ((await addJob(query, id)) === null)
+      throw new Error(`No job was added for ${id}, so it is not stored. Check the policy of the queue.`);
+  }
+}
+
+export function jobInbox<Transaction>(
+  connection: PostgresConnection<Transaction>,
+  addJob: AddJob,
+  { on, table, handlerTimeoutMs = 900_000, log = console }: JobInboxOptions<Transaction>,
+): JobInboxCore {
+  checkTimeouts({ handlerTimeoutMs });
+  const created = inboxTable(table);
+  const { name } = created;
+  const handlers = new HandlerRuns(handlerTimeoutMs);
+  const cleanUp = cleanUpOf(connection, created, 'processed_at');
+
+  function inTransaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
+    return connection.transaction((opened) => work((text, values) => connection.query(opened, text, values)));
+  }
+
+  /** Runs the handler in the transaction that marks the receipt. */
+  async function handle(
+    opened: Transaction,
+    id: string,
+    stopping: AbortSignal | undefined,
+    giveUp: (error: DeadlineError) => void,
+  ): Promise<void> {
+    // A row that is locked belongs to another job that runs: this one fails, and is retried.
+    const [row] = await connection.query(
+      opened,
+      `select body, unsigned, pg_current_xact_id()::text as xid from ${name}
+      where id = $1 and processed_at is null for update nowait`,
+      [id],
+    );
+    if (row === undefined) return;
+    const parsed = parseWebhookBody(String(field(row, 'body')));
+    if (parsed.kind !== 'event' && parsed.kind !== 'unknown_event') throw new Error('The stored body is malformed.');
+    const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;
+    if (parsed.kind === 'unknown_event' || handler === null)
+      throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
+    const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
+    try {
+      await handlers.run((deadline) =>
+        handler(parsed.event, {
+          id,
+          transaction: opened,
+          signal: stopping === undefined ? deadline : AbortSignal.any([deadline, stopping]),
+          meta: { unsigned },
+        }),
+      );
+    } catch (error) {
+      // The handler may still use the transaction.
+      if (error instanceof DeadlineError) giveUp(error);
+      throw error;
+    }
+    await checkTransaction(connection, opened, field(row, 'xid'));
+    await connection.query(
+      opened,
+      `update ${name} set processed_at = clock_timestamp(), body = null, unsigned = null where id = $1`,
+      [id],
+    );
+  }
+
+  return {
+    handles: (event) => findHandler(on, event) !== null,
+
+    async accept({ id, body, unsigned }) {
+      try {
+        return await inTransaction(async (query): Promise<AcceptResult> => {
+          // Waits while another transaction inserts the same id.
+          const inserted = await query(
+            `insert into ${name} (id, body, unsigned) values ($1, $2, $3) on conflict do nothing returning id`,
+            [id, new TextDecoder().decode(body), JSON.stringify(unsigned)],
+          );
+          await addJobs(query, addJob, inserted);
+          return inserted.length === 0 ? 'duplicate' : 'accepted';
+        });
+      } catch (error) {
+        if (isContention(error)) return 'busy';
+        throw rootCause(error);
+      }
+    },
+
+    async runJob(payload, stopping) {
+      const id = String(field(payload, 'id'));
+      const connectionUse = new AbortController();
+      try {
+        await connection.transaction(
+          (opened) => handle(opened, id, stopping, (error) => connectionUse.abort(error)),
+          connectionUse.signal,
+        );
+      } catch (error) {
+        log.error(
+          `HANDLER_FAILED: The handler of ${id} failed. The job is retried as its library is configured.`,
+          error,
+        );
+        throw error;
+      }
+      cleanUp();
+    },
+
+    async forget(which) {
+      const { condition, value } = selected('processed_at', which);
+      return inTransaction(async (query) => {
+        const rows = await query(`delete from ${name} where processed_at is not null and ${condition} returning id`, [
+          value,
+        ]);
+        return rows.length;
+      });
+    },
+
+    async retry(which) {
+      const { condition, value } = selected('received_at', which);
+      return inTransaction(async (query) => {
+        const rows = await query(`select id from ${name} where processed_at is null and ${condition}`, [value]);
+        await addJobs(query, addJob, rows);
+        return rows.length;
+      });
+    },
+
+    createTable: () => createTable(connection, created),
+  };
+}
+
+function selected(since: string, which: Forgettable): { condition: string; value: unknown } {
+  return 'ids' in which
+    ? { condition: 'id = any($1::text[])', value: which.ids }
+    : { condition: `${since} >= $1::timestamptz`, value: which.since.toISOString() };
+}
+
+/** Some libraries put the parameters of a statement, here the body, into the message of their error, which is logged. */
+function rootCause(error: unknown): unknown {
+  const cause = field(error, 'cause');
+  return cause === undefined ? error : rootCause(cause);
+}

@@ -1,0 +1,74 @@
+import { type AddJob, jobInbox, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
+import {
+  connectionOf,
+  type PostgresClientOf,
+  type PostgresPool,
+  type PostgresTransactions,
+} from './postgres-connection.ts';
+
+export { inboxSql, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
+
+/** The part of a `PgBoss` of pg-boss that the inbox uses. */
+export interface PgBossQueues {
+  send(
+    queue: string,
+    data: object,
+    options: { db: { executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> } },
+  ): Promise<string | null>;
+}
+
+export interface PgBossInboxOptions<Transaction> extends JobInboxOptions<Transaction> {
+  /** An instance that is started. */
+  boss: PgBossQueues;
+  /** The queue, which has to exist. It determines the retries. Defaults to `webhook`. */
+  queue?: string;
+}
+
+export interface PgBossInbox extends JobInbox {
+  /** Pass it to `boss.work` with the name of the queue. */
+  readonly work: (jobs: readonly PgBossJob[]) => Promise<void>;
+}
+
+/** A job as pg-boss passes it. */
+export interface PgBossJob {
+  readonly data: unknown;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stores deliveries in the receiver's PostgreSQL, as jobs of pg-boss. A job runs at least once, and its handler runs in one
+ * transaction with the mark that the delivery is processed. So the changes that it makes there are made exactly once.
+ *
+ * @param database a `Pool` of `pg`, whose clients are then the transactions, or the functions of another library. It has to
+ *   connect to the database of pg-boss.
+ * @throws {TypeError} if an option is malformed
+ */
+export function pgBossInbox<Pool extends PostgresPool>(
+  database: Pool,
+  options: PgBossInboxOptions<PostgresClientOf<Pool>>,
+): PgBossInbox;
+export function pgBossInbox<Transaction>(
+  database: PostgresTransactions<Transaction>,
+  options: PgBossInboxOptions<Transaction>,
+): PgBossInbox;
+export function pgBossInbox(
+  database: PostgresPool | PostgresTransactions<unknown>,
+  options: PgBossInboxOptions<unknown>,
+): PgBossInbox {
+  const { runJob, ...inbox } = jobInbox(connectionOf(database), pgBossJobs(options), options);
+  return {
+    ...inbox,
+    async work(jobs) {
+      for (const { data, signal } of jobs) await runJob(data, signal);
+    },
+  };
+}
+
+export function pgBossJobs({ boss, queue = 'webhook' }: { boss: PgBossQueues; queue?: string | undefined }): AddJob {
+  return (query, id) =>
+    boss.send(
+      queue,
+      { id },
+      { db: { executeSql: async (text, values = []) => ({ rows: [...(await query(text, values))] }) } },
+    );
+}

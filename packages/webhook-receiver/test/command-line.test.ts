@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { eventually } from '@deedwire/testing';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../src/command-line.ts';
+import { graphileWorkerInbox } from '../src/graphile-worker.ts';
+import { postgresStore } from '../src/postgres.ts';
+import { converted } from './support/delivery.ts';
+import { jobLibraries } from './support/job-libraries.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase({
+    template: 'webhook_receiver_command_line',
+    async prepare(databaseUrl) {
+      for (const [, { install }] of jobLibraries) await install(databaseUrl);
+    },
+  });
+  pool = new Pool({ connectionString: database.databaseUrl });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+function move(...options: string[]): Promise<string> {
+  return run(['move-inbox', ...options], { DATABASE_URL: database.databaseUrl });
+}
+
+describe('sql', () => {
+  const tables = {
+    store: { table: 'webhook_receipt', createTable: (login: Pool) => postgresStore(login).createTable() },
+    inbox: {
+      table: 'webhook_inbox_receipt',
+      createTable: (login: Pool) => graphileWorkerInbox(login, { on: {} }).createTable(),
+    },
+  };
+
+  test.each(Object.entries(tables))(
+    'prints the migration of the %s for a login that may not create tables',
+    async (name, { table, createTable }) => {
+      await pool.query(`drop role if exists restricted; create role restricted login password 'restricted'`);
+      const url = new URL(database.databaseUrl);
+      url.username = 'restricted';
+      url.password = 'restricted';
+      const login = new Pool({ connectionString: url.href });
+      try {
+        await expect(createTable(login)).rejects.toThrow(
+          `The table "${table}" does not exist, and this login may not create it. Create it in a migration, with the SQL that "npx deedwire-webhook-receiver sql" prints.`,
+        );
+        const sql = await run(['sql', name], {});
+        await pool.query(sql);
+        // A migration may run again.
+        await pool.query(sql);
+        await createTable(login);
+      } finally {
+        await login.end();
+        await pool.query(`drop table if exists ${table}`);
+        await pool.query('drop role restricted');
+      }
+    },
+  );
+
+  test('prints a table with another name, as a process', async () => {
+    const bin = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
+    const args = ['--conditions=deedwire-source', bin, 'sql', 'store', '--table', 'app.receipt'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toBe(
+      `create table if not exists "app"."receipt" (
+  id text primary key,
+  received_at timestamptz not null default now()
+);
+create index if not exists "receipt_received_at" on "app"."receipt" (received_at);
+`,
+    );
+  });
+});
+
+describe.each(jobLibraries)('move-inbox %s', (name, { open, jobs }) => {
+  test('moves what waits and what is processed, and leaves what runs and what failed', async () => {
+    // As version 1.2.0 created it.
+    await pool.query(`create table webhook_inbox (
+      id text primary key,
+      state text not null default 'waiting' check (state in ('waiting', 'processed', 'failed')),
+      body text,
+      unsigned text,
+      attempts integer not null default 0,
+      error text,
+      received_at timestamptz not null default now(),
+      due_at timestamptz not null default now(),
+      ended_at timestamptz
+    )`);
+    await pool.query(
+      `insert into webhook_inbox (id, state, body, unsigned, ended_at, received_at)
+      select kind || number, kind, case kind when 'processed' then null else $1 end,
+        case kind when 'processed' then null else $2 end,
+        case kind when 'waiting' then null else timestamptz '2026-11-20 12:00Z' end, timestamptz '2026-11-20 11:00Z'
+      from unnest(array['waiting', 'processed', 'failed']) as kind, generate_series(1, 501) as number
+      where kind = 'waiting' or number <= 2`,
+      [JSON.stringify(converted), JSON.stringify({ subscriptionId: null, sequence: 12, attempt: 1 })],
+    );
+    const handled: string[] = [];
+    const { inbox, start, stop } = await open(pool, {
+      on: { 'referral.converted': { '2026-11-01': (_event, { id }) => handled.push(id) } },
+    });
+    // A process of the old version handles one of them.
+    const old = await pool.connect();
+    try {
+      await old.query(`begin; select from webhook_inbox where id = 'waiting7' for update`);
+      expect(await move(name)).toBe(
+        `500 deliveries have jobs now.\n2 processed deliveries were moved.\n2 failed deliveries remain. Move them with --failed.\n1 deliveries remain: a process of version 1 handles them. Stop it, and run this again.\n`,
+      );
+      await old.query('rollback');
+    } finally {
+      old.release();
+    }
+    expect((await pool.query(jobs)).rows).toEqual([{ count: 500 }]);
+    expect(await move(name, '--failed')).toBe('3 deliveries have jobs now.\n0 processed deliveries were moved.\n');
+    expect((await pool.query('select from webhook_inbox')).rowCount).toBe(0);
+    await start();
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        'select count(*)::int as count from webhook_inbox_receipt where processed_at is null',
+      );
+      expect(rows).toEqual([{ count: 0 }]);
+    }, 60_000);
+    await stop();
+    expect(new Set(handled).size).toBe(503);
+    expect(handled).toHaveLength(503);
+    // They keep the time from which they are remembered.
+    const { rows } = await pool.query(
+      `select id from webhook_inbox_receipt where processed_at = '2026-11-20 12:00Z' order by id`,
+    );
+    expect(rows).toEqual([{ id: 'processed1' }, { id: 'processed2' }]);
+    expect(await inbox.forget({ ids: ['processed1', 'waiting1'] })).toBe(2);
+    await pool.query('drop table webhook_inbox, webhook_inbox_receipt');
+  });
+});
+
+test('explains a wrong command', async () => {
+  await expect(run(['move-inbox', 'bull'], {})).rejects.toThrow('there is no command "move-inbox bull".');
+  await expect(run(['sql', 'store', '--tabel', 'a'], {})).rejects.toThrow(`Unknown option '--tabel'`);
+  await expect(run(['move-inbox', 'pg-boss'], {})).rejects.toThrow('set DATABASE_URL, or pass --database-url.');
+  expect(await run([], {})).toMatch(/^Usage:/);
+});

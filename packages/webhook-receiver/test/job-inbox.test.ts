@@ -1,0 +1,394 @@
+import { createServer } from 'node:http';
+import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { eventually, listen } from '@deedwire/testing';
+import { Pool, type PoolClient } from 'pg';
+import { PgBoss } from 'pg-boss';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { graphileWorkerInbox } from '../src/graphile-worker.ts';
+import type { HandlerContext, Handlers } from '../src/handlers.ts';
+import type { JobInboxOptions } from '../src/job-inbox.ts';
+import { nodeHandler } from '../src/node.ts';
+import { pgBossInbox } from '../src/pg-boss.ts';
+import { createInboxReceiver } from '../src/receiver.ts';
+import { ok } from '../src/responses.ts';
+import type { WebhookInbox } from '../src/webhook-inbox.ts';
+import { nodeAdapter } from './support/adapters.ts';
+import { cases, check } from './support/conformance.ts';
+import { type Answer, converted, type Delivery, deliveryOf, secret, send } from './support/delivery.ts';
+import { jobLibraries, type OpenInbox } from './support/job-libraries.ts';
+import { library } from './support/library.ts';
+import type { CreateReceiver } from './support/setup.ts';
+
+const accepted = { status: 202, json: { result: 'accepted' } };
+const duplicate = { status: 200, json: { result: 'duplicate' } };
+const unavailable = { status: 503, json: { code: 'STORE_UNAVAILABLE' } };
+
+let database: TestDatabase;
+let pool: Pool;
+const closers: (() => Promise<unknown>)[] = [];
+let ids = 0;
+let id = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase({
+    template: 'webhook_receiver_job_inbox',
+    async prepare(databaseUrl) {
+      for (const [, { install }] of jobLibraries) await install(databaseUrl);
+      const prepared = new Pool({ connectionString: databaseUrl });
+      await graphileWorkerInbox(prepared, { on: {} }).createTable();
+      await prepared.query('create table effect (delivery_id text not null)');
+      await prepared.end();
+    },
+  });
+  pool = new Pool({ connectionString: database.databaseUrl, max: 30 });
+  pool.on('error', () => {});
+});
+
+beforeEach(() => {
+  ids += 1;
+  id = `delivery_${ids}`;
+});
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+  // Another test would process what this one leaves.
+  await pool.query('truncate webhook_inbox_receipt, effect, graphile_worker._private_jobs, pgboss.job');
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function effects(): Promise<number> {
+  return (await pool.query('select from effect where delivery_id = $1', [id])).rows.length;
+}
+
+async function row(of = id) {
+  const { rows } = await pool.query(
+    'select body, unsigned, processed_at is not null as "isProcessed" from webhook_inbox_receipt where id = $1',
+    [of],
+  );
+  return rows[0];
+}
+
+async function untilProcessed(of = id): Promise<void> {
+  await eventually(async () => expect(await row(of)).toEqual({ body: null, unsigned: null, isProcessed: true }));
+}
+
+/** What a test asks the handler to do, after it has made its change. */
+type Work = (context: HandlerContext<PoolClient>) => unknown;
+
+interface Subject extends OpenInbox {
+  readonly logged: readonly string[];
+  readonly handled: readonly string[];
+  send(delivery?: Delivery): Promise<Answer>;
+}
+
+async function receiving(inbox: WebhookInbox, logged: string[]): Promise<Subject['send']> {
+  const log = { error: (message: string, error: unknown) => logged.push(`${message} ${String(error)}`) };
+  const receiver = createInboxReceiver({ secrets: [secret], inbox, log });
+  const served = await listen(createServer(nodeHandler(receiver)));
+  closers.push(() => served.close());
+  return (delivery = deliveryOf({ id })) => send(`http://127.0.0.1:${served.port}/`, delivery);
+}
+
+describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs }) => {
+  async function subjectOf(
+    work: Work = () => {},
+    options: Partial<JobInboxOptions<PoolClient>> = {},
+  ): Promise<Subject> {
+    const handled: string[] = [];
+    const logged: string[] = [];
+    const opened = await open(pool, {
+      on: {
+        'referral.converted': {
+          '2026-11-01': async (_event, context) => {
+            handled.push(context.id);
+            await context.transaction.query('insert into effect values ($1)', [context.id]);
+            await work(context);
+          },
+        },
+      },
+      log: { error: (message, error) => logged.push(`${message} ${String(error)}`) },
+      ...options,
+    });
+    closers.push(opened.stop);
+    return { ...opened, handled, logged, send: await receiving(opened.inbox, logged) };
+  }
+
+  async function jobCount(): Promise<number> {
+    return (await pool.query(jobs)).rows[0].count;
+  }
+
+  test('processes a delivery once that is repeated 64 times while the library runs', async () => {
+    const subject = await subjectOf();
+    await subject.start();
+    const answers = await Promise.all(Array.from({ length: 64 }, () => subject.send()));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    for (const { status, json } of answers) expect([accepted, duplicate]).toContainEqual({ status, json });
+    await untilProcessed();
+    await eventually(async () => expect(await jobCount()).toBe(0));
+    expect(await subject.send()).toMatchObject(duplicate);
+    // Jobs run at least once.
+    await subject.runJob(id);
+    expect([await effects(), subject.handled, subject.logged]).toEqual([1, [id], []]);
+  });
+
+  test('processes a delivery once that has several jobs at the same time', async () => {
+    const gate = Promise.withResolvers<void>();
+    const subject = await subjectOf(() => gate.promise);
+    await subject.send();
+    const first = subject.runJob(id);
+    await eventually(() => expect(subject.handled).toEqual([id]));
+    // It holds no connection meanwhile, and is retried.
+    await expect(subject.runJob(id)).rejects.toThrow('could not obtain lock on row');
+    gate.resolve();
+    await first;
+    await subject.runJob(id);
+    expect([await effects(), subject.handled]).toEqual([1, [id]]);
+  });
+
+  test('adds the job in the transaction that inserts the receipt', async () => {
+    const subject = await subjectOf();
+    await pool.query('alter table graphile_worker._private_jobs add check (false) not valid');
+    await pool.query(`alter table pgboss.job add constraint refused check (name <> 'webhook') not valid`);
+    closers.push(async () => {
+      await pool.query('alter table graphile_worker._private_jobs drop constraint _private_jobs_check');
+      await pool.query('alter table pgboss.job drop constraint refused');
+    });
+    expect(await subject.send()).toMatchObject(unavailable);
+    expect([await row(), await jobCount()]).toEqual([undefined, 0]);
+    await closers.pop()?.();
+    expect(await subject.send()).toMatchObject(accepted);
+    expect(await row()).toMatchObject({ isProcessed: false });
+    expect(await jobCount()).toBe(1);
+  });
+
+  test('retries a handler that fails, and keeps none of its changes', async () => {
+    let failures = 0;
+    const subject = await subjectOf(() => {
+      failures += 1;
+      if (failures === 1) throw new RangeError('The disk is full.');
+    });
+    await subject.start();
+    await subject.send();
+    await eventually(() => expect(subject.logged).toHaveLength(1));
+    expect(subject.logged[0]).toBe(
+      `HANDLER_FAILED: The handler of ${id} failed. The job is retried as its library is configured. RangeError: The disk is full.`,
+    );
+    expect([await effects(), await row()]).toMatchObject([0, { isProcessed: false }]);
+    await eventually(async () => {
+      await subject.retryNow();
+      expect(await effects()).toBe(1);
+    });
+    await untilProcessed();
+    expect(subject.handled).toHaveLength(2);
+  });
+
+  test('passes the event as it was received', async () => {
+    const calls: unknown[] = [];
+    const on: Handlers<PoolClient> = {
+      'referral.converted': { '2026-11-01': (event, { id: called, meta }) => calls.push([event, called, meta]) },
+    };
+    const subject = await subjectOf(() => {}, { on });
+    const data = { ...converted.data, partnerName: 'a\0b \u{1F3E0} \uD800 "\\' };
+    await subject.send(deliveryOf({ id, body: JSON.stringify({ ...converted, data }, null, 2) }));
+    await subject.runJob(id);
+    const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
+    expect(calls).toEqual([[{ ...converted, data: expect.objectContaining(converted.data) }, id, { unsigned }]]);
+    expect(await row()).toEqual({ body: null, unsigned: null, isProcessed: true });
+  });
+
+  test('fails the job of a process without the handler', async () => {
+    const subject = await subjectOf();
+    await subject.send();
+    const older = await subjectOf(() => {}, { on: {} });
+    await expect(older.runJob(id)).rejects.toThrow(
+      `This process has no handler for referral.converted 2026-11-01 (${id}).`,
+    );
+    await subject.runJob(id);
+    expect(await effects()).toBe(1);
+  });
+
+  test.each([
+    ['ends the transaction', 'commit', 'The handler ended the transaction.'],
+    ['ignores a failed statement', 'insert into missing values (1)', 'A statement of the handler failed'],
+  ])('fails the job of a handler that %s', async (_what, statement, message) => {
+    const subject = await subjectOf(({ transaction }) => transaction.query(statement).catch(() => {}));
+    await subject.send();
+    await expect(subject.runJob(id)).rejects.toThrow(message);
+    expect(await row()).toMatchObject({ isProcessed: false });
+  });
+
+  test('gives up a handler after handlerTimeoutMs, and closes its connection', async () => {
+    const signals: AbortSignal[] = [];
+    const subject = await subjectOf(
+      ({ signal }) => {
+        signals.push(signal);
+        if (signals.length === 1) return new Promise(() => {});
+      },
+      { handlerTimeoutMs: 100 },
+    );
+    await subject.send();
+    await expect(subject.runJob(id)).rejects.toThrow('The handler took longer than handlerTimeoutMs (100 ms).');
+    expect(signals[0]?.aborted).toBe(true);
+    // The server ends the transaction when it notices the closed connection.
+    await eventually(() => subject.runJob(id));
+    expect(await effects()).toBe(1);
+    await expect(open(pool, { on: {}, handlerTimeoutMs: 0 })).rejects.toThrow('handlerTimeoutMs must be a number');
+  });
+
+  test('aborts the signal of a handler when the library stops', async () => {
+    const stopping = new AbortController();
+    const signals: AbortSignal[] = [];
+    const subject = await subjectOf(({ signal }) => {
+      stopping.abort();
+      signals.push(signal);
+    });
+    await subject.send();
+    // It may finish.
+    await subject.runJob(id, stopping.signal);
+    expect([signals[0]?.aborted, await effects()]).toEqual([true, 1]);
+  });
+
+  test('retries a handler whose connection is lost', async () => {
+    const subject = await subjectOf(async () => {
+      if (subject.handled.length === 1) await terminateBackends(database.databaseUrl);
+    });
+    await subject.send();
+    await expect(subject.runJob(id)).rejects.toThrow(/terminat|is not queryable/);
+    await eventually(() => subject.runJob(id));
+    expect(await effects()).toBe(1);
+  });
+
+  test('accepts a delivery again after forget, by id and by time, if it is processed', async () => {
+    const subject = await subjectOf();
+    await subject.send();
+    expect(await subject.inbox.forget({ ids: [id] })).toBe(0);
+    await subject.runJob(id);
+    expect(await subject.inbox.forget({ ids: [id, 'unknown'] })).toBe(1);
+    expect(await subject.send()).toMatchObject(accepted);
+    await subject.runJob(id);
+    expect(await subject.inbox.forget({ since: new Date(Date.now() + 60_000) })).toBe(0);
+    expect(await subject.inbox.forget({ since: new Date(Date.now() - 60_000) })).toBe(1);
+    expect(await subject.send()).toMatchObject(accepted);
+    await subject.runJob(id);
+    expect(await effects()).toBe(3);
+  });
+
+  test('adds a job with retry for a delivery whose job is gone', async () => {
+    const subject = await subjectOf();
+    await subject.send();
+    await pool.query('truncate graphile_worker._private_jobs, pgboss.job');
+    expect(await subject.inbox.retry({ since: new Date(Date.now() + 60_000) })).toBe(0);
+    expect(await subject.inbox.retry({ ids: [id, 'unknown'] })).toBe(1);
+    expect(await subject.inbox.retry({ since: new Date(Date.now() - 60_000) })).toBe(1);
+    expect(await jobCount()).toBe(2);
+    await subject.start();
+    await untilProcessed();
+    await eventually(async () => expect(await jobCount()).toBe(0));
+    expect(await subject.inbox.retry({ ids: [id] })).toBe(0);
+    expect(await effects()).toBe(1);
+  });
+});
+
+test('a delivery is not stored if pg-boss adds no job', async () => {
+  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
+  closers.push(() => boss.stop({ graceful: false }));
+  // Such a queue has at most one job that waits.
+  await boss.createQueue('narrow', { policy: 'short' });
+  const logged: string[] = [];
+  const on = { 'referral.converted': { '2026-11-01': () => {} } };
+  const post = await receiving(pgBossInbox(pool, { boss, queue: 'narrow', on }), logged);
+  expect(await post(deliveryOf({ id: 'first' }))).toMatchObject(accepted);
+  expect(await post()).toMatchObject(unavailable);
+  expect(await row()).toBeUndefined();
+  expect(logged.join()).toContain(`No job was added for ${id}, so it is not stored. Check the policy of the queue.`);
+});
+
+test('a library that opens transactions stores and processes a delivery once at REPEATABLE READ', async () => {
+  const inbox = graphileWorkerInbox<{ client: PoolClient }>(library(pool), {
+    on: {
+      'referral.converted': {
+        '2026-11-01': async (_event, context) => {
+          await context.transaction.client.query('insert into effect values ($1)', [id]);
+        },
+      },
+    },
+    log: { error: () => {} },
+  });
+  const logged: string[] = [];
+  const post = await receiving(inbox, logged);
+  const statuses = (await Promise.all(Array.from({ length: 50 }, () => post()))).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 202)).toHaveLength(1);
+  for (const status of statuses) expect([200, 202, 409]).toContain(status);
+  const runJob = async (): Promise<void> => inbox.taskList['webhook']?.({ id }, {});
+  await Promise.allSettled(Array.from({ length: 9 }, runJob));
+  expect([await effects(), logged]).toEqual([1, []]);
+  // Its error has the parameters of the statement.
+  await pool.query('alter table webhook_inbox_receipt rename to renamed');
+  closers.push(() => pool.query('alter table renamed rename to webhook_inbox_receipt'));
+  expect(await post(deliveryOf({ id: 'other' }))).toMatchObject(unavailable);
+  expect(logged.join('\n')).toContain('relation "webhook_inbox_receipt" does not exist');
+  expect(logged.join('\n')).not.toContain(converted.data.matterId);
+});
+
+test('an inbox removes what was processed 40 days ago', async () => {
+  await pool.query(
+    `insert into webhook_inbox_receipt (id, received_at, processed_at) values
+    ('old', now() - interval '41 days', now() - interval '41 days'),
+    ('kept', now() - interval '41 days', now() - interval '39 days'),
+    ('waiting', now() - interval '41 days', null)`,
+  );
+  const inbox = graphileWorkerInbox(pool, { on: {} });
+  await inbox.taskList['webhook']?.({ id: 'unknown' }, {});
+  await eventually(async () => {
+    const { rows } = await pool.query('select id from webhook_inbox_receipt order by id');
+    expect(rows).toEqual([{ id: 'kept' }, { id: 'waiting' }]);
+  });
+});
+
+test('an inbox refuses options out of range', () => {
+  for (const maxAttempts of [0, 1.5, NaN, 40_000])
+    expect(() => graphileWorkerInbox(pool, { on: {}, maxAttempts })).toThrow(/^maxAttempts must be/);
+  for (const table of ['', 'a.b.c', 'a.', 'a'.repeat(64)])
+    expect(() => graphileWorkerInbox(pool, { on: {}, table })).toThrow(/^table must be/);
+});
+
+/** What differs from a receiver with a store is tested above. It responds before the handler runs, so no handler is stopped. */
+const differing = [
+  'finishes the handler of a client that disconnects, so that the retry is a duplicate',
+  'acknowledges only when the handler has finished, and responds 409 meanwhile',
+  'responds 500 to a handler that throws, and calls it for the retry',
+  'responds 503 without calling the handler if the store fails',
+  'logs no body, secret or signature',
+  'refuses requests once it is closing, aborts the signal and waits for the handler',
+];
+
+/** Turns 202 into the response that the cases expect, once the handler has finished. */
+const create: CreateReceiver = ({ store: _store, on, ...options }) => {
+  const inbox = graphileWorkerInbox(pool, { on: on as unknown as Handlers<PoolClient> });
+  const receiver = createInboxReceiver({ ...options, inbox });
+  return {
+    ...receiver,
+    async receive(request) {
+      const response = await receiver.receive(request);
+      if (response.status !== 202) return response;
+      const { rows } = await pool.query('select id from webhook_inbox_receipt where processed_at is null');
+      for (const { id: waiting } of rows) await inbox.taskList['webhook']?.({ id: waiting }, {});
+      return ok({ result: 'processed' });
+    },
+  };
+};
+
+describe('a receiver with an inbox', () => {
+  test('differs in the cases that this file names', () => {
+    const names = cases.map(({ name }) => name);
+    for (const name of differing) expect(names).toContain(name);
+  });
+
+  test.each(cases.filter(({ name }) => !differing.includes(name)))('$name', async (checked) => {
+    await expect(check(checked, nodeAdapter, create)).resolves.toBeUndefined();
+  });
+});
