@@ -12,17 +12,24 @@ export interface TooSmallBump {
   readonly released: string | null;
   /** Whether `--declared` states the bump. */
   readonly isOption: boolean;
+  /** The version to which the changes raise the package. Then pending changesets do not count. Null if they do not raise it. */
+  readonly raisedTo: string | null;
 }
 
 /** Why a declared bump is too small, and how to declare a larger one: a sentence, then the command to run. */
 export function tooSmallBump(
-  { packageName, manifest, needed, declared, released, isOption }: TooSmallBump,
+  { packageName, manifest, needed, declared, released, isOption, raisedTo }: TooSmallBump,
   declaring: Declaring,
 ): { readonly message: string; readonly remedy: string } {
   const found = declared === 'none' ? 'no bump' : `only a ${declared} bump`;
   const message = `the changes need a ${needed} bump, but ${found} is declared`;
   const raise = released === null ? [] : [`raise "version" in ${manifest} to ${nextVersion(released, needed)}`];
   const bump = `a ${needed} bump of ${packageName}`;
+  if (raisedTo !== null)
+    return {
+      message: `the changes need a ${needed} bump since ${released ?? 'the last release'}, but "version" is ${raisedTo}, which releases them before pending changesets apply.`,
+      remedy: `${[...raise, 'restore "version", and raise it in a release'].join(', or ')}.`,
+    };
   if (isOption) {
     const [remedy = '', ...commands] = declareBump(packageName, needed, declaring).split('\n');
     return { message: `${message}.`, remedy: [`pass --declared ${needed}, and ${remedy}`, ...commands].join('\n') };

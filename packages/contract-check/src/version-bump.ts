@@ -33,6 +33,32 @@ export function compareVersions(a: string, b: string): number {
   return differing === undefined ? 0 : (before?.[differing] ?? 0) - (now?.[differing] ?? 0);
 }
 
+/**
+ * The releases with which a package is compared, of all that it has had: the newest one that is not larger than the version that
+ * is merged, and the newest one that is not larger than the version of now, if that differs. A lowered version is published to
+ * the users of the versions below it.
+ *
+ * @param merged null if it is unknown. Then the newest release counts.
+ */
+export function precedingReleases(
+  versions: Iterable<string>,
+  merged: string | null,
+  now: string | null,
+): readonly string[] {
+  const releases = [...new Set(versions)].filter(isReleaseVersion).toSorted(compareVersions);
+  const last = releases.findLast((version) => merged === null || precedes(version, merged));
+  const previous =
+    now === null || !isReleaseVersion(now) ? undefined : releases.findLast((version) => precedes(version, now));
+  return [...new Set([last, previous].flatMap((version) => version ?? []))];
+}
+
+/** Whether a release is not larger than a version. Each release precedes 0.0.0, which is no release. */
+function precedes(release: string, version: string): boolean {
+  const difference = compareVersions(release, version);
+  if (isReleaseVersion(version)) return difference <= 0;
+  return difference < 0 || parts.every((part) => (parse(version)?.[part] ?? 0) === 0);
+}
+
 const parts = ['major', 'minor', 'patch'] as const;
 
 /** The three numbers of a version (semver.org, item 2). Ignores the pre-release and build parts. */

@@ -69,6 +69,7 @@ export function outcomeOfReport(
               declared,
               released: null,
               isOption: true,
+              raisedTo: null,
             },
             declaringIn(found?.folder ?? '.'),
           ),

@@ -16,12 +16,9 @@ export function overridesOf(overrides: readonly Override[]): ApplyOverrides {
   };
 }
 
-/** The larger verdict of two lists of overrides: an override that only one of them contains cannot lower a verdict. */
-export function strictestOf(one: ApplyOverrides, other: ApplyOverrides): ApplyOverrides {
-  return (change, file) => {
-    const [a, b] = [one(change, file), other(change, file)];
-    return compareVerdicts(a.verdict, b.verdict) >= 0 ? a : b;
-  };
+/** The change with the largest verdict, after different overrides: an override that only some of them apply cannot lower it. */
+export function strictest(changes: readonly [Change, ...Change[]]): Change {
+  return changes.reduce((one, other) => (compareVerdicts(one.verdict, other.verdict) >= 0 ? one : other));
 }
 
 export function overrideReport(

@@ -12,6 +12,8 @@ export interface WorkflowEnvironment {
 
 export interface MergeBase {
   readonly commit: string;
+  /** The newest commit of the branch into which the changes will be merged. */
+  readonly target: string;
   /** Null if the commit is what the changes will be merged into. */
   readonly warning: string | null;
 }
@@ -29,8 +31,7 @@ export const unshallow =
  */
 export function findMergeBase(repository: Repository, ref: string | null, environment: WorkflowEnvironment): MergeBase {
   const { name, warning } = ref === null ? defaultBase(repository, environment) : { name: ref, warning: null };
-  // First what was fetched: a pull request can come from a branch with the name `origin/main`.
-  const target = repository.commitOf(`refs/remotes/${name}`) ?? repository.commitOf(name);
+  const target = repository.commitOf(name);
   if (target === null) {
     throw new InputError(
       `--base ${name}`,
@@ -41,7 +42,7 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
     );
   }
   const [commit] = mergeBases(repository, target);
-  if (commit !== undefined) return { commit, warning };
+  if (commit !== undefined) return { commit, target, warning };
   throw new InputError(
     `--base ${name}`,
     null,

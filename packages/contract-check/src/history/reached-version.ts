@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
-import { compareVersions, isReleaseVersion } from '../version-bump.ts';
+import { isReleaseVersion } from '../version-bump.ts';
 import { unshallow } from './merge-base.ts';
 import type { Repository } from './repository.ts';
 
@@ -11,78 +11,102 @@ export interface PackageAt {
   readonly path: string;
 }
 
-/** The version that a package has last reached in the history of a commit. */
+/** Where a package reached a version. */
 export interface ReachedVersion {
-  readonly version: string;
-  /**
-   * The oldest commits with the version, from which all newer ones up to the start of the search have it. Several if
-   * branches reached the version independently.
-   */
+  /** The commits with the version that have no older commit with it. Several if branches reached it independently. */
   readonly at: readonly PackageAt[];
   /** Whether the package has had the version since its first commit, so that no commit raises it. */
   readonly isFirst: boolean;
 }
 
 interface Point extends PackageAt {
-  /** Null if the commit has no such package. */
+  /** Null if the commit has no valid package.json with the name and a version. */
   readonly version: string | null;
 }
 
 /**
- * Finds where a package reached its version. Follows all parents: in the first parents of a branch that merged the main
- * branch and became it, the merge seems to raise the version, with the unreleased changes of the branch. Skips pre-releases
- * and 0.0.0. Follows a package whose folder was renamed.
+ * Finds where a package reached each of its versions. Follows all parents: in the first parents of a branch that merged the main
+ * branch and became it, the merge seems to raise the version, with the unreleased changes of the branch. Looks at the whole
+ * history, because a version can be lowered, and raised again with other contracts. Skips pre-releases and 0.0.0. Follows a
+ * package whose folder was renamed.
  *
- * @returns null if the package has had no version that names a release
- * @throws {InputError} when the clone is shallow and lacks the commit.
+ * @param packagesAt the result of `packagesByFolder`
+ * @throws {InputError} when the clone is shallow and lacks older commits.
  */
-export function findReachedVersion(repository: Repository, name: string, start: PackageAt): ReachedVersion | null {
-  const history = historyOf(repository, name);
+export function findReachedVersions(
+  repository: Repository,
+  packagesAt: PackagesAt,
+  name: string,
+  start: PackageAt,
+): ReadonlyMap<string, ReachedVersion> {
+  const history = historyOf(repository, packagesAt, name);
   const released = new Map<string, Point[]>();
-  visit(history.pointAt(start), (point) => {
-    if (point.version === null || !isReleaseVersion(point.version)) return history.parentsOf(point);
-    released.set(point.version, [...(released.get(point.version) ?? []), point]);
-    return [];
+  const newer = new Map<string, Point[]>();
+  visit([history.pointAt(start)], (point) => {
+    if (point.version !== null && isReleaseVersion(point.version))
+      released.set(point.version, [...(released.get(point.version) ?? []), point]);
+    const parents = history.parentsOf(point);
+    for (const parent of parents) newer.set(keyOf(parent), [...(newer.get(keyOf(parent)) ?? []), point]);
+    return parents;
   });
-  const [version] = [...released.keys()].toSorted(compareVersions).toReversed();
-  if (version === undefined) return null;
-  const raised: Point[] = [];
-  const first: Point[] = [];
-  for (const newest of released.get(version) ?? []) {
-    visit(newest, (point) => {
-      const parents = history.parentsOf(point);
-      const sameVersion = parents.filter((parent) => parent.version === version);
-      if (sameVersion.length === 0) (parents.length === 0 ? first : raised).push(point);
-      return sameVersion;
-    });
-  }
-  const at = raised.length > 0 ? raised : first;
-  return { version, at: [...new Map(at.map((point) => [keyOf(point), point])).values()], isFirst: raised.length === 0 };
+  const newerThan = (point: Point): readonly Point[] => newer.get(keyOf(point)) ?? [];
+  return new Map(
+    [...released].map(([version, points]) => {
+      const later = visit(points.flatMap(newerThan), newerThan);
+      const oldest = points.filter((point) => !later.has(keyOf(point)));
+      const raised = oldest.filter((point) => history.parentsOf(point).length > 0);
+      return [version, { at: raised.length > 0 ? raised : oldest, isFirst: raised.length === 0 }];
+    }),
+  );
 }
 
-/** Visits a point, then those that `next` returns, each once. */
-function visit(start: Point, next: (point: Point) => readonly Point[]): void {
+/** Visits points, then those that `next` returns, each once. Returns the keys of all. */
+function visit(start: readonly Point[], next: (point: Point) => readonly Point[]): ReadonlySet<string> {
   const seen = new Set<string>();
-  const pending = [start];
+  const pending = [...start];
+  // Appended to during the loop.
   for (const point of pending) {
     const key = keyOf(point);
     if (seen.has(key)) continue;
     seen.add(key);
     pending.push(...next(point));
   }
+  return seen;
 }
 
 function keyOf({ commit, path }: PackageAt): string {
   return `${commit}:${path}`;
 }
 
+/** The name of the package in each folder of a commit. */
+export type PackagesAt = (commit: string) => ReadonlyMap<string, string>;
+
+/** Reads the packages of each commit once. */
+export function packagesByFolder(repository: Repository): PackagesAt {
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  return (commit) => {
+    const found = known.get(commit);
+    if (found !== undefined) return found;
+    const manifests = [...repository.filesAt(commit).files.keys()].filter(
+      (path) => posix.basename(path) === 'package.json',
+    );
+    const texts = repository.textsAt(manifests.map((path) => ({ commit, path })));
+    const names = manifests.flatMap((path, index) => {
+      const name = memberOf(texts[index] ?? null, 'name');
+      return name === null ? [] : [[path === 'package.json' ? '' : posix.dirname(path), name] as const];
+    });
+    known.set(commit, new Map(names));
+    return new Map(names);
+  };
+}
+
 interface History {
   pointAt(place: PackageAt): Point;
-  /** The nearest older commits that changed the `package.json`. Empty at the first commit of the package. */
+  /** The nearest older commits that changed or removed the `package.json`. Empty at the first commit of the package. */
   parentsOf(point: Point): readonly Point[];
 }
 
-function historyOf(repository: Repository, name: string): History {
+function historyOf(repository: Repository, packagesAt: PackagesAt, name: string): History {
   const points = new Map<string, Point>();
   const parents = new Map<string, readonly string[]>();
 
@@ -98,7 +122,8 @@ function historyOf(repository: Repository, name: string): History {
     const commits = lines.map((line) => line.split(' '));
     const texts = repository.textsAt(commits.map(([id = '']) => ({ commit: id, path: file })));
     for (const [index, [id = '', ...rest]] of commits.entries()) {
-      const point = { commit: id, path, version: versionIn(texts[index] ?? null) };
+      const text = texts[index] ?? null;
+      const point = { commit: id, path, version: memberOf(text, 'name') === name ? memberOf(text, 'version') : null };
       points.set(keyOf(point), point);
       parents.set(keyOf(point), rest);
     }
@@ -110,17 +135,18 @@ function historyOf(repository: Repository, name: string): History {
     return points.get(keyOf(newest)) ?? { ...newest, version: null };
   }
 
-  /** The package in another folder, in the parents of the commit that added it to this one. */
+  /** The package in another folder, in the parents of the commit that moved it to this one. */
   function beforeRename({ commit }: PackageAt): Point[] {
     const [, ...ids] = repository.git('rev-list', '--parents', '-1', commit).trim().split(' ');
-    return ids.flatMap((id) => {
-      const tree = repository.filesAt(id);
-      const manifests = [...tree.files.keys()].filter((path) => posix.basename(path) === 'package.json');
-      tree.load(manifests);
-      return manifests
-        .filter((path) => memberOf(tree.files.get(path)?.().text ?? null, 'name') === name)
-        .map((path) => pointAt({ commit: id, path: path === 'package.json' ? '' : posix.dirname(path) }));
-    });
+    const kept = ids.length === 0 ? new Set() : foldersAt(commit);
+    return ids.flatMap((id) =>
+      // A package that the commit keeps was copied, for example to a fixture. The copy has a history of its own.
+      [...foldersAt(id)].filter((path) => !kept.has(path)).map((path) => pointAt({ commit: id, path })),
+    );
+  }
+
+  function foldersAt(commit: string): Set<string> {
+    return new Set([...packagesAt(commit)].filter((each) => each[1] === name).map(([path]) => path));
   }
 
   return {
@@ -129,15 +155,14 @@ function historyOf(repository: Repository, name: string): History {
       const own = (parents.get(keyOf(point)) ?? []).flatMap(
         (commit) => points.get(keyOf({ commit, path: point.path })) ?? [],
       );
-      const before = own.filter(({ version }) => version !== null);
-      if (before.length > 0) return before;
+      if (own.some(({ version }) => version !== null)) return own;
       if (own.length === 0 && repository.isShallow && isBoundary(repository, point.commit))
         throw new InputError(
           posix.join(point.path, 'package.json'),
           null,
           `the clone is shallow and does not contain the last release of ${name}. ${unshallow}`,
         );
-      return beforeRename(point);
+      return [...own, ...beforeRename(point)];
     },
   };
 }
@@ -146,10 +171,6 @@ function historyOf(repository: Repository, name: string): History {
 function isBoundary(repository: Repository, commit: string): boolean {
   const written = /^parent /m.test(repository.git('cat-file', '-p', commit).split('\n\n', 1)[0] ?? '');
   return written && repository.git('rev-list', '--parents', '-1', commit).trim() === commit;
-}
-
-function versionIn(text: string | null): string | null {
-  return memberOf(text, 'version');
 }
 
 /** A text in a `package.json`. Null if the file, or the member, is missing or invalid. */

@@ -10,10 +10,16 @@ export interface CommitFiles {
   readonly commit: string;
   /** By path relative to the folder of the repository object. Reading a file that is not loaded starts a git process. */
   readonly files: PackageFiles;
+  /** The symbolic links in `files` to something that is no file of the commit. They are not in `files`. */
+  readonly brokenLinks: readonly string[];
   /** Path → id of the content. */
   readonly blobs: ReadonlyMap<string, string>;
   /** Reads files in one git process. */
   load(paths: Iterable<string>): void;
+  /** The file at a path relative to the folder of the repository object, which may be outside of it. Null if it does not exist. */
+  fileAt(path: string): SourceText | null;
+  /** The files in a folder, by path relative to it. `folder` is relative as in `fileAt`. */
+  filesIn(folder: string): PackageFiles;
 }
 
 /** The git repository around a folder. */
@@ -26,12 +32,17 @@ export interface Repository {
    * @throws {InputError} when git fails.
    */
   git(...args: string[]): string;
-  /** The id of the commit that a ref names. Null if it names none. */
+  /**
+   * The id of the commit that a ref names. Null if it names none. `origin/main` is the fetched branch, even if there is a local
+   * branch or a tag of this name: a pull request can come from one.
+   */
   commitOf(ref: string): string | null;
   filesAt(commit: string): CommitFiles;
   /** Whether a path relative to the folder is in the repository. */
   contains(path: string): boolean;
-  /** The texts of files at commits, in one git process. Null for a file that the commit does not have. */
+  /** Whether git tracks a file, or a file in a folder. `path` is relative to the folder. */
+  tracks(path: string): boolean;
+  /** The texts of files at commits, in one git process. Null for a file that the commit does not have. Replaces invalid UTF-8. */
   textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[];
 }
 
@@ -73,40 +84,75 @@ export function openRepository(folder: string): Repository | null {
     isShallow: shallow === 'true',
     git,
     commitOf(ref) {
-      const found = runGit(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
-      return found.status === 0 ? found.stdout.toString().trim() : null;
+      for (const name of [`refs/remotes/${ref}`, ref]) {
+        const found = runGit(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
+        if (found.status === 0) return found.stdout.toString().trim();
+      }
+      return null;
     },
     filesAt(commit) {
+      // By path relative to the root of the repository.
       const blobs = new Map<string, string>();
-      for (const line of git('ls-tree', '-r', '-z', commit).split('\0')) {
-        // A link (120000) has no content of its own, and a submodule none in this repository.
-        const [, blob, path] = /^100\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-        if (blob !== undefined && path !== undefined) blobs.set(path, blob);
+      const links = new Map<string, string>();
+      for (const line of git('ls-tree', '-r', '-z', '--full-tree', commit).split('\0')) {
+        // A submodule (160000) has no content in this repository.
+        const [, mode, blob, path] = /^(100\d+|120000) blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+        if (blob !== undefined && path !== undefined) (mode === '120000' ? links : blobs).set(path, blob);
       }
-      const textOf = (path: string, blob: string): SourceText => {
-        const file = `git:${commit.slice(0, 12)}:${prefix}${path}`;
-        const readRelative = (other: string): SourceText => {
-          const joined = posix.join(posix.dirname(path), other);
-          const found = blobs.get(joined);
-          if (found === undefined)
-            throw new InputError(`git:${commit.slice(0, 12)}:${prefix}${joined}`, null, 'file not found');
-          return textOf(joined, found);
-        };
+      load([...links.values()]);
+      const ends = [...links.keys()].map((path) => [path, endOf(path)] as const);
+      for (const [path, blob] of ends) if (blob !== null) blobs.set(path, blob);
+
+      /** The blob of the file to which a link leads. Null if it leads to no file of the commit. */
+      function endOf(path: string): string | null {
+        let at = path;
+        // As many links as Linux follows.
+        for (let followed = 0; followed < 40; followed += 1) {
+          const link = links.get(at);
+          if (link === undefined) return blobs.get(at) ?? null;
+          at = posix.join(posix.dirname(at), new TextDecoder().decode(read(link)));
+        }
+        return null;
+      }
+
+      function textOf(path: string): SourceText {
+        const file = `git:${commit.slice(0, 12)}:${path}`;
+        const blob = blobs.get(path);
+        if (blob === undefined) throw new InputError(file, null, 'file not found');
+        const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
         return { file, text: decodeSourceText(file, read(blob)), readRelative };
-      };
+      }
+
+      function filesIn(relative: string): PackageFiles {
+        const start = posix.join(prefix, relative, '/').replace(/^\.?\//, '');
+        return new Map(
+          [...blobs.keys()]
+            .filter((path) => path.startsWith(start))
+            .map((path) => [path.slice(start.length), () => textOf(path)] as const),
+        );
+      }
+
+      const files = filesIn('');
       return {
         commit,
-        blobs,
-        files: new Map([...blobs].map(([path, blob]) => [path, () => textOf(path, blob)])),
-        load: (paths) => load([...paths].flatMap((path) => blobs.get(path) ?? [])),
+        files,
+        brokenLinks: ends.flatMap(([path, blob]) =>
+          blob === null && path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
+        ),
+        blobs: new Map([...files.keys()].map((path) => [path, blobs.get(prefix + path) ?? ''] as const)),
+        load: (paths) => load([...paths].flatMap((path) => blobs.get(prefix + path) ?? [])),
+        fileAt(path) {
+          const full = posix.join(prefix, path);
+          return blobs.has(full) ? textOf(full) : null;
+        },
+        filesIn,
       };
     },
     contains: (path) => !posix.join(prefix, path).startsWith('../'),
+    tracks: (path) => git('ls-files', '-z', '--', `:(top,literal)${posix.join(prefix, path)}`) !== '',
     textsAt(places) {
       const names = places.map(({ commit, path }) => `${commit}:${posix.join(prefix, path)}`);
-      return readObjects(folder, names).map((content, index) =>
-        content === null ? null : decodeSourceText(names[index] ?? '', content),
-      );
+      return readObjects(folder, names).map((content) => (content === null ? null : new TextDecoder().decode(content)));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
 import { decodeSourceText, type SourceText } from '../text-file.ts';
@@ -21,7 +21,11 @@ export function readGitFile(ref: string, path: string, folder: string): SourceTe
  */
 export function filesOfCommit(ref: string, folder: string): PackageFiles {
   const place = `git:${ref}`;
-  const listed = git(place, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', checkedRef(place, ref)], folder);
+  const listed = git(
+    place,
+    ['ls-tree', '-r', '-z', '--full-tree', '--name-only', checkedRef(place, ref, folder)],
+    folder,
+  );
   const paths = decodeSourceText(place, listed).split('\0').filter(Boolean);
   return new Map(paths.map((path) => [path, () => fileOfCommit(ref, path, folder)]));
 }
@@ -36,14 +40,16 @@ export function pathFromRoot(ref: string, path: string, folder: string): string 
 
 function fileOfCommit(ref: string, path: string, folder: string): SourceText {
   const file = `git:${ref}:${path}`;
-  const text = decodeSourceText(file, git(file, ['show', `${checkedRef(file, ref)}:${path}`], folder));
+  const text = decodeSourceText(file, git(file, ['show', `${checkedRef(file, ref, folder)}:${path}`], folder));
   return { file, text, readRelative: (other) => fileOfCommit(ref, posix.join(posix.dirname(path), other), folder) };
 }
 
-function checkedRef(place: string, ref: string): string {
+/** `origin/main` is the fetched branch, as in `Repository.commitOf`. */
+function checkedRef(place: string, ref: string, folder: string): string {
   // git would take it for an option.
   if (ref === '' || ref.startsWith('-')) throw new InputError(place, null, 'must be git:REF or git:REF:PATH');
-  return ref;
+  const fetched = `refs/remotes/${ref}`;
+  return spawnSync('git', ['rev-parse', '--verify', '--quiet', fetched], { cwd: folder }).status === 0 ? fetched : ref;
 }
 
 function git(place: string, args: readonly string[], folder: string): Uint8Array {

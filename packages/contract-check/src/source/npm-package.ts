@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../input-error.ts';
-import { compareVersions, isReleaseVersion } from '../version-bump.ts';
 import { filesOfTarball, type PackageFiles } from './package-files.ts';
 
 /** A package and a range or dist-tag, without `npm:`: `@books/ledger-api@^1`. The range may be omitted. */
@@ -17,31 +16,23 @@ export interface PublishedPackage {
 }
 
 /**
- * Downloads the newest release of a package that is not larger than a version, with the npm of this machine.
+ * Downloads releases of a package with the npm of this machine.
  *
- * @param limit null for the newest release
- * @param npmrc the text of the `.npmrc` of the repository. That of the current folder does not apply.
- * @returns null if the registry does not have the package, or no such release of it
+ * @param select the versions to download, of all that the registry has
+ * @param npmrc the text of the `.npmrc` that applies, in place of that of the current folder. Null for none.
  * @throws {InputError} when the registry does not answer.
  */
-export async function publishedPackage(
+export function publishedPackages(
   name: string,
-  limit: string | null,
+  select: (versions: readonly string[]) => readonly string[],
   npmrc: string | null,
-): Promise<PublishedPackage | null> {
-  const folder = mkdtempSync(join(tmpdir(), 'contract-check-npm-'));
-  try {
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-    if (npmrc !== null) writeFileSync(join(folder, '.npmrc'), npmrc);
-    const versions = await publishedVersions(name, folder);
-    const [version] = versions
-      .filter((each) => isReleaseVersion(each) && (limit === null || compareVersions(each, limit) <= 0))
-      .toSorted((a, b) => compareVersions(b, a));
-    if (version === undefined) return null;
-    return { version, files: await pack(`${name}@${version}`, folder, folder) };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+): Promise<PublishedPackage[]> {
+  return inTemporaryFolder(npmrc, async (folder) => {
+    const published: PublishedPackage[] = [];
+    for (const version of select(await publishedVersions(name, folder)))
+      published.push({ version, files: await pack(`${name}@${version}`, folder, folder) });
+    return published;
+  });
 }
 
 async function publishedVersions(name: string, folder: string): Promise<string[]> {
@@ -67,14 +58,22 @@ async function publishedVersions(name: string, folder: string): Promise<string[]
  * Downloads a package with the npm of this machine, and reads its files.
  *
  * @param name `NAME` or `NAME@RANGE`, where the range is a version, a range or a dist-tag
+ * @param npmrc as for `publishedPackages`. By default, the settings in the current folder apply.
  * @throws {InputError} when npm does not find the package.
  */
-export async function npmPackageFiles(name: string): Promise<PackageFiles> {
-  const label = `npm:${name}`;
-  if (!specification.test(name)) throw new InputError(label, null, 'must be npm:NAME@RANGE or npm:NAME@RANGE:PATH');
+export async function npmPackageFiles(name: string, npmrc?: string | null): Promise<PackageFiles> {
+  if (!specification.test(name))
+    throw new InputError(`npm:${name}`, null, 'must be npm:NAME@RANGE or npm:NAME@RANGE:PATH');
+  return inTemporaryFolder(npmrc ?? null, (folder) => pack(name, folder, npmrc === undefined ? undefined : folder));
+}
+
+/** Runs `use` with a folder in which only the given settings of npm apply, besides those of the user. */
+async function inTemporaryFolder<T>(npmrc: string | null, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-check-npm-'));
   try {
-    return await pack(name, folder);
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    if (npmrc !== null) writeFileSync(join(folder, '.npmrc'), npmrc);
+    return await use(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -89,7 +88,9 @@ async function pack(name: string, folder: string, cwd?: string): Promise<Package
     await promisify(execFile)('npm', args, { cwd, shell: process.platform === 'win32' });
     const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz'));
     if (tarball === undefined) throw new InputError(label, null, 'npm found no package');
-    return filesOfTarball(join(folder, tarball), label);
+    const files = filesOfTarball(join(folder, tarball), label);
+    rmSync(join(folder, tarball));
+    return files;
   } catch (error) {
     if (error instanceof InputError) throw error;
     throw new InputError(label, null, 'npm cannot download the package. Check its name, its range and the registry.', {

@@ -9,16 +9,17 @@ import { kindOfPlace } from './place.ts';
  * Reads the files of a folder, a tarball of `npm pack`, `git:REF` or `npm:NAME@RANGE`.
  *
  * @param folder the folder in the repository whose files are read from `git:REF`
+ * @param npmrc the text of the `.npmrc` that applies to `npm:`. By default, that of the current folder. Null for none.
  * @throws {InputError} when they cannot be read.
  */
-export async function readFiles(place: string, folder: string): Promise<PackageFiles> {
+export async function readFiles(place: string, folder: string, npmrc?: string | null): Promise<PackageFiles> {
   switch (kindOfPlace(place)) {
     case 'git': {
       const ref = place.slice('git:'.length);
       return below(filesOfCommit(ref, folder), pathFromRoot(ref, './', folder).replace(/\/$|^\.\/$/, ''));
     }
     case 'npm':
-      return npmPackageFiles(place.slice('npm:'.length));
+      return npmPackageFiles(place.slice('npm:'.length), npmrc);
     case 'tarball':
       if (!existsSync(place)) throw new InputError(place, null, 'tarball not found');
       return filesOfTarball(place);

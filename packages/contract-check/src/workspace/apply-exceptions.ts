@@ -16,8 +16,11 @@ export interface ReportedException extends ContractException {
 export interface ExceptionList {
   /** Those in the working tree. */
   readonly listed: readonly ContractException[];
-  /** Those that were merged before the changes that are checked. Null if this is unknown, so that all apply. */
-  readonly merged: readonly ContractException[] | null;
+  /**
+   * Those at the merge base, and those that the target has now: an exception has to be in each list. Null if this is unknown,
+   * so that all apply.
+   */
+  readonly merged: readonly (readonly ContractException[])[] | null;
 }
 
 /** The changes of a package after the exceptions that hold. An excepted change can be released. */
@@ -36,14 +39,16 @@ export function applyExceptions(
   });
 }
 
-/** @param changes all changes, by package, before the exceptions were applied */
+/** @param changes those of each package, before the exceptions were applied */
 export function reportExceptions(
   exceptions: ExceptionList,
-  changes: ReadonlyMap<string, readonly ContractChange[]>,
+  changes: readonly (readonly [packageName: string, changes: readonly ContractChange[]])[],
   today: string,
 ): ReportedException[] {
   return exceptions.listed.map((exception) => {
-    const isUsed = (changes.get(exception.package) ?? []).some((change) => covers(exception, change));
+    const isUsed = changes.some(
+      ([name, own]) => name === exception.package && own.some((change) => covers(exception, change)),
+    );
     const status = isMerged(exception, exceptions) ? (isUsed ? 'applied' : 'unused') : 'new';
     return { ...exception, status: isExpired(exception, today) ? 'expired' : status };
   });
@@ -57,7 +62,7 @@ export function isCoveredByNew(change: ContractChange, exceptions: ExceptionList
 }
 
 function isMerged(exception: ContractException, { merged }: ExceptionList): boolean {
-  return merged === null || merged.some((other) => isDeepStrictEqual(other, exception));
+  return merged === null || merged.every((list) => list.some((other) => isDeepStrictEqual(other, exception)));
 }
 
 function covers({ file, rule, coordinate }: ContractException, change: ContractChange): boolean {

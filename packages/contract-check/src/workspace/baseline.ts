@@ -20,6 +20,8 @@ export interface Baseline {
   /** The version of the package in the baseline. Null if unknown. Then only changesets declare a bump. */
   readonly version: string | null;
   readonly settings: PackageSettings;
+  /** The folder of the package in git, relative to the root. Null elsewhere. */
+  readonly path: string | null;
   /** The files of the package, by path in the package. */
   readonly files: PackageFiles;
 }
@@ -28,27 +30,32 @@ export interface Baseline {
  * The packages at places, by name.
  *
  * @param root the folder whose files are read from `git:REF`
+ * @param npmrc the text of the `.npmrc` that applies to `npm:`. By default, that of the current folder. Null for none.
  * @param packages the packages of the workspace
  * @throws {InputError} when a place does not exist or contains no contract package.
  */
 export async function baselinesAt(
   places: readonly string[],
   root: string,
+  npmrc: string | null | undefined,
   packages: readonly WorkspacePackage[],
 ): Promise<ReadonlyMap<string, Baseline>> {
   const named = new Map<string, Baseline>();
   for (const place of places) {
     if (kindOfPlace(place) === 'url') {
       const { name, ...served } = await servedPackage(place, packages);
-      named.set(name, { ...served, name: place, version: null });
+      named.set(name, { ...served, name: place, version: null, path: null });
     } else
-      for (const each of await packagesAt(place, root)) named.set(each.name, baselineOf(each, nameOf(place, each)));
+      for (const each of await packagesAt(place, root, npmrc)) {
+        const path = kindOfPlace(place) === 'git' ? each.path : null;
+        named.set(each.name, { ...baselineOf(each, nameOf(place, each)), path });
+      }
   }
   return named;
 }
 
-export function baselineOf({ version, settings, files }: WorkspacePackage, name: string): Baseline {
-  return { name, version, settings, files };
+export function baselineOf({ version, settings, path, files }: WorkspacePackage, name: string): Baseline {
+  return { name, version, settings, path, files };
 }
 
 function nameOf(place: string, { path }: WorkspacePackage): string {
@@ -56,8 +63,8 @@ function nameOf(place: string, { path }: WorkspacePackage): string {
   return kindOfPlace(place) === 'git' ? `${place}:${path}` : join(place, path);
 }
 
-async function packagesAt(place: string, root: string): Promise<WorkspacePackage[]> {
-  const files = await readFiles(place, root);
+async function packagesAt(place: string, root: string, npmrc: string | null | undefined): Promise<WorkspacePackage[]> {
+  const files = await readFiles(place, root, npmrc);
   const kind = kindOfPlace(place);
   // A tarball may be that of a release before the package had contracts.
   if (kind !== 'git' && kind !== 'local') return [packageOfFiles('', files) ?? []].flat();

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { largestVerdict, type Notice } from '../change.ts';
-import { overridesOf, strictestOf } from '../config/apply-overrides.ts';
+import { overridesOf, strictest } from '../config/apply-overrides.ts';
 import { configFile } from '../config/read-config.ts';
 import { declaringIn, type Declaring } from '../declaring.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { declareBump, keepReleased, tooSmallBump, type TooSmallBump } from '../remedy.ts';
+import { declareBump, keepReleased, tooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
-import { bumpBetween, bumpFor } from '../version-bump.ts';
+import { bumpBetween, bumpFor, isReleaseVersion } from '../version-bump.ts';
 import {
   applyExceptions,
   isCoveredByNew,
@@ -18,16 +18,18 @@ import {
 } from './apply-exceptions.ts';
 import { baselinesAt } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
+import { checkStorage } from './check-storage.ts';
 import { compareConfigured } from './compare-configured.ts';
 import { compareFound } from './compare-found.ts';
 import type { ContractChange } from './compare-snapshots.ts';
-import { combine, type ComparedPackage, type ComparisonContext } from './compared-package.ts';
+import { combine, type ComparedPackage, type ComparedRelease, type ComparisonContext } from './compared-package.ts';
 import { isContractPackage } from './contract-package.ts';
 import { dayOf } from './days.ts';
 import { exceptionsFile } from './exceptions.ts';
-import { lastReleases, remembered } from './last-release.ts';
+import { lastReleases, npmrcAt, remembered } from './last-release.ts';
 import { contractsIn } from './listed-contracts.ts';
 import { workspaceRules } from './rules.ts';
+import { uniteChanges } from './unite-changes.ts';
 import { listedExceptions, stateAt, workingTree } from './workspace-state.ts';
 
 export interface WorkspaceOptions {
@@ -107,9 +109,12 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   const today = options.today ?? dayOf(new Date());
   const now = workingTree(root, config);
   const repository = openRepository(root);
+  if (repository !== null) checkStorage(root, now, repository);
   const base = repository === null ? null : findMergeBase(repository, ref, environment);
   const tree = repository === null || base === null ? null : repository.filesAt(base.commit);
-  const merged = repository === null || tree === null ? null : stateAt(root, repository, tree, config);
+  const target = repository === null || base === null ? null : repository.filesAt(base.target);
+  const merged =
+    repository === null || tree === null || target === null ? null : stateAt(root, repository, tree, target, config);
   const isEmpty = now.config.contracts === undefined && !now.packages.some(isContractPackage);
   if (merged === null && baselines.length === 0 && !isEmpty)
     throw new InputError(
@@ -123,15 +128,18 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
       null,
       'lists contracts with their baselines, so --baseline has no effect. Remove one of them.',
     );
-  const [own, mergedOverrides] = [now, merged ?? now].map((state) => overridesOf(state.config.overrides ?? []));
+  const own = overridesOf(now.config.overrides ?? []);
+  const mergedOverrides = (merged?.permissions ?? []).map(({ overrides }) => overridesOf(overrides));
   const context: ComparisonContext = {
     root,
     today,
     now,
     merged,
     tree,
-    named: await baselinesAt(baselines, root, now.packages),
-    override: strictestOf(own ?? ((change) => change), mergedOverrides ?? ((change) => change)),
+    repository,
+    named: await baselinesAt(baselines, root, tree === null ? undefined : npmrcAt(tree), now.packages),
+    override: (change, file, before) =>
+      strictest([own(change, file), ...mergedOverrides.flatMap((apply) => before.map((path) => apply(change, path)))]),
     lastRelease:
       repository === null || tree === null || merged === null
         ? async () => ({ baselines: [], notices: [] })
@@ -153,8 +161,11 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     );
   const known = [...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name);
   const exceptions: ExceptionList = {
-    listed: listedExceptions(root, [...known, ...(merged?.exceptions ?? []).map((each) => each.package)]),
-    merged: merged?.exceptions ?? null,
+    listed: listedExceptions(root, [
+      ...known,
+      ...(merged?.permissions ?? []).flatMap((each) => each.exceptions.map((exception) => exception.package)),
+    ]),
+    merged: merged?.permissions.map((each) => each.exceptions) ?? null,
   };
   const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
   const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
@@ -167,11 +178,25 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     notices: [
       ...(warning === null ? [] : [{ location: { file: root, line: null }, message: warning }]),
       ...(merged?.notices ?? []),
-      ...compared.flatMap(({ notices }) => notices),
+      ...sharedNames(compared),
+      ...compared.flatMap((each) => [...each.notices, ...uniteChanges(each.releases).notices]),
     ],
     packages,
-    exceptions: reportExceptions(exceptions, new Map(compared.map(({ name, changes }) => [name, changes])), today),
+    exceptions: reportExceptions(
+      exceptions,
+      compared.map(({ name, releases }) => [name, uniteChanges(releases).changes] as const),
+      today,
+    ),
   };
+}
+
+/** A fixture can have the name of a package. */
+function sharedNames(compared: readonly ComparedPackage[]): Notice[] {
+  return [...Map.groupBy(compared, ({ name }) => name)].flatMap(([name, all]) => {
+    const folders = all.map(({ path }) => path || '.');
+    const message = `${folders.join(' and ')} contain packages with the name ${name}. Each is compared with its own last release.`;
+    return all.length < 2 ? [] : [{ location: { file: folders[0] ?? '', line: null }, message }];
+  });
 }
 
 function packageReport(
@@ -181,53 +206,109 @@ function packageReport(
   bumpOf: (name: string) => Verdict,
   { declaring, root, isOption }: RemedyContext,
 ): PackageReport {
-  const { name, path, version, servedBy, baseline } = compared;
-  const found = applyExceptions(compared.changes, exceptions, name, today);
+  const { name, path, version, servedBy, releases } = compared;
   const pending = bumpOf(name);
-  const baselineVersion = baseline?.version ?? version;
-  if (baseline === null)
-    return {
-      name,
-      path,
-      version,
-      baseline: null,
-      baselineVersion,
-      verdict: 'none',
-      declared: pending,
-      changes: [],
-      problems: [],
-    };
+  const since = releases.map((release) => sinceRelease(compared, release, exceptions, today, pending));
   // The sort is stable: changes with the same verdict keep their order.
-  const changes = found.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
-  const verdict = largestVerdict(changes);
-  const released = bumpBetween(baseline.version, version);
+  const changes = uniteChanges(since).changes.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
+  // The release whose changes need more than is declared, if there is one.
+  const decisive = since.find(({ needed, declared }) => compareVerdicts(declared, needed) < 0) ?? since[0];
+  const isPending = changes.some((change) => isCoveredByNew(change, exceptions, name));
+  const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
+  const problems = [
+    ...[...broken].map((file) => brokenRelease(name, file, declaring)),
+    ...(decisive === undefined || compareVerdicts(decisive.declared, decisive.needed) >= 0
+      ? []
+      : [smallBump(compared, decisive, join(root, path, 'package.json'), isOption, declaring)]),
+  ].map((problem) => (isPending ? withPendingException(problem) : problem));
+  // Once the version is raised, the pending changesets are consumed.
+  const wasRaised = since.some((each) => bumpBetween(each.version, version) !== 'none');
+  return {
+    name,
+    path,
+    version,
+    baseline: releases.length === 0 ? null : [...new Set(releases.map((each) => each.name))].join(', '),
+    baselineVersion: decisive === undefined ? version : (decisive.version ?? version),
+    verdict: largestVerdict(changes),
+    declared: decisive?.declared ?? pending,
+    changes,
+    problems: [...problems, ...serverProblems(wasRaised ? [] : servedBy, changes, bumpOf, declaring)],
+  };
+}
+
+/** The changes since a release after the exceptions, and the bumps that they need and that is declared. */
+interface SinceRelease extends ComparedRelease {
+  readonly changes: readonly ContractChange[];
+  readonly needed: Verdict;
+  readonly declared: Verdict;
+  /** Whether the changes raise the version, so that only the raised version declares a bump. */
+  readonly isRaised: boolean;
+}
+
+function sinceRelease(
+  { name, version, versionBefore }: ComparedPackage,
+  release: ComparedRelease,
+  exceptions: ExceptionList,
+  today: string,
+  pending: Verdict,
+): SinceRelease {
+  const changes = applyExceptions(release.changes, exceptions, name, today);
+  const released = bumpBetween(release.version, version);
+  // Pending changesets apply to the release after the one that the changes make.
+  const isRaised =
+    versionBefore !== null &&
+    release.version !== null &&
+    version !== null &&
+    version !== versionBefore &&
+    isReleaseVersion(version);
   // No changeset can name a package that no longer exists.
   const isRemoved = changes.some(({ rule }) => rule === workspaceRules.packageRemoved.id);
-  const declared = isRemoved ? 'major' : largerVerdict(pending, released);
-  // Once the version is raised, the pending changesets are consumed.
-  const servers = released === 'none' ? servedBy : [];
-  const isPending = changes.some((change) => isCoveredByNew(change, exceptions, name));
-  const target = {
-    packageName: name,
-    manifest: join(root, path, 'package.json'),
-    declared,
-    released: version === null ? null : baseline.version,
-    isOption,
-  };
-  const problems = [
-    ...problemsOf(changes, target, baselineVersion, declaring).map((problem) =>
-      isPending ? withPendingException(problem) : problem,
+  return {
+    ...release,
+    changes,
+    // Changes that break a released version do not count, because a larger bump would not fix them.
+    needed: bumpFor(
+      largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased)),
+      release.version ?? version,
     ),
-    ...serverProblems(servers, changes, bumpOf, declaring),
-  ];
-  return { name, path, version, baseline: baseline.name, baselineVersion, verdict, declared, changes, problems };
+    declared: isRemoved ? 'major' : isRaised ? released : largerVerdict(pending, released),
+    isRaised,
+  };
+}
+
+function brokenRelease(packageName: string, file: string, declaring: Declaring): Problem {
+  return {
+    code: 'released-version-broken',
+    message:
+      file === 'package.json'
+        ? `${packageName} was removed, which no bump allows.`
+        : `${file} breaks a released version, which no bump allows.`,
+    remedy: keepReleased(packageName, file, declaring),
+  };
+}
+
+function smallBump(
+  { name, version }: ComparedPackage,
+  { needed, declared, isRaised, version: released }: SinceRelease,
+  manifest: string,
+  isOption: boolean,
+  declaring: Declaring,
+): Problem {
+  const bump = { packageName: name, manifest, needed, declared, isOption };
+  return {
+    code: 'bump-too-small',
+    ...tooSmallBump(
+      { ...bump, released: version === null ? null : released, raisedTo: isRaised ? version : null },
+      declaring,
+    ),
+  };
 }
 
 function withPendingException({ code, message, remedy }: Problem): Problem {
   return {
     code,
-    message: `${message} An exception in ${exceptionsFile} does not apply yet, because the same pull request adds or changes it.`,
-    remedy: `merge the exception in an earlier pull request of its own. Otherwise, ${remedy}`,
+    message: `${message} An exception in ${exceptionsFile} does not apply, because it is not in the target branch as it is listed, or was not when the changes began.`,
+    remedy: `merge the exception in an earlier pull request of its own, and rebase. Otherwise, ${remedy}`,
   };
 }
 
@@ -254,27 +335,4 @@ function serverProblems(
       message: `${server} serves this contract, but no bump of it is declared.`,
       remedy: declareBump(server, served, declaring),
     }));
-}
-
-function problemsOf(
-  changes: readonly ContractChange[],
-  target: Omit<TooSmallBump, 'needed'>,
-  baselineVersion: string | null,
-  declaring: Declaring,
-): Problem[] {
-  const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
-  const problems: Problem[] = [...broken].map((file) => ({
-    code: 'released-version-broken',
-    message:
-      file === 'package.json'
-        ? `${target.packageName} was removed, which no bump allows.`
-        : `${file} breaks a released version, which no bump allows.`,
-    remedy: keepReleased(target.packageName, file, declaring),
-  }));
-  // Changes that break a released version do not count, because a larger bump would not fix them.
-  const verdict = largestVerdict(changes.filter(({ breaksReleased }) => !breaksReleased));
-  const needed = bumpFor(verdict, baselineVersion);
-  if (compareVerdicts(target.declared, needed) < 0)
-    problems.push({ code: 'bump-too-small', ...tooSmallBump({ ...target, needed }, declaring) });
-  return problems;
 }

@@ -1,4 +1,5 @@
-import { join, posix, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { join, posix, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { changeBy, type Change } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
@@ -16,10 +17,11 @@ import { compareFile } from './compare-file.ts';
 import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
 import { defaultSettings, type WorkspacePackage } from './contract-package.ts';
-import { folderOf, isListed, normalized, ownerOf, packageNamed } from './listed-contracts.ts';
+import { npmrcAt } from './last-release.ts';
+import { folderOf, isListed, normalized, ownerOf, packagesNamed } from './listed-contracts.ts';
+import { pairPackages, type PackagePair } from './pair-packages.ts';
 import { workspaceRules } from './rules.ts';
 import { listedSnapshotOf } from './snapshot.ts';
-import { uniteChanges } from './unite-changes.ts';
 import { listedVersionOf } from './version-status.ts';
 
 /** An entry of the configuration, in the working tree or before it. */
@@ -32,14 +34,17 @@ interface Entry {
   /** The folder of the files relative to the root, in the working tree and in the merged state. */
   readonly folder: string;
   readonly folderBefore: string;
-  /** The package in the merged state. Null if no `package.json` there has its name. */
+  /** The package in the merged state and in the working tree. Null if no `package.json` there has its name. */
   readonly before: WorkspacePackage | null;
+  readonly now: WorkspacePackage | null;
 }
 
 /** The files that an entry is compared with. */
 interface ComparedFiles {
   readonly name: string;
   readonly version: string | null;
+  /** The folder of the files in the release, relative to the root. Null if the release is no commit. */
+  readonly folder: string | null;
   /** By path relative to the folder of the entry. */
   readonly files: PackageFiles;
 }
@@ -62,41 +67,63 @@ export async function compareConfigured(context: ComparisonContext): Promise<Com
 
 async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
   const { now, merged, root } = context;
-  const listed = (now.config.contracts ?? []).map((contracts, index): Entry => {
+  const listed = (now.config.contracts ?? []).flatMap((contracts, index): Entry[] => {
     const [folder, pointer] = [folderOf(contracts), `/contracts/${index}`];
-    const name = ownerOf(contracts, now.files) ?? packageOf(join(root, folder))?.name;
+    const name = ownerOf(contracts, now.packageIn) ?? packageOf(join(root, folder))?.name;
     if (name === undefined)
       return fail(root, `${pointer} needs the member "package", because no package.json has a name`);
-    const before = packageNamed(name, merged, folder);
-    const path = packageNamed(name, now, folder)?.path;
-    return { contracts, pointer, name, folder, folderBefore: movedFolder(folder, path, before?.path), before };
+    return pairsOf(context, name, folder).map((pair) => ({
+      ...pair,
+      contracts,
+      pointer,
+      name,
+      folder,
+      folderBefore: movedFolder(folder, pair.now?.path, pair.before?.path),
+    }));
   });
   if (merged === null) return listed;
   const released = await Promise.all(
-    [...new Set(listed.flatMap(({ before }) => before ?? []))].map((before) => context.lastRelease(before)),
+    listed.flatMap(({ before, now: after }) =>
+      before === null ? [] : [context.lastRelease(before, after?.version ?? null)],
+    ),
   );
   const older = [
     ...(merged.config.contracts ?? []),
     ...released.flatMap(({ baselines }) => baselines.flatMap(({ listed: contracts }) => contracts)),
   ].flatMap((contracts): Entry[] => {
     const folderBefore = folderOf(contracts);
-    const name = ownerOf(contracts, merged.files) ?? packageOf(join(root, folderBefore))?.name;
+    const name = ownerOf(contracts, merged.packageIn) ?? packageOf(join(root, folderBefore))?.name;
     if (name === undefined) return [];
-    const before = packageNamed(name, merged, folderBefore);
-    const path = packageNamed(name, now, folderBefore)?.path;
-    return [
-      { contracts, pointer: null, name, folder: movedFolder(folderBefore, before?.path, path), folderBefore, before },
-    ];
+    return pairsOf(context, name, folderBefore).map((pair) => ({
+      ...pair,
+      contracts,
+      pointer: null,
+      name,
+      folder: movedFolder(folderBefore, pair.before?.path, pair.now?.path),
+      folderBefore,
+    }));
   });
   // Not only by the contracts: a new package.json in their folder would take them away from the package that released them.
-  const isSame = (a: Entry, b: Entry): boolean => a.name === b.name && isDeepStrictEqual(a.contracts, b.contracts);
+  const isSame = (a: Entry, b: Entry): boolean =>
+    a.name === b.name &&
+    a.before?.path === b.before?.path &&
+    a.now?.path === b.now?.path &&
+    isDeepStrictEqual(a.contracts, b.contracts);
   return [...listed, ...older].filter((entry, index, all) => all.findIndex((each) => isSame(each, entry)) === index);
+}
+
+/** The packages of a name that can own the contracts in a folder. */
+function pairsOf({ now, merged }: ComparisonContext, name: string, folder: string): PackagePair[] {
+  const before = merged === null ? [] : packagesNamed(name, merged, folder);
+  const after = packagesNamed(name, now, folder);
+  const found = pairPackages(before, after).filter((pair) => before.length === 0 || pair.before !== null);
+  return found.length === 0 ? [{ before: null, now: null }] : before.length === 0 ? found.slice(0, 1) : found;
 }
 
 /** Null if neither side has a file of an entry that the working tree does not list. */
 async function compareEntry(context: ComparisonContext, entry: Entry): Promise<ComparedPackage | null> {
-  const { root, now } = context;
-  const { contracts, pointer, name, folder } = entry;
+  const { root } = context;
+  const { contracts, pointer, name, folder, before, now } = entry;
   const files: PackageFiles = filesOfFolder(join(root, folder)) ?? new Map();
   const baselines = await filesBefore(context, entry, files);
   const listed = [files, ...baselines.map((each) => each.files)].flatMap((all) => matchingPaths(all, contracts.files));
@@ -110,29 +137,37 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
   const released = baselines.filter(
     (each) => contracts.baseline !== undefined || matchingPaths(each.files, contracts.files).length > 0,
   );
-  const [first] = released;
   return {
     name,
-    path: folder,
-    version: packageNamed(name, now, folder)?.version ?? null,
+    path: now?.path ?? before?.path ?? folder,
+    version: now?.version ?? null,
+    versionBefore: before?.version ?? null,
     servedBy: contracts.servedBy ?? [],
-    baseline:
-      first === undefined ? null : { name: released.map((each) => each.name).join(', '), version: first.version },
-    ...uniteChanges(released.map((baseline) => compareWith(context, entry, baseline.files, files))),
+    releases: released.map((baseline) => ({
+      name: baseline.name,
+      version: baseline.version,
+      ...compareWith(context, entry, baseline, files),
+    })),
+    notices: [],
   };
 }
 
 /** The rules for versions apply to the files that `versions.json` in the folder of an entry lists. */
 function compareWith(
   context: ComparisonContext,
-  { contracts, folder }: Entry,
-  before: PackageFiles,
+  { contracts, name, folder, folderBefore }: Entry,
+  { files: before, folder: folderReleased }: ComparedFiles,
   files: PackageFiles,
 ): PackageChanges {
   const paths = new Set([before, files].flatMap((all) => matchingPaths(all, contracts.files)));
   const versions = versionsOf(contracts, paths, [before, files]);
   const settings = { ...defaultSettings, ...contracts };
-  const overrideIn = (change: Change, file: string): Change => context.override(change, posix.join(folder, file));
+  const overrideIn = (change: Change, file: string): Change =>
+    context.override(
+      change,
+      posix.join(folder, file),
+      [folderBefore, folderReleased ?? folderBefore].map((each) => posix.join(each, file)),
+    );
   const versioned = compareSnapshots(
     listedSnapshotOf(before, contracts.kind, versions),
     listedSnapshotOf(files, contracts.kind, versions),
@@ -172,8 +207,10 @@ function compareWith(
   const unlisted = [...paths].toSorted().flatMap((file): ContractChange[] => {
     const old = before.get(file);
     if (old === undefined || !files.has(file)) return [];
-    if (isListed(context.now, contracts.kind, posix.join(folder, file))) return [];
-    return [removed(file, old, `${file} is no longer compared, because the configuration does not list it.`)];
+    if (isListed(context.now, name, contracts.kind, posix.join(folder, file))) return [];
+    return [
+      removed(file, old, `${file} is no longer compared, because the configuration does not list it for ${name}.`),
+    ];
   });
   const others = [...paths].filter((file) => !versions.has(file)).toSorted();
   return { changes: [...versioned.changes, ...others.flatMap(compare), ...unlisted], notices };
@@ -185,16 +222,16 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
   const { contracts, pointer, folderBefore, before } = entry;
   if (contracts.baseline !== undefined) {
     const files = await filesAtPlace(context, entry, contracts.baseline, now);
-    return [{ name: contracts.baseline, version: versionIn(files), files }];
+    return [{ name: contracts.baseline, version: versionIn(files), folder: null, files }];
   }
   if (tree === null || merged === null)
     return fail(root, `${pointer} needs the member "baseline", because the folder is not in a git repository`);
   if (before === null) {
     const files = below(tree.files, folderBefore);
     // Without a package, there is no version to look for: what is merged counts as released.
-    return [{ name: `commit ${tree.commit.slice(0, 12)}`, version: null, files }];
+    return [{ name: `commit ${tree.commit.slice(0, 12)}`, version: null, folder: folderBefore, files }];
   }
-  const { baselines } = await lastRelease(before);
+  const { baselines } = await lastRelease(before, entry.now?.version ?? null);
   const rest = posix.relative(before.path, folderBefore);
   return baselines.map(({ name, version, files, path, tree: release }) => {
     if (release === null && rest.startsWith('..'))
@@ -202,22 +239,21 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
         root,
         `${pointer ?? ''} is outside of ${before.path}, so ${name} does not contain it. Name a baseline.`,
       );
-    const found =
-      release === null
-        ? below(files, rest)
-        : below(release.files, rest.startsWith('..') ? folderBefore : posix.join(path, rest));
-    return { name, version, files: found };
+    if (release === null) return { name, version, folder: null, files: below(files, rest) };
+    const folder = rest.startsWith('..') ? folderBefore : posix.join(path ?? '', rest);
+    return { name, version, folder, files: below(release.files, folder) };
   });
 }
 
 /** The files in the folder of an entry at the place that the entry names as its baseline. */
 async function filesAtPlace(
-  { root, tree }: ComparisonContext,
+  { root, tree, repository }: ComparisonContext,
   { contracts, pointer, folder, folderBefore }: Entry,
   place: string,
   now: PackageFiles,
 ): Promise<PackageFiles> {
-  switch (kindOfPlace(place)) {
+  const kind = kindOfPlace(place);
+  switch (kind) {
     case 'url': {
       const paths = matchingPaths(now, contracts.files);
       if (paths.length !== 1)
@@ -232,22 +268,30 @@ async function filesAtPlace(
     case 'git':
       // From the root, because the folder may no longer exist.
       return below(await readFiles(place, root), folderBefore);
-    case 'local': {
-      // Changes cannot replace what they are compared with. A folder that git does not track is not part of them.
-      const merged = tree === null ? new Map() : below(tree.files, normalized(place));
-      return merged.size > 0 ? merged : readFiles(resolve(root, place), root);
-    }
-    case 'tarball':
-      if (tree?.files.has(normalized(place)) === true)
+    case 'local':
+    case 'tarball': {
+      const path = resolve(root, place);
+      const inRoot = relative(root, path).replaceAll(sep, '/');
+      // Changes cannot replace what they are compared with. What git does not track is not part of them.
+      const merged = kind === 'local' ? (tree?.filesIn(inRoot) ?? new Map()) : new Map();
+      if (merged.size > 0) return merged;
+      const places = [inRoot, relative(realOf(root), realOf(path)).replaceAll(sep, '/')];
+      if (repository !== null && places.some((each) => repository.contains(each) && repository.tracks(each)))
         fail(
           root,
-          `${pointer ?? ''}/baseline is a tarball in the repository, which changes can replace. Name a folder, or omit it.`,
+          `${pointer ?? ''}/baseline is ${place}, which changes can replace, because git tracks it. ${kind === 'local' ? 'Merge it in an earlier pull request' : 'Name a folder'}, or omit the baseline.`,
         );
-      return readFiles(resolve(root, place), root);
+      return readFiles(path, root);
+    }
     case 'input':
     case 'npm':
-      return readFiles(place, root);
+      return readFiles(place, root, tree === null ? undefined : npmrcAt(tree));
   }
+}
+
+/** The path without symbolic links. The path itself if it does not exist. */
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The keys of the versions that either side lists, by the path of the file. API reports and append-only files have none. */

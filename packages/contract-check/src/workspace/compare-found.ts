@@ -6,6 +6,7 @@ import { compareSnapshots, type ContractChange, type PackageChanges } from './co
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
 import { isContractPackage, type PackageSettings, type WorkspacePackage } from './contract-package.ts';
 import { isListed } from './listed-contracts.ts';
+import { pairPackages, type PackagePair } from './pair-packages.ts';
 import { workspaceRules } from './rules.ts';
 import { contractPaths, snapshotOf } from './snapshot.ts';
 import { uniteChanges } from './unite-changes.ts';
@@ -18,66 +19,72 @@ export async function compareFound(context: ComparisonContext): Promise<Compared
   const { now, merged } = context;
   const listsContracts = [now, merged ?? now].every(({ config }) => config.contracts !== undefined);
   if (listsContracts) return [];
-  const [before, after] = [merged?.packages ?? [], now.packages].map(
-    (packages) => new Map(packages.map((each) => [each.name, each])),
-  );
+  const [before, after] = [merged?.packages ?? [], now.packages];
   // The working tree has contracts in its folders, or its configuration hides those that were compared before.
-  const names = [...(after?.values() ?? []), ...(before?.values() ?? [])]
-    .filter(isContractPackage)
-    .map(({ name }) => name);
+  const names = [...after, ...before].filter(isContractPackage).map(({ name }) => name);
   const compared: ComparedPackage[] = [];
   for (const name of [...new Set(names)].toSorted()) {
-    const found = await comparePackage(context, before?.get(name) ?? null, after?.get(name) ?? null);
-    if (found !== null) compared.push(found);
+    const [old, next] = [before, after].map((packages) => packages.filter((each) => each.name === name));
+    for (const pair of pairPackages(old ?? [], next ?? [])) {
+      const found = await comparePackage(context, pair);
+      if (found !== null) compared.push(found);
+    }
   }
   return compared;
 }
 
-/** Null if the package was never released and no longer exists. */
+/** Null if the package has no contracts, or was never released and no longer exists. */
 async function comparePackage(
   context: ComparisonContext,
-  before: WorkspacePackage | null,
-  now: WorkspacePackage | null,
+  { before, now }: PackagePair,
 ): Promise<ComparedPackage | null> {
   const of = now ?? before;
-  if (of === null) return null;
+  if (of === null || ![before, now].some((each) => each !== null && isContractPackage(each))) return null;
   const { name, path, version } = of;
   const named = context.named.get(name);
   const { baselines, notices } =
     named === undefined && before !== null
-      ? await context.lastRelease(before)
+      ? await context.lastRelease(before, now?.version ?? null)
       : { baselines: [named].flatMap((each) => each ?? []), notices: [] };
   const settings = distinctSettings([of, before ?? of, ...baselines].map((each) => each.settings));
   const appendOnly = [...new Set(settings.flatMap((each) => each.appendOnly))];
   const released = baselines.filter(({ files }) => contractPaths(files, appendOnly).length > 0);
   if (now === null && released.length === 0) return null;
-  const compared =
-    now === null
-      ? [removed(context, of)]
-      : released.flatMap((baseline) => compareWith(context, baseline, now, settings, appendOnly));
-  const [first] = released;
   return {
     name,
     path,
     version,
+    versionBefore: before?.version ?? null,
     servedBy: [...new Set([...of.settings.servedBy, ...(before?.settings.servedBy ?? [])])],
-    baseline:
-      first === undefined ? null : { name: released.map((each) => each.name).join(', '), version: first.version },
-    ...uniteChanges([...compared, { changes: [], notices }]),
+    releases: released.map((baseline) => ({
+      name: baseline.name,
+      version: baseline.version,
+      ...(now === null
+        ? removed(context, of)
+        : uniteChanges(
+            compareWith(context, baseline, now, settings, appendOnly, [before?.path ?? null, baseline.path]),
+          )),
+    })),
+    notices,
   };
 }
 
+/** @param folders those of the package where the changes will be merged and in the baseline */
 function compareWith(
   context: ComparisonContext,
   baseline: Baseline,
   now: WorkspacePackage,
   settings: readonly PackageSettings[],
   appendOnly: readonly string[],
+  folders: readonly (string | null)[],
 ): PackageChanges[] {
   const [from, to] = [baseline.files, now.files].map((files) => snapshotOf(files, appendOnly));
   if (from === undefined || to === undefined) return [];
   const unlisted = [...from.contracts.values()]
-    .filter((file) => to.contracts.has(file.path) && !isListed(context.now, file.kind, posix.join(now.path, file.path)))
+    .filter(
+      (file) =>
+        to.contracts.has(file.path) && !isListed(context.now, now.name, file.kind, posix.join(now.path, file.path)),
+    )
     .map((file): ContractChange => {
       const message = `${file.path} is no longer compared, because the configuration does not list it.`;
       const change = changeBy(workspaceRules.contractRemoved, file.path, message);
@@ -94,7 +101,11 @@ function compareWith(
     { changes: unlisted, notices: [] },
     ...settings.map((each) =>
       compareSnapshots(from, to, join(context.root, now.path), each, context.today, (change, file) =>
-        context.override(change, posix.join(now.path, file)),
+        context.override(
+          change,
+          posix.join(now.path, file),
+          folders.flatMap((folder) => (folder === null ? [] : posix.join(folder, file))),
+        ),
       ),
     ),
   ];

@@ -1,8 +1,7 @@
-import type { Notice } from '../change.ts';
-import type { ApplyOverrides } from '../config/apply-overrides.ts';
-import type { CommitFiles } from '../history/repository.ts';
+import type { Change, Notice } from '../change.ts';
+import type { CommitFiles, Repository } from '../history/repository.ts';
 import type { Baseline } from './baseline.ts';
-import type { ContractChange } from './compare-snapshots.ts';
+import type { PackageChanges } from './compare-snapshots.ts';
 import type { LastReleaseOf } from './last-release.ts';
 import { uniteChanges } from './unite-changes.ts';
 import type { MergedState, WorkspaceState } from './workspace-state.ts';
@@ -16,44 +15,64 @@ export interface ComparisonContext {
   /** The state into which the changes will be merged, and its files. Null outside a git repository. */
   readonly merged: MergedState | null;
   readonly tree: CommitFiles | null;
+  readonly repository: Repository | null;
   /** The baselines that the caller names, by package. */
   readonly named: ReadonlyMap<string, Baseline>;
-  readonly override: ApplyOverrides;
+  readonly override: OverrideAt;
   readonly lastRelease: LastReleaseOf;
 }
 
-/** A package whose contracts were compared with a baseline. */
+/**
+ * Applies the overrides to a change.
+ *
+ * @param file the path of the file in the working tree, relative to the root
+ * @param before its paths where the changes will be merged and in the last release, which patterns of merged overrides match:
+ * to move a file does not change its policy.
+ */
+export type OverrideAt = (change: Change, file: string, before: readonly string[]) => Change;
+
+/** A package whose contracts were compared with each of its last releases. */
 export interface ComparedPackage {
   readonly name: string;
   /** Relative to the root, with `/` as the separator. */
   readonly path: string;
   /** From `package.json`. Null if it has no version. */
   readonly version: string | null;
+  /** The version where the changes will be merged. Null if the package is new, or has no version. */
+  readonly versionBefore: string | null;
   /** The packages that serve the contracts and are released with them. */
   readonly servedBy: readonly string[];
-  /** Null before the first release. `version` is null if it is unknown. */
-  readonly baseline: { readonly name: string; readonly version: string | null } | null;
-  readonly changes: readonly ContractChange[];
+  /** Empty before the first release. */
+  readonly releases: readonly ComparedRelease[];
   readonly notices: readonly Notice[];
+}
+
+/** A release, and the changes since. */
+export interface ComparedRelease extends PackageChanges {
+  readonly name: string;
+  /** Null if it is unknown. */
+  readonly version: string | null;
 }
 
 /** Combines what was compared of the same package. */
 export function combine(compared: readonly ComparedPackage[]): ComparedPackage[] {
-  const packages = new Map<string, ComparedPackage>();
-  for (const each of compared) {
-    const other = packages.get(each.name);
-    packages.set(each.name, other === undefined ? each : combineTwo(other, each));
-  }
-  return [...packages.values()];
-}
-
-function combineTwo(one: ComparedPackage, other: ComparedPackage): ComparedPackage {
-  const found = [one.baseline, other.baseline].filter((baseline) => baseline !== null);
-  const names = new Set(found.map(({ name }) => name));
-  return {
-    ...one,
-    servedBy: [...new Set([...one.servedBy, ...other.servedBy])],
-    baseline: found.length === 0 ? null : { name: [...names].join(', '), version: found[0]?.version ?? null },
-    ...uniteChanges([one, other]),
-  };
+  const packages = Map.groupBy(compared, ({ name, path }) => `${name}\n${path}`);
+  return [...packages.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const all = [first, ...others];
+    const releases = Map.groupBy(
+      all.flatMap((each) => each.releases),
+      ({ name, version }) => `${name}\n${version ?? ''}`,
+    );
+    return [
+      {
+        ...first,
+        servedBy: [...new Set(all.flatMap(({ servedBy }) => servedBy))],
+        releases: [...releases.values()].flatMap(([release, ...rest]) =>
+          release === undefined ? [] : [{ ...release, ...uniteChanges([release, ...rest]) }],
+        ),
+        notices: all.flatMap(({ notices }) => notices),
+      },
+    ];
+  });
 }

@@ -5,6 +5,7 @@ import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
+import type { SourceText } from '../text-file.ts';
 import { contractPaths, hasContracts } from './snapshot.ts';
 
 /** A package of a workspace, in a folder, a commit or a tarball. */
@@ -50,13 +51,64 @@ export function workspaceFiles(folder: string): PackageFiles {
   return files;
 }
 
+/** Returns the package in a folder. Null if the folder has no `package.json` that names one. */
+export type ReadPackage = (path: string) => WorkspacePackage | null;
+
+/**
+ * Reads each package among files once.
+ *
+ * @param onInvalid returns the text to read in place of an invalid `package.json`. Null for none. May throw.
+ */
+export function packageReader(
+  files: PackageFiles,
+  onInvalid: (path: string, error: InputError) => SourceText | null,
+): ReadPackage {
+  const known = new Map<string, WorkspacePackage | null>();
+  return (path) => {
+    const found = known.get(path);
+    if (found !== undefined) return found;
+    const own = below(files, path);
+    let read = null;
+    try {
+      read = packageOfFiles(path, own);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const other = onInvalid(path, error);
+      read = other === null ? null : packageOfFiles(path, new Map([...own, ['package.json', () => other]]));
+    }
+    known.set(path, read);
+    return read;
+  };
+}
+
+/** A `package.json` that is no JSON is skipped, because it can be a test fixture. That of a package with contracts is not. */
+export function skipFixtures(files: PackageFiles): (path: string, error: InputError) => null {
+  return (path, error) => {
+    if (hasContracts(below(files, path)) || isJson(files.get(posix.join(path, 'package.json')))) throw error;
+    return null;
+  };
+}
+
+function isJson(read: (() => SourceText) | undefined): boolean {
+  try {
+    return read !== undefined && isJsonObject(parseJson(read()).value);
+  } catch (error) {
+    if (error instanceof InputError) return false;
+    throw error;
+  }
+}
+
 /**
  * Finds the packages of a workspace, ordered by name. Skips packages inside another package, such as fixtures and examples,
- * and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself.
+ * and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself. Several
+ * packages can have one name, for example a fixture.
  *
- * @throws {InputError} when a `package.json` is invalid, or a package with contracts has no name.
+ * @throws {InputError} when the `package.json` of a package with contracts is invalid, or has no name. By default.
  */
-export function findPackages(files: PackageFiles): WorkspacePackage[] {
+export function findPackages(
+  files: PackageFiles,
+  read: ReadPackage = packageReader(files, skipFixtures(files)),
+): WorkspacePackage[] {
   const manifests = [...files.keys()].filter((path) => posix.basename(path) === 'package.json');
   const folders = manifests
     .map((path) => (path === 'package.json' ? '' : posix.dirname(path)))
@@ -66,9 +118,7 @@ export function findPackages(files: PackageFiles): WorkspacePackage[] {
   const outer: string[] = [];
   for (const folder of folders)
     if (!outer.some((other) => other === '' || folder.startsWith(`${other}/`))) outer.push(folder);
-  return outer
-    .flatMap((path) => packageOfFiles(path, below(files, path)) ?? [])
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return outer.flatMap((path) => read(path) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Null without a `package.json`, or if it has no name and the package no contracts. */

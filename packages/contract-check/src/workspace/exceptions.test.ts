@@ -79,7 +79,7 @@ test('an exception does not apply in the pull request that adds or changes it', 
   const added = await check();
   expect(added).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], exitCode: 1 });
   expect(added.stdout).toContain(
-    'To fix: merge the exception in an earlier pull request of its own. Otherwise, revert the major changes in',
+    'To fix: merge the exception in an earlier pull request of its own, and rebase. Otherwise, revert the major changes in',
   );
   git(root, 'add', '--all');
   git(root, 'commit', '--quiet', '--message', 'Break the contract and approve it');

@@ -2,21 +2,19 @@ import { posix } from 'node:path';
 import type { Notice } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
 import { configFile, parseConfig } from '../config/read-config.ts';
-import { findReachedVersion, type PackageAt } from '../history/reached-version.ts';
+import { findReachedVersions, packagesByFolder, type PackageAt } from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { publishedPackage } from '../source/npm-package.ts';
-import { below, type PackageFiles } from '../source/package-files.ts';
-import { compareVersions, isReleaseVersion } from '../version-bump.ts';
+import { publishedPackages } from '../source/npm-package.ts';
+import type { PackageFiles } from '../source/package-files.ts';
+import { compareVersions, isReleaseVersion, precedingReleases } from '../version-bump.ts';
 import { baselineOf, type Baseline } from './baseline.ts';
-import { packageOfFiles, findPackages, type WorkspacePackage } from './contract-package.ts';
+import { findPackages, packageOfFiles, packageReader, type WorkspacePackage } from './contract-package.ts';
 import { ownerOf } from './listed-contracts.ts';
 import { releasedFolderOf } from './snapshot.ts';
 
 /** A release that was found. */
 export interface ReleasedBaseline extends Baseline {
-  /** The folder of the package in `tree`. */
-  readonly path: string;
   /** All files of the commit. Null if the release is on the registry, or a copy in `released/`. */
   readonly tree: CommitFiles | null;
   /** The contracts that the configuration of the commit lists. */
@@ -24,12 +22,16 @@ export interface ReleasedBaseline extends Baseline {
 }
 
 export interface LastRelease {
-  /** Empty if the package is not released. Several if the history does not tell which one is the release. */
+  /** Empty if the package is not released. Several if the version is lowered, or the history does not tell which one it is. */
   readonly baselines: readonly ReleasedBaseline[];
   readonly notices: readonly Notice[];
 }
 
-export type LastReleaseOf = (of: WorkspacePackage) => Promise<LastRelease>;
+/**
+ * @param of the package where the changes will be merged
+ * @param version that of the working tree. Null if it has none.
+ */
+export type LastReleaseOf = (of: WorkspacePackage, version: string | null) => Promise<LastRelease>;
 
 export interface ReleaseSearch {
   readonly repository: Repository;
@@ -48,6 +50,7 @@ export interface ReleaseSearch {
 export function lastReleases(search: ReleaseSearch): LastReleaseOf {
   const { repository, base, registry } = search;
   const commits = new Map<string, CommitFiles>();
+  const packagesAt = packagesByFolder(repository);
   const tags = tagsIn(repository);
   let merged: ReadonlySet<string> | undefined;
 
@@ -60,11 +63,20 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     return tree;
   }
 
-  /** The package at a commit, in the same folder or in another one. Null if the commit does not have it. */
+  /**
+   * The package at a commit, in the same folder or in another one. Null if the commit does not have it.
+   *
+   * @throws {InputError} when the `package.json` in the folder is invalid.
+   */
   function packageAt({ commit, path }: PackageAt, name: string): WorkspacePackage | null {
     const tree = filesAt(commit);
-    const inFolder = packageOfFiles(path, below(tree.files, path));
-    const found = inFolder?.name === name ? inFolder : findPackages(tree.files).find((each) => each.name === name);
+    const packageIn = packageReader(tree.files, (folder, error) => {
+      if (folder === path) throw error;
+      return null;
+    });
+    const inFolder = packageIn(path);
+    const found =
+      inFolder?.name === name ? inFolder : findPackages(tree.files, packageIn).find((each) => each.name === name);
     if (found === undefined) return null;
     tree.load(search.contractsIn(name, found.files).map((file) => posix.join(found.path, file)));
     return found;
@@ -79,8 +91,9 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
 
   function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {
     const tree = filesAt(commit);
-    const listed = (listedAt(tree) ?? []).filter((each) => ownerOf(each, tree.files) === found.name);
-    return { ...baselineOf(found, name), path: found.path, tree, listed };
+    const packageIn = packageReader(tree.files, () => null);
+    const listed = (listedAt(tree) ?? []).filter((each) => ownerOf(each, packageIn) === found.name);
+    return { ...baselineOf(found, name), tree, listed };
   }
 
   function atTag(tag: string, of: WorkspacePackage): ReleasedBaseline | null {
@@ -102,35 +115,39 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     return found === null ? null : { ...found, version: null };
   }
 
-  function inHistory(of: WorkspacePackage): LastRelease {
+  function inHistory(of: WorkspacePackage, versionNow: string | null): LastRelease {
     const manifest = posix.join(of.path, 'package.json');
     const notice = (message: string): Notice => ({ location: { file: manifest, line: null }, message });
-    const reached = findReachedVersion(repository, of.name, { commit: base.commit, path: of.path });
-    if (reached === null || reached.isFirst) {
-      const tagged = (reached === null ? null : atTagOfVersion(reached.version, of)) ?? atNewestTag(of);
+    const reached = findReachedVersions(repository, packagesAt, of.name, { commit: base.commit, path: of.path });
+    const versions = precedingReleases(reached.keys(), of.version, versionNow);
+    const isFirst = versions.every((version) => reached.get(version)?.isFirst === true);
+    if (isFirst) {
+      const tagged = versions.flatMap((version) => atTagOfVersion(version, of) ?? [])[0] ?? atNewestTag(of);
       if (tagged !== null) return { baselines: [tagged], notices: [] };
     }
-    if (reached === null) {
+    if (versions.length === 0) {
       const message = `No commit of ${of.name} has a version that names a release, so every change is allowed. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
       return { baselines: [], notices: [notice(message)] };
     }
-    const { version } = reached;
-    const found = reached.at.flatMap((at) => {
+    const baselines = versions.flatMap((version) => atVersion(of, version, reached.get(version)?.at ?? []));
+    if (!isFirst) return { baselines, notices: [] };
+    const message = `${of.name} has had version ${versions.join(', ')} since its first commit, so that commit counts as its last release. Until the first release, use version 0.0.0. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
+    return { baselines, notices: [notice(message)] };
+  }
+
+  /** What has a version: the commit at its tag, or those that raised it. */
+  function atVersion(of: WorkspacePackage, version: string, reachedAt: readonly PackageAt[]): ReleasedBaseline[] {
+    const found = reachedAt.flatMap((at) => {
       const each = packageAt(at, of.name);
       if (each === null) return [];
       const released = atCommit(each, at.commit, `commit ${at.commit.slice(0, 12)} (${version})`);
       return [[contentOf(each, at.commit), released] as const];
     });
     const byContent = new Map(found);
-    const distinct = [...byContent.values()];
-    if (reached.isFirst) {
-      const message = `${of.name} has had version ${version} since its first commit, so that commit counts as its last release. Until the first release, use version 0.0.0. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
-      return { baselines: distinct, notices: [notice(message)] };
-    }
     const tagged = atTagOfVersion(version, of);
-    if (tagged === null) return { baselines: distinct, notices: [] };
+    if (tagged === null) return [...byContent.values()];
     checkTag(tagged, version, of, byContent);
-    return { baselines: [tagged], notices: [] };
+    return [tagged];
   }
 
   function atTagOfVersion(version: string, of: WorkspacePackage): ReleasedBaseline | null {
@@ -145,7 +162,10 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     of: WorkspacePackage,
     raised: ReadonlyMap<string, ReleasedBaseline>,
   ): void {
-    const content = tagged.tree === null ? '' : contentOf({ ...of, ...tagged, name: of.name }, tagged.tree.commit);
+    const content =
+      tagged.tree === null
+        ? ''
+        : contentOf({ ...of, ...tagged, path: tagged.path ?? of.path, name: of.name }, tagged.tree.commit);
     if (tagged.version === version && raised.has(content)) return;
     const where = [...raised.values()].map(({ name }) => name).join(', ');
     const problem =
@@ -159,11 +179,11 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     );
   }
 
-  return async (of) => {
+  return async (of, versionNow) => {
     const folder = releasedFolderOf(of.files);
-    const npmrc = base.files.get('.npmrc')?.().text ?? null;
-    const limit = of.version !== null && isReleaseVersion(of.version) ? of.version : null;
-    const published = registry ? await publishedPackage(of.name, limit, npmrc) : null;
+    const select = (versions: readonly string[]): readonly string[] =>
+      precedingReleases(versions, of.version, versionNow);
+    const published = registry ? await publishedPackages(of.name, select, npmrcAt(base)) : [];
     const own: ReleasedBaseline[] =
       folder === null
         ? []
@@ -178,17 +198,24 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
               listed: [],
             },
           ];
-    if (published !== null) {
-      const settings = packageOfFiles('', published.files)?.settings ?? of.settings;
-      const name = `npm:${of.name}@${published.version}`;
-      return { baselines: [{ name, ...published, settings, path: '', tree: null, listed: [] }, ...own], notices: [] };
+    if (published.length > 0) {
+      const baselines = published.map((each): ReleasedBaseline => {
+        const settings = packageOfFiles('', each.files)?.settings ?? of.settings;
+        return { name: `npm:${of.name}@${each.version}`, ...each, settings, path: null, tree: null, listed: [] };
+      });
+      return { baselines: [...baselines, ...own], notices: [] };
     }
-    const found = inHistory(of);
+    const found = inHistory(of, versionNow);
     // The folder says more than a version that no commit raises.
     return own.length > 0 && found.notices.length > 0
       ? { baselines: own, notices: [] }
       : { ...found, baselines: [...found.baselines, ...own] };
   };
+}
+
+/** The `.npmrc` of a commit: changes cannot choose the registry. */
+export function npmrcAt(tree: CommitFiles): string | null {
+  return tree.fileAt('.npmrc')?.text ?? null;
 }
 
 /** The contracts that the configuration of a commit lists. Null if it lists none, or is invalid. */
@@ -205,9 +232,10 @@ function listedAt({ files }: CommitFiles): readonly ConfiguredContracts[] | null
 /** Searches once for each package. */
 export function remembered(search: LastReleaseOf): LastReleaseOf {
   const found = new Map<string, Promise<LastRelease>>();
-  return (of) => {
-    const release = found.get(of.name) ?? search(of);
-    found.set(of.name, release);
+  return (of, version) => {
+    const key = JSON.stringify([of.name, of.path, version]);
+    const release = found.get(key) ?? search(of, version);
+    found.set(key, release);
     return release;
   };
 }

@@ -1,17 +1,29 @@
 import { posix } from 'node:path';
 import picomatch from 'picomatch';
 import type { ConfiguredContracts, ContractKind } from '../config/config.ts';
-import { below, type PackageFiles } from '../source/package-files.ts';
-import { packageOfFiles, type WorkspacePackage } from './contract-package.ts';
+import type { PackageFiles } from '../source/package-files.ts';
+import type { ReadPackage, WorkspacePackage } from './contract-package.ts';
 import { contractPaths } from './snapshot.ts';
 import type { WorkspaceState } from './workspace-state.ts';
 
-/** Whether a workspace compares a file, by its path relative to the root. */
-export function isListed(now: WorkspaceState, kind: ContractKind, path: string): boolean {
+/** Whether a workspace compares a file, by its path relative to the root, as a contract of a package. */
+export function isListed(now: WorkspaceState, name: string, kind: ContractKind, path: string): boolean {
   const { contracts } = now.config;
   if (contracts !== undefined)
-    return contracts.some((each) => each.kind === kind && contains(each, folderOf(each), path));
-  return now.packages.some((each) =>
+    return contracts.some(
+      (each) => each.kind === kind && contains(each, folderOf(each), path) && ownerOf(each, now.packageIn) === name,
+    );
+  return now.packages.some(
+    (each) =>
+      each.name === name &&
+      contractPaths(each.files, each.settings.appendOnly).includes(posix.relative(each.path, path)),
+  );
+}
+
+/** Whether a file is a contract of any kind and package, by its path relative to the root. */
+export function isContract({ config, packages }: WorkspaceState, path: string): boolean {
+  if (config.contracts !== undefined) return config.contracts.some((each) => contains(each, folderOf(each), path));
+  return packages.some((each) =>
     contractPaths(each.files, each.settings.appendOnly).includes(posix.relative(each.path, path)),
   );
 }
@@ -22,12 +34,19 @@ export function contractsIn(...states: readonly (WorkspaceState | null)[]) {
     const found = new Set<string>();
     for (const state of states) {
       if (state === null) continue;
-      const { path = '', settings } = state.packages.find((each) => each.name === name) ?? {};
-      for (const file of contractPaths(files, settings?.appendOnly ?? [])) found.add(file);
+      const own = state.packages.filter((each) => each.name === name);
+      for (const file of contractPaths(
+        files,
+        own.flatMap(({ settings }) => settings.appendOnly),
+      ))
+        found.add(file);
       for (const contracts of state.config.contracts ?? []) {
-        const folder = posix.relative(path, folderOf(contracts));
-        if (ownerOf(contracts, state.files) !== name || folder.startsWith('..')) continue;
-        for (const file of files.keys()) if (contains(contracts, folder, file)) found.add(file);
+        if (ownerOf(contracts, state.packageIn) !== name) continue;
+        for (const { path } of packagesNamed(name, state, folderOf(contracts))) {
+          const folder = posix.relative(path, folderOf(contracts));
+          if (folder.startsWith('..')) continue;
+          for (const file of files.keys()) if (contains(contracts, folder, file)) found.add(file);
+        }
       }
     }
     return [...found];
@@ -35,23 +54,22 @@ export function contractsIn(...states: readonly (WorkspaceState | null)[]) {
 }
 
 /** The package whose bump counts for an entry. Null if no `package.json` in or above its folder has a name. */
-export function ownerOf(contracts: ConfiguredContracts, files: PackageFiles): string | null {
-  return contracts.package ?? nearest(files, folderOf(contracts))?.name ?? null;
+export function ownerOf(contracts: ConfiguredContracts, packageIn: ReadPackage): string | null {
+  return contracts.package ?? nearest(packageIn, folderOf(contracts))?.name ?? null;
 }
 
-/** A package by its name: the nearest one, or any of the workspace. */
-export function packageNamed(name: string, state: WorkspaceState | null, folder: string): WorkspacePackage | null {
-  if (state === null) return null;
-  const found = nearest(state.files, folder);
-  if (found?.name === name) return found;
-  return state.packages.find((each) => each.name === name) ?? null;
+/** The packages with a name: the nearest one, then the others of the workspace. */
+export function packagesNamed(name: string, state: WorkspaceState, folder: string): WorkspacePackage[] {
+  const found = nearest(state.packageIn, folder);
+  const others = state.packages.filter((each) => each.name === name && each.path !== found?.path);
+  return found?.name === name ? [found, ...others] : others;
 }
 
 /** The nearest package with a name, from a folder upwards. */
-function nearest(files: PackageFiles, start: string): WorkspacePackage | null {
+function nearest(packageIn: ReadPackage, start: string): WorkspacePackage | null {
   for (let folder = start; ; folder = posix.dirname(folder)) {
     const path = folder === '.' ? '' : folder;
-    const found = files.has(posix.join(path, 'package.json')) ? packageOfFiles(path, below(files, path)) : null;
+    const found = packageIn(path);
     if (found !== null || path === '') return found;
   }
 }

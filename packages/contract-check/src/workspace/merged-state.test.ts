@@ -5,17 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { create } from 'tar';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
 import { commitAll, commitRelease, git, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
-import { checkWorkspace, type WorkspaceOptions } from './check-workspace.ts';
+import { checkWorkspace } from './check-workspace.ts';
 
 // What the changes in the working tree state about themselves does not count.
-
-const sdl = 'type Query {\n  a: Int\n  b: Int\n}\n';
-const broken = 'type Query {\n  a: Int\n}\n';
-const contract = 'packages/api/versions/2026-01-01.graphql';
-const manifest = (version: string, settings: object = {}): string =>
-  JSON.stringify({ name: '@books/api', version, contractCheck: settings });
 
 let folder: string;
 let root: string;
@@ -26,37 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function write(files: Readonly<Record<string, string | null>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    const file = join(root, path);
-    mkdirSync(dirname(file), { recursive: true });
-    if (text === null) rmSync(file, { recursive: true });
-    else writeFileSync(file, text);
-  }
-}
-
-/** A repository in which version 1.0.0 of one package is released. */
-function release(files: Readonly<Record<string, string>> = {}): void {
-  write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl, ...files });
-  commitRelease(root);
-}
-
-function commit(files: Readonly<Record<string, string | null>> = {}): string {
-  write(files);
-  return commitAll(root);
-}
-
-async function check(options: Partial<WorkspaceOptions> = {}) {
-  const { packages, notices } = await checkWorkspace({ root, ...options });
-  return {
-    verdicts: packages.map(({ name, verdict }) => [name, verdict]),
-    codes: packages.flatMap(({ problems }) => problems.map(({ code }) => code)),
-    rules: packages.flatMap(({ changes }) => changes.map(({ rule }) => rule)),
-    baselines: packages.map(({ baseline }) => baseline?.replaceAll(/[0-9a-f]{12}/g, '<id>') ?? null),
-    notices: notices.map(({ message }) => message),
-  };
-}
-
+const { write, release, commit, check } = repositoryIn(() => root);
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
 
 describe('a pull request does not choose what it is compared with', () => {

@@ -1,13 +1,21 @@
 import { existsSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, posix, relative, resolve, sep } from 'node:path';
 import type { Notice } from '../change.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, Override } from '../config/config.ts';
 import { configFile, parseConfig, readConfig } from '../config/read-config.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import type { PackageFiles } from '../source/package-files.ts';
-import { readSourceText } from '../text-file.ts';
-import { findPackages, workspaceFiles, type WorkspacePackage } from './contract-package.ts';
+import { readSourceText, type SourceText } from '../text-file.ts';
+import {
+  findPackages,
+  packageOfFiles,
+  packageReader,
+  skipFixtures,
+  workspaceFiles,
+  type ReadPackage,
+  type WorkspacePackage,
+} from './contract-package.ts';
 import { exceptionsFile, parseExceptions, type ContractException } from './exceptions.ts';
 
 /** What a workspace states about its contracts at one time. */
@@ -16,23 +24,44 @@ export interface WorkspaceState {
   readonly config: Config;
   /** All packages with a name, also those without contracts. */
   readonly packages: readonly WorkspacePackage[];
+  /** Reads any package, also one inside another package. */
+  readonly packageIn: ReadPackage;
 }
 
 /** @param config the path of the configuration. Null for `contract-check.json` in the root, if it exists. */
 export function workingTree(root: string, config: string | null): WorkspaceState {
   const files = workspaceFiles(root);
-  return { files, config: readConfig(config, root), packages: findPackages(files) };
+  const packageIn = packageReader(files, skipFixtures(files));
+  return { files, config: readConfig(config, root), packageIn, packages: findPackages(files, packageIn) };
+}
+
+/** What makes the gate less strict, as a commit has it. */
+export interface Permissions {
+  readonly overrides: readonly Override[];
+  readonly exceptions: readonly ContractException[];
 }
 
 /** The state at the commit into which changes will be merged. */
 export interface MergedState extends WorkspaceState {
-  readonly exceptions: readonly ContractException[];
+  /** At the merge base, and at the newest commit of the target: what was withdrawn since does not apply. */
+  readonly permissions: readonly Permissions[];
   /** What is invalid at the commit, and so does not apply. */
   readonly notices: readonly Notice[];
 }
 
-/** What is invalid at the commit does not apply: a pull request has to be able to repair it. */
-export function stateAt(root: string, repository: Repository, tree: CommitFiles, config: string | null): MergedState {
+/**
+ * What is invalid at the commit does not apply: a pull request has to be able to repair it. In place of an invalid
+ * `package.json`, the last valid one applies, because the package may be released.
+ *
+ * @param target the newest commit of the branch into which changes will be merged
+ */
+export function stateAt(
+  root: string,
+  repository: Repository,
+  tree: CommitFiles,
+  target: CommitFiles,
+  config: string | null,
+): MergedState {
   tree.load(
     [...tree.files.keys()].filter((path) => /(?:^|\/)(?:package|versions)\.json$|(?:^|\/)released\//.test(path)),
   );
@@ -50,21 +79,60 @@ export function stateAt(root: string, repository: Repository, tree: CommitFiles,
     }
   }
   const configPath = relative(root, config === null ? join(root, configFile) : resolve(config)).replaceAll(sep, '/');
-  const readMergedExceptions = tree.files.get(exceptionsFile);
-  return {
-    files: tree.files,
-    packages: readOr<WorkspacePackage[]>('package.json', [], () => findPackages(tree.files)),
-    config: readOr<Config>(configPath, {}, () => {
+  function configAt(commit: CommitFiles): Config {
+    return readOr<Config>(configPath, {}, () => {
       // A configuration outside the repository is not part of the changes.
       if (!repository.contains(configPath)) return readConfig(config, root);
-      const [text = null] = repository.textsAt([{ commit: tree.commit, path: configPath }]);
-      return text === null ? {} : parseConfig({ file: `git:${tree.commit.slice(0, 12)}:${configPath}`, text });
-    }),
-    exceptions: readOr<ContractException[]>(exceptionsFile, [], () =>
-      readMergedExceptions === undefined ? [] : parseExceptions(readMergedExceptions(), null),
-    ),
+      const source = commit.fileAt(configPath);
+      return source === null ? {} : parseConfig(source);
+    });
+  }
+  function permissionsAt(commit: CommitFiles, { overrides = [] }: Config): Permissions {
+    const exceptions = readOr<ContractException[]>(exceptionsFile, [], () => {
+      const source = commit.fileAt(exceptionsFile);
+      return source === null ? [] : parseExceptions(source, null);
+    });
+    return { overrides, exceptions };
+  }
+  const packageIn = packageReader(tree.files, (path, error) => {
+    const older = lastValidManifest(repository, tree, path);
+    if (older !== null)
+      notices.push({
+        location: { file: posix.join(path, 'package.json'), line: null },
+        message: `The merged state does not apply, but the last valid one: ${error.message}`,
+      });
+    return older;
+  });
+  const base = configAt(tree);
+  return {
+    files: tree.files,
+    packageIn,
+    packages: findPackages(tree.files, packageIn),
+    config: base,
+    permissions: [
+      permissionsAt(tree, base),
+      ...(target.commit === tree.commit ? [] : [permissionsAt(target, configAt(target))]),
+    ],
     notices,
   };
+}
+
+/** The newest valid `package.json` of a folder before a commit. Null if there is none. */
+function lastValidManifest(repository: Repository, { commit }: CommitFiles, folder: string): SourceText | null {
+  const path = posix.join(folder, 'package.json');
+  const commits = repository.git('rev-list', commit, '--', path).split('\n').filter(Boolean);
+  const texts = repository.textsAt(commits.map((id) => ({ commit: id, path })));
+  for (const [index, text] of texts.entries()) {
+    if (text === null) continue;
+    const source = { file: `git:${commits[index]?.slice(0, 12) ?? ''}:${path}`, text };
+    try {
+      packageOfFiles(folder, new Map([['package.json', () => source]]));
+      return source;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+    }
+  }
+  return null;
 }
 
 /**

@@ -1,0 +1,329 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { create } from 'tar';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startContractServer } from '../../test/support/contract-server.ts';
+import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
+import { commitRelease, git, merge } from '../../test/support/git.ts';
+import { run } from '../cli/run.ts';
+
+// What pull requests once passed with. `merged-state.test.ts` has the simpler ones.
+
+let folder: string;
+let root: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'contract-check-attack-'));
+  root = join(folder, 'repository');
+  mkdirSync(root);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const { write, release, commit, check } = repositoryIn(() => root);
+const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
+const tooSmall = { codes: ['bump-too-small'] };
+
+/** A repository that lists its contracts, so that a major bump may break them. */
+function releaseListed(entry: object = {}, files: Readonly<Record<string, string>> = {}): void {
+  const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'], ...entry }];
+  release({
+    [contract]: sdl,
+    'packages/api/schema/a.graphql': sdl,
+    'contract-check.json': JSON.stringify({ contracts }),
+    ...files,
+  });
+}
+
+describe('one pull request', () => {
+  test('adds a package with the name of the one that it breaks', async () => {
+    release();
+    commit({
+      [contract]: broken,
+      'fixtures/old/package.json': manifest('1.0.0'),
+      'fixtures/old/versions/2026-01-01.graphql': sdl,
+    });
+    expect(await check()).toMatchObject({
+      ...brokenRelease,
+      notices: [
+        'packages/api and fixtures/old contain packages with the name @books/api. Each is compared with its own last release.',
+      ],
+    });
+  });
+
+  test('adds a package with the name of the one whose listed contracts it breaks, and a larger version', async () => {
+    releaseListed({ folder: 'schema', package: '@books/api' }, { 'schema/a.graphql': sdl });
+    commit({ 'schema/a.graphql': broken, 'a/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject(tooSmall);
+    commit({ 'schema/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject(tooSmall);
+  });
+
+  test('moves a package, and adds another one with its name', async () => {
+    release();
+    mkdirSync(join(root, 'libraries'));
+    renameSync(join(root, 'packages/api'), join(root, 'libraries/api'));
+    commit({
+      'libraries/api/versions/2026-01-01.graphql': broken,
+      'fixtures/of-a-release/package.json': manifest('1.0.0'),
+      'fixtures/of-a-release/versions/2026-01-01.graphql': sdl,
+    });
+    expect((await check()).codes).toEqual(['released-version-broken']);
+  });
+
+  test('chooses the registry of an npm baseline', async () => {
+    const server = await startContractServer('type Query { a: Int }');
+    vi.stubEnv('npm_config_registry', undefined);
+    vi.stubEnv('npm_config_cache', join(folder, 'cache'));
+    vi.stubEnv('npm_config_fetch_retries', '0');
+    try {
+      const packed = join(folder, 'package');
+      mkdirSync(join(packed, 'schema'), { recursive: true });
+      writeFileSync(join(packed, 'package.json'), manifest('1.0.0'));
+      writeFileSync(join(packed, 'schema/a.graphql'), sdl);
+      create({ file: join(folder, 'a.tgz'), gzip: true, sync: true, cwd: folder }, ['package']);
+      server.publish('@books/api', '1.0.0', join(folder, 'a.tgz'));
+      const baseline = { folder: 'packages/api', files: ['schema/*.graphql'], baseline: 'npm:@books/api@latest' };
+      releaseListed(baseline, { '.npmrc': `registry=${server.origin}\n` });
+      commit({ '.npmrc': 'registry=http://127.0.0.1:1/\n', 'packages/api/schema/a.graphql': broken });
+      expect(await check()).toMatchObject(tooSmall);
+    } finally {
+      vi.unstubAllEnvs();
+      server.close();
+    }
+  });
+
+  test('writes the folder that is the baseline, outside of the root', async () => {
+    const outer = root;
+    root = join(outer, 'backend');
+    const entry = { kind: 'graphql', folder: 'packages/api', files: ['schema/*.graphql'], baseline: '../published' };
+    write({
+      'packages/api/package.json': manifest('1.0.0'),
+      'packages/api/schema/a.graphql': sdl,
+      'contract-check.json': JSON.stringify({ contracts: [entry] }),
+      '../published/schema/a.graphql': sdl,
+    });
+    commitRelease(outer);
+    write({ 'packages/api/schema/a.graphql': broken, '../published/schema/a.graphql': broken });
+    expect(await check()).toMatchObject({ ...tooSmall, rules: ['graphql/fieldRemoved'] });
+  });
+
+  test.each([['published'], ['link']])('adds the folder that is the baseline: %s', async (baseline) => {
+    releaseListed({ folder: 'packages/api', files: ['schema/*.graphql'], baseline });
+    write({ 'packages/api/schema/a.graphql': broken, 'published/schema/a.graphql': broken });
+    symlinkSync('published', join(root, 'link'));
+    commit();
+    await expect(check()).rejects.toThrow(`/contracts/0/baseline is ${baseline}, which changes can replace`);
+    // A build or a download that git does not track is no change.
+    git(root, 'reset', '--quiet', '--hard', 'HEAD~1');
+    write({ 'packages/api/schema/a.graphql': broken, [`${baseline}/schema/a.graphql`]: sdl });
+    expect(await check()).toMatchObject(tooSmall);
+  });
+
+  test('begins where an override or an exception applied that is withdrawn since', async () => {
+    release();
+    const exception = { package: '@books/api', file: 'versions/2026-01-01.graphql', rule: 'graphql/fieldRemoved' };
+    const approval = { coordinate: 'Query.b', reason: 'A test.', expiresOn: '2999-12-31', approvedBy: 'Ada Example' };
+    const override = { rule: 'graphql/fieldRemoved', verdict: 'none', reason: 'A test.' };
+    for (const files of [
+      { 'contract-check.json': JSON.stringify({ overrides: [override] }) },
+      { 'contract-exceptions.json': JSON.stringify({ exceptions: [{ ...exception, ...approval }] }) },
+    ]) {
+      commit(files);
+      git(root, 'checkout', '--quiet', '-B', 'topic');
+      git(root, 'checkout', '--quiet', 'main');
+      merge(root);
+      git(root, 'checkout', '--quiet', 'topic');
+      commit({ [contract]: broken });
+      expect((await check()).codes).not.toContain('released-version-broken');
+      git(root, 'checkout', '--quiet', 'main');
+      commit(Object.fromEntries(Object.keys(files).map((path) => [path, null])));
+      merge(root);
+      git(root, 'checkout', '--quiet', 'topic');
+      expect((await check()).codes).toContain('released-version-broken');
+      git(root, 'checkout', '--quiet', 'main');
+    }
+  });
+
+  test('comes from a branch with the name of the place that is the baseline', async () => {
+    releaseListed({ baseline: 'git:origin/main' });
+    git(root, 'checkout', '--quiet', '-b', 'origin/main');
+    commit({ 'packages/api/schema/a.graphql': broken });
+    expect(await check()).toMatchObject(tooSmall);
+  });
+
+  test('raises the version by less than its changeset declares', async () => {
+    releaseListed(
+      {},
+      {
+        '.changeset/config.json': '{}',
+        'package.json': '{ "name": "books", "private": true, "workspaces": ["packages/*"] }',
+        'package-lock.json': '{}',
+      },
+    );
+    commit({ 'packages/api/schema/a.graphql': broken, '.changeset/a.md': '---\n"@books/api": major\n---\n' });
+    expect(await check()).toMatchObject({ codes: [] });
+    commit({ 'packages/api/package.json': manifest('1.0.1') });
+    expect(await check()).toMatchObject(tooSmall);
+    const { stdout } = await run(['workspace', '--root', root]);
+    expect(stdout).toContain(
+      'the changes need a major bump since 1.0.0, but "version" is 1.0.1, which releases them before pending changesets apply.',
+    );
+    expect(stdout).toContain('to 2.0.0, or restore "version", and raise it in a release.');
+  });
+
+  test('moves a package to where an override applies', async () => {
+    const override = { rule: 'graphql/fieldRemoved', files: ['internal/**'], verdict: 'none', reason: 'A test.' };
+    release({ 'contract-check.json': JSON.stringify({ overrides: [override] }) });
+    mkdirSync(join(root, 'internal'));
+    renameSync(join(root, 'packages/api'), join(root, 'internal/api'));
+    commit();
+    merge(root);
+    // Not in a second pull request either.
+    commit({ 'internal/api/versions/2026-01-01.graphql': broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+});
+
+describe('two pull requests', () => {
+  test('give a listed contract to a package inside its package, then break it', async () => {
+    releaseListed();
+    commit({ 'packages/api/schema/package.json': '{ "name": "x", "version": "0.0.1" }' });
+    expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
+  });
+
+  test('give a listed contract to another package by its entry, then break it', async () => {
+    releaseListed();
+    const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'], package: 'x' }];
+    commit({ 'contract-check.json': JSON.stringify({ contracts }) });
+    expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
+  });
+
+  test('raise the version and lower it again with a break between', async () => {
+    release();
+    // One pull request, merged commit by commit.
+    commit({ 'packages/api/package.json': manifest('1.0.1') });
+    commit({ 'packages/api/package.json': manifest('1.0.0'), [contract]: broken });
+    commit({ [contract]: sdl });
+    merge(root);
+    commit({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.0)'] });
+  });
+
+  test('remove the package and add it again with a break between', async () => {
+    release();
+    commit({ 'packages/api/package.json': null });
+    commit({ 'packages/api/package.json': manifest('1.0.0'), [contract]: broken });
+    commit({ [contract]: sdl });
+    merge(root);
+    commit({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.0)'] });
+  });
+
+  test('break in a major, then lower the version to a patch', async () => {
+    releaseListed();
+    commit({ 'packages/api/schema/a.graphql': broken, 'packages/api/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject({ codes: [] });
+    merge(root);
+    commit({ 'packages/api/package.json': manifest('1.0.1') });
+    expect(await check()).toMatchObject({
+      ...tooSmall,
+      baselines: ['commit <id> (2.0.0), commit <id> (1.0.0)'],
+    });
+  });
+
+  test('lower the version, then raise it by a major from there', async () => {
+    releaseListed();
+    commit({ 'packages/api/package.json': manifest('0.0.1') });
+    merge(root);
+    commit({ 'packages/api/schema/a.graphql': broken, 'packages/api/package.json': manifest('1.0.1') });
+    expect(await check()).toMatchObject(tooSmall);
+    commit({ 'packages/api/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject({ codes: [] });
+  });
+
+  test('replace a contract by a symbolic link, then break what it leads to', async () => {
+    release();
+    renameSync(join(root, contract), join(root, 'packages/api/schema.graphql'));
+    symlinkSync('../schema.graphql', join(root, contract));
+    commit({ 'packages/api/package.json': manifest('1.0.1') });
+    expect(await check()).toMatchObject({ codes: [] });
+    merge(root);
+    commit({ 'packages/api/schema.graphql': broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.1)'] });
+  });
+
+  test.each([contract, 'packages/api/package.json'])('replace %s by a link to what git does not have', async (path) => {
+    release({ '.gitignore': 'generated\n' });
+    mkdirSync(join(root, 'generated'));
+    renameSync(join(root, path), join(root, 'generated/file'));
+    symlinkSync(join(root, 'generated/file'), join(root, path));
+    commit();
+    await expect(check()).rejects.toThrow('is a symbolic link to something that is not in the repository');
+  });
+
+  test('give a contract another encoding in the repository', async () => {
+    release();
+    commit({ '.gitattributes': '*.graphql working-tree-encoding=UTF-7\n' });
+    await expect(check()).rejects.toThrow('Remove "working-tree-encoding" from .gitattributes.');
+  });
+
+  test.each(['packages/other', 'packages/api'])('make package.json of %s invalid', async (path) => {
+    release({ 'packages/other/package.json': '{ "name": "other" }' });
+    commit({ [`${path}/package.json`]: '{' });
+    merge(root);
+    commit({ [`${path}/package.json`]: manifest('1.0.0'), 'packages/other': null, [contract]: broken });
+    if (path === 'packages/other') write({ 'packages/api/package.json': manifest('1.0.0') });
+    expect(await check()).toMatchObject({
+      ...brokenRelease,
+      notices: [expect.stringContaining('The merged state does not apply, but the last valid one:')],
+    });
+  });
+});
+
+describe('a pull request gets a verdict', () => {
+  test('with an invalid package.json in a test fixture', async () => {
+    release();
+    commit({ 'packages/api/test/broken/package.json': '{', 'fixtures/broken/package.json': '{' });
+    expect(await check()).toMatchObject({ codes: [], notices: [] });
+    merge(root);
+    commit({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, notices: [] });
+  });
+
+  test('with a $ref to a file outside of the root', async () => {
+    const outer = root;
+    root = join(outer, 'backend');
+    const schema = { properties: { a: { $ref: '../../../../../shared/a.json' } } };
+    write({
+      'packages/api/package.json': manifest('1.0.0'),
+      'packages/api/json-schema/event/1.json': JSON.stringify(schema),
+      '../shared/a.json': '{ "type": "string" }',
+    });
+    commitRelease(outer);
+    expect(await check()).toMatchObject({ codes: [] });
+    write({ '../shared/a.json': '{ "type": "number" }' });
+    expect((await check()).codes).toContain('released-version-broken');
+  });
+
+  test('when it reverts a release that only raised the version', async () => {
+    releaseListed();
+    commit({ 'packages/api/package.json': manifest('1.1.0') });
+    merge(root);
+    git(root, 'revert', '--no-edit', 'HEAD');
+    expect(await check()).toMatchObject({ codes: [] });
+  });
+
+  test('when a fixture has the name and the version of a package', async () => {
+    release();
+    commit({
+      'fixtures/api/package.json': manifest('1.0.0'),
+      'fixtures/api/versions/2026-01-01.graphql': broken,
+    });
+    merge(root);
+    commit({ 'README.md': 'Books' });
+    expect(await check()).toMatchObject({ codes: [] });
+    // Nor can the fixture take the place of the package.
+    write({ 'packages/api': null });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+});
