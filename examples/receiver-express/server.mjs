@@ -3,10 +3,10 @@ import { expressHandler } from '@deedwire/webhook-receiver/express';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import express from 'express';
 
-const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
-  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
   on: {
     'referral.created': {

@@ -3,10 +3,10 @@ import { fastifyReceiver } from '@deedwire/webhook-receiver/fastify';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { fastify } from 'fastify';
 
-const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
-  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
   on: {
     'referral.created': {

@@ -4,10 +4,10 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 
-const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
-  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
   on: {
     'referral.created': {

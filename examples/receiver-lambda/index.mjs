@@ -2,10 +2,10 @@ import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { lambdaHandler } from '@deedwire/webhook-receiver/lambda';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 
-const { WEBHOOK_SECRET } = process.env;
+const { WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
-  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  secrets: [WEBHOOK_SECRET],
   // Each instance of the function has its own memory. Use PostgreSQL or Redis in production.
   store: memoryStore(),
   on: {

@@ -3,11 +3,10 @@ import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 
-const { PORT = '4005', WEBHOOK_SECRET } = process.env;
+const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
-  // Empty until the subscription exists, if Deedwire generates the secret.
-  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
   on: {
     'referral.created': {

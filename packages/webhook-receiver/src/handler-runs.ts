@@ -16,14 +16,18 @@ export class HandlerRuns {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws {DeadlineError} if the handler was given up. It may still be running. */
-  async run(handle: (signal: AbortSignal) => unknown): Promise<void> {
+  /**
+   * @param lost aborts the signal of the handler too
+   * @throws {DeadlineError} if the handler was given up. It may still be running.
+   */
+  async run(handle: (signal: AbortSignal) => unknown, lost?: AbortSignal): Promise<void> {
     const abort = new AbortController();
     const deadline = new Deadline(
       this.#timeoutMs,
       `The handler took longer than handlerTimeoutMs (${this.#timeoutMs} ms).`,
     );
     deadline.signal.addEventListener('abort', () => abort.abort(deadline.signal.reason));
+    lost?.addEventListener('abort', () => abort.abort(lost.reason));
     if (this.#isClosing) abort.abort();
     const run = { deadline, abort };
     this.#runs.add(run);

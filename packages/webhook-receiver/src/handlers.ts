@@ -17,8 +17,8 @@ export interface HandlerContext<Transaction> {
   /** Changes made in it are kept only together with the note that the delivery is processed. Undefined if the store has none. */
   readonly transaction: Transaction;
   /**
-   * Aborts when the handler has taken `handlerTimeoutMs`, and when the receiver is closed: a handler may then finish anyway,
-   * because `close` waits for it.
+   * Aborts when the handler has taken `handlerTimeoutMs`, when the store has lost its connection, so that the transaction cannot
+   * be committed, and when the receiver is closed: a handler may then finish anyway, because `close` waits for it.
    */
   readonly signal: AbortSignal;
   readonly meta: { readonly unsigned: UnsignedHeaders };
@@ -47,10 +47,14 @@ export type UnhandledEvent = UnknownWebhookEvent | WebhookEvent;
 
 export type AnyHandler<Transaction> = Handler<WebhookEvent, Transaction>;
 
+/** How the log names a type and version. Those of unknown events come from the sender. */
+export function eventName({ type, version }: UnhandledEvent): string {
+  return `${type.slice(0, 100)} ${version.slice(0, 20)}`;
+}
+
 /** How the log names a delivery. */
-export function deliveryName({ type, version }: UnhandledEvent, id: string): string {
-  // The names of unknown events come from the sender.
-  return `${type.slice(0, 100)} ${version.slice(0, 20)} (${id})`;
+export function deliveryName(event: UnhandledEvent, id: string): string {
+  return `${eventName(event)} (${id})`;
 }
 
 /** The handler of an event. Names that objects inherit, such as `constructor`, have none. */

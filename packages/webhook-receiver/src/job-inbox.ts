@@ -2,9 +2,9 @@ import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, DeadlineError } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
+import { type ReceiverLog, writeLine } from './log.ts';
 import { checkTransaction, field, isContention, type PostgresConnection } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
-import type { ReceiverLog } from './receiver.ts';
 import type { Forgettable } from './store.ts';
 import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
 
@@ -50,6 +50,16 @@ export interface JobInboxCore extends JobInbox {
    * @param stopping aborts when the process stops
    */
   readonly runJob: (payload: unknown, stopping?: AbortSignal) => Promise<void>;
+}
+
+/** What can end a handler early. */
+interface Interruptions {
+  /** The process stops. */
+  readonly stopping: AbortSignal | undefined;
+  /** The connection of the transaction is lost. */
+  readonly lost: AbortSignal | undefined;
+  /** Closes the connection of a handler that took too long. */
+  readonly giveUp: (error: DeadlineError) => void;
 }
 
 const defaultInboxTable = 'webhook_inbox_receipt';
@@ -99,12 +109,7 @@ export function jobInbox<Transaction>(
   }
 
   /** Runs the handler in the transaction that marks the receipt. */
-  async function handle(
-    opened: Transaction,
-    id: string,
-    stopping: AbortSignal | undefined,
-    giveUp: (error: DeadlineError) => void,
-  ): Promise<void> {
+  async function handle(opened: Transaction, id: string, { stopping, lost, giveUp }: Interruptions): Promise<void> {
     // A row that is locked belongs to another job that runs: this one fails, and is retried.
     const [row] = await connection.query(
       opened,
@@ -120,18 +125,21 @@ export function jobInbox<Transaction>(
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
     const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
     try {
-      await handlers.run((deadline) =>
-        handler(parsed.event, {
-          id,
-          transaction: opened,
-          signal: stopping === undefined ? deadline : AbortSignal.any([deadline, stopping]),
-          meta: { unsigned },
-        }),
+      await handlers.run(
+        (ending) =>
+          handler(parsed.event, {
+            id,
+            transaction: opened,
+            signal: stopping === undefined ? ending : AbortSignal.any([ending, stopping]),
+            meta: { unsigned },
+          }),
+        lost,
       );
     } catch (error) {
       // The handler may still use the transaction.
       if (error instanceof DeadlineError) giveUp(error);
-      throw error;
+      // Without its connection, no handler can succeed.
+      throw lost?.aborted === true ? lost.reason : error;
     }
     await checkTransaction(connection, opened, field(row, 'xid'));
     await connection.query(
@@ -166,14 +174,12 @@ export function jobInbox<Transaction>(
       const connectionUse = new AbortController();
       try {
         await connection.transaction(
-          (opened) => handle(opened, id, stopping, (error) => connectionUse.abort(error)),
+          (opened, lost) => handle(opened, id, { stopping, lost, giveUp: (error) => connectionUse.abort(error) }),
           connectionUse.signal,
         );
       } catch (error) {
-        log.error(
-          `HANDLER_FAILED: The handler of ${id} failed. The job is retried as its library is configured.`,
-          error,
-        );
+        const message = `The handler of ${id} failed. The job is retried as its library is configured.`;
+        writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
         throw error;
       }
       cleanUp();

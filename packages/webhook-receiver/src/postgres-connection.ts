@@ -37,8 +37,14 @@ export interface PostgresTransactions<Transaction> {
 
 /** Transactions that can be given up. */
 export interface PostgresConnection<Transaction> extends PostgresTransactions<Transaction> {
-  /** @param signal closes the connection of the transaction, if it is one of a `Pool`: a statement in progress fails */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  /**
+   * @param work gets a signal that aborts when the connection is lost, if it is one of a `Pool`
+   * @param signal closes the connection of the transaction, if it is one of a `Pool`: a statement in progress fails
+   */
+  transaction<Result>(
+    work: (transaction: Transaction, lost?: AbortSignal) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result>;
 }
 
 /** The functions of a `Pool`, or of another library as they are. */
@@ -54,22 +60,24 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
   return {
     async transaction(work, signal) {
       const client = await pool.connect();
+      const lost = new AbortController();
+      // Without a listener, a connection that is lost between two statements would end the process.
+      const lose = (error: Error): void => lost.abort(error);
       let isReleased = false;
       const release = (failure?: Error): void => {
         if (isReleased) return;
         isReleased = true;
-        client.off('error', ignore);
+        client.off('error', lose);
         client.release(failure);
       };
       const close = (): void => release(new Error('The transaction was given up.'));
-      // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
-      client.on('error', ignore);
+      client.on('error', lose);
       signal?.addEventListener('abort', close);
       let failure: Error | undefined;
       try {
         signal?.throwIfAborted();
         await client.query('begin', []);
-        const result = await work(client);
+        const result = await work(client, lost.signal);
         await client.query('commit', []);
         return result;
       } catch (error) {
@@ -90,8 +98,6 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
     },
   };
 }
-
-function ignore(): void {}
 
 /**
  * PostgreSQL answers a COMMIT of a failed transaction with ROLLBACK and without an error, and a COMMIT without a transaction

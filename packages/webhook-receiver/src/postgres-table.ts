@@ -1,4 +1,4 @@
-import { field, hasState, type PostgresTransactions } from './postgres-connection.ts';
+import { field, hasState, type PostgresConnection, type PostgresTransactions } from './postgres-connection.ts';
 
 /** A table that remembers deliveries by their id. */
 export interface PostgresTable {
@@ -69,11 +69,13 @@ const cleanUpMax = 10_000;
  * the next hour removes them.
  *
  * @param since the column that tells since when an id is remembered
+ * @param timeoutMs how long one statement may take. Afterwards, its connection is closed
  */
 export function cleanUpOf<Transaction>(
-  connection: PostgresTransactions<Transaction>,
+  connection: PostgresConnection<Transaction>,
   { name }: PostgresTable,
   since: string,
+  timeoutMs = 30_000,
 ): () => void {
   const statement = `with removed as (
     delete from ${name} where id in (
@@ -82,7 +84,8 @@ export function cleanUpOf<Transaction>(
   ) select count(*)::int as count from removed`;
   const removeAll = async (): Promise<void> => {
     for (let removed = cleanUpMax; removed === cleanUpMax;) {
-      const [row] = await connection.transaction((opened) => connection.query(opened, statement, []));
+      const signal = AbortSignal.timeout(timeoutMs);
+      const [row] = await connection.transaction((opened) => connection.query(opened, statement, []), signal);
       removed = Number(field(row, 'count'));
     }
   };

@@ -111,12 +111,12 @@ export function postgresStore(
   return {
     async once(id, work, signal) {
       let skipped: OnceResult | null = null;
-      const process = async (opened: unknown): Promise<void> => {
+      const process = async (opened: unknown, lost?: AbortSignal): Promise<void> => {
         const claimed = await claim(opened, id);
         skipped = claimed.skipped;
         // Rolls back without a failure of the work.
         if (skipped !== null) throw new Error(`The delivery ${id} is ${skipped}.`);
-        await work(opened);
+        await work(opened, lost);
         await checkTransaction(connection, opened, claimed.xid);
       };
       try {

@@ -9,54 +9,14 @@ import {
 import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
-import { deliveryName, findHandler, type Handlers, type UnhandledEvent, type UnsignedHeaders } from './handlers.ts';
-import { ok, refusal, type ReceiverResponse } from './responses.ts';
-import { type Secrets, secretsProblem } from './secrets.ts';
+import { deliveryName, eventName, findHandler, type UnhandledEvent } from './handlers.ts';
+import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
+import { Reports } from './report.ts';
+import { ok, type Outcome, refusal, type ReceiverResponse } from './responses.ts';
+import { secretsProblem } from './secrets.ts';
 import { type Forgettable, type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
+import { unsignedHeaders } from './unsigned-headers.ts';
 import type { AcceptResult, InboxDelivery, WebhookInbox } from './webhook-inbox.ts';
-
-/** Where the receiver reports what an operator has to know. Bodies, secrets and signatures are never passed. */
-export interface ReceiverLog {
-  error(message: string, error?: unknown): void;
-}
-
-export interface WebhookReceiverOptions<Transaction, Context> {
-  secrets: Secrets<Context>;
-  store: WebhookStore<Transaction>;
-  on: Handlers<Transaction>;
-  /** Called for an authentic event that has no handler, before it is acknowledged. If it throws, the response is 500. */
-  onUnhandled?: (event: UnhandledEvent, details: { id: string }) => Promise<void> | void;
-  /** Responds 501 to events without a handler, so that Deedwire retries them. Defaults to false: they are acknowledged. */
-  rejectUnhandled?: boolean;
-  /**
-   * Answers handshakes whose signature does not verify. Needed only to create another subscription with a generated secret at the
-   * same URL. Defaults to false: such handshakes are answered only while there are no secrets.
-   */
-  unverifiedHandshakes?: boolean;
-  /** How long a body may take to arrive, in milliseconds. Defaults to 10,000. */
-  bodyTimeoutMs?: number;
-  /**
-   * How long a handler may run, in milliseconds. Afterwards its `signal` aborts, the store forgets the delivery and closes the
-   * connection of the transaction, and the response is 500. Defaults to 60,000. Deedwire waits for 5 seconds; a handler that
-   * takes longer finishes, and the retry is a duplicate.
-   */
-  handlerTimeoutMs?: number;
-  /**
-   * How long the store or the inbox may take, without the handler, and how long the function for `secrets` may take, in
-   * milliseconds. Afterwards the response is 503, or 500. Defaults to 4,500.
-   */
-  storeTimeoutMs?: number;
-  /** Defaults to `console`. */
-  log?: ReceiverLog;
-}
-
-/** The options of a receiver whose handlers run after the response. The inbox has the handlers. */
-export interface InboxReceiverOptions<Context> extends Omit<
-  WebhookReceiverOptions<undefined, Context>,
-  'on' | 'store'
-> {
-  inbox: WebhookInbox;
-}
 
 /** A request as every platform can pass it. */
 export interface ReceivedRequest {
@@ -93,7 +53,7 @@ class HandlerFailure {
  * Receives webhooks: verifies the signature over the raw body, answers handshakes, processes each delivery once, and responds
  * only when that is recorded.
  *
- * @throws {TypeError} if the list of secrets has a malformed one
+ * @throws {TypeError} if the list of secrets has a malformed one, or is empty without `awaitingSecret`
  */
 export function createWebhookReceiver<Transaction = undefined, Context = unknown>(
   options: WebhookReceiverOptions<Transaction, Context>,
@@ -105,7 +65,7 @@ export function createWebhookReceiver<Transaction = undefined, Context = unknown
  * Receives webhooks for handlers that take longer than a delivery may: like `createWebhookReceiver`, but responds 202 when an event
  * is stored in the inbox, which calls the handler afterwards.
  *
- * @throws {TypeError} if the list of secrets has a malformed one
+ * @throws {TypeError} if the list of secrets has a malformed one, or is empty without `awaitingSecret`
  */
 export function createInboxReceiver<Context = unknown>(
   options: InboxReceiverOptions<Context>,
@@ -120,62 +80,66 @@ function createReceiver<Transaction, Context>(
     secrets,
     onUnhandled,
     rejectUnhandled = false,
+    awaitingSecret = false,
     unverifiedHandshakes = false,
     bodyTimeoutMs = 10_000,
     handlerTimeoutMs = 60_000,
     storeTimeoutMs = 4_500,
+    onResult,
     log = console,
   } = options;
   if (typeof secrets !== 'function') {
     const problem = secretsProblem(secrets);
     if (problem !== null) throw new TypeError(problem);
+    if (secrets.length === 0 && !awaitingSecret) throw new TypeError(noSecret);
   }
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
-  const running = new Set<Promise<ReceiverResponse>>();
+  const running = new Set<Promise<Outcome>>();
   const handlers = new HandlerRuns(handlerTimeoutMs);
+  const reports = new Reports(log, onResult);
   const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
+  /** The types and versions whose lack of a handler is logged. */
+  const unhandledNames = new Set<string>();
   let isClosing = false;
 
-  async function load(context: Context): Promise<readonly string[] | null> {
+  async function load(context: Context): Promise<Outcome | readonly string[]> {
+    let loaded: readonly string[];
     try {
       const tooLate = `It took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
-      const loaded =
-        typeof secrets === 'function' ? await within(storeTimeoutMs, tooLate, () => secrets(context)) : secrets;
-      const problem = secretsProblem(loaded);
-      if (problem === null) return loaded;
-      log.error(`SECRET_INVALID: ${problem}`);
+      loaded = typeof secrets === 'function' ? await within(storeTimeoutMs, tooLate, () => secrets(context)) : secrets;
     } catch (error) {
-      log.error('SECRET_INVALID: The secrets could not be loaded.', error);
+      return refusal(500, 'SECRET_INVALID', 'The secrets could not be loaded.', { err: error });
     }
-    return null;
+    const problem = secretsProblem(loaded);
+    return problem === null ? loaded : refusal(500, 'SECRET_INVALID', problem);
   }
 
   async function readInTime(request: ReceivedRequest): Promise<ReceivedBody> {
-    const tooLate = `The body took longer than bodyTimeoutMs (${bodyTimeoutMs} ms).`;
     try {
-      return await within(bodyTimeoutMs, tooLate, () => request.body());
+      return await within(bodyTimeoutMs, '', () => request.body());
     } catch (error) {
       if (error instanceof DeadlineError) return { kind: 'timeout' };
       throw error;
     }
   }
 
-  async function respond(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
-    if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
-    const body = await readInTime(request);
-    if (body.kind === 'timeout') return refusal(408, 'BODY_TIMEOUT', { connection: 'close' });
-    if (body.kind === 'too-large') return refusal(413, 'BODY_TOO_LARGE', { connection: 'close' });
-    if (body.kind === 'aborted') return refusal(400, 'BODY_ABORTED');
-    if (body.kind === 'not-raw') {
-      log.error(`BODY_NOT_RAW: The body was read before the receiver. ${body.fix}`);
-      return refusal(500, 'BODY_NOT_RAW');
+  async function respond(request: ReceivedRequest, context: Context): Promise<Outcome> {
+    if (request.method !== 'POST') {
+      const message = `The method is ${request.method.slice(0, 20)}. Deedwire sends POST.`;
+      return refusal(405, 'METHOD_NOT_ALLOWED', message, { headers: { allow: 'POST' } });
     }
+    const body = await readInTime(request);
+    if (body.kind !== 'bytes') return bodyRefusal(body, bodyTimeoutMs);
     const loaded = await load(context);
-    if (loaded === null) return refusal(500, 'SECRET_INVALID');
+    if ('code' in loaded) return loaded;
     const { bytes } = body;
-    if (loaded.length === 0) return handshake(bytes) ?? refusal(503, 'SECRET_MISSING');
+    if (loaded.length === 0)
+      return (
+        (awaitingSecret ? handshake(bytes) : null) ??
+        refusal(503, 'SECRET_MISSING', awaitingSecret ? 'Events are refused until secrets has one.' : noSecret)
+      );
     const verified = await verify(request.headers, bytes, loaded);
-    if ('status' in verified) return (unverifiedHandshakes ? handshake(bytes) : null) ?? verified;
+    if ('code' in verified) return (unverifiedHandshakes ? handshake(bytes) : null) ?? verified;
     return processVerified(verified, bytes, request.headers);
   }
 
@@ -183,18 +147,25 @@ function createReceiver<Transaction, Context>(
     { id }: VerifiedWebhook,
     bytes: Uint8Array,
     headers: WebhookRequestHeaders,
-  ): Promise<ReceiverResponse> {
+  ): Promise<Outcome> {
     const parsed = parseWebhookBody(bytes);
-    if (parsed.kind === 'malformed') return refusal(400, 'BODY_MALFORMED');
-    if (parsed.kind === 'verification') return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED');
-    if (id === null) return refusal(400, 'ID_MISSING');
-    if (parsed.kind === 'unknown_event') return unhandled(parsed.event, id);
-    const unsigned = unsignedHeaders(headers);
+    if (parsed.kind === 'malformed')
+      return refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such body.', { problems: parsed.problems });
+    if (parsed.kind === 'verification')
+      return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
+    if (id === null) return refusal(400, 'ID_MISSING', 'Check that no proxy removes the header webhook-id.');
     const { event } = parsed;
-    if ('inbox' in options) {
-      if (!options.inbox.handles(event)) return unhandled(event, id);
-      return accept(options.inbox, event, { id, body: bytes, unsigned });
-    }
+    const outcome =
+      parsed.kind === 'event'
+        ? await processEvent(parsed.event, { id, body: bytes, unsigned: unsignedHeaders(headers) })
+        : await unhandled(event, id);
+    return { ...outcome, delivery: { id, type: event.type, version: event.version } };
+  }
+
+  async function processEvent(event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome> {
+    const { id, unsigned } = delivery;
+    if ('inbox' in options)
+      return options.inbox.handles(event) ? accept(options.inbox, event, delivery) : unhandled(event, id);
     const handler = findHandler(options.on, event);
     if (handler === null) return unhandled(event, id);
     return once(options.store, id, event, (transaction, signal) =>
@@ -202,21 +173,28 @@ function createReceiver<Transaction, Context>(
     );
   }
 
-  async function unhandled(event: UnhandledEvent, id: string): Promise<ReceiverResponse> {
+  async function unhandled(event: UnhandledEvent, id: string): Promise<Outcome> {
     try {
       await handlers.run(() => onUnhandled?.(event, { id }));
     } catch (error) {
-      log.error(`HANDLER_FAILED: onUnhandled threw for ${deliveryName(event, id)}.`, error);
-      return refusal(500, 'HANDLER_FAILED');
+      return refusal(500, 'HANDLER_FAILED', `onUnhandled threw for ${deliveryName(event, id)}.`, { err: error });
     }
-    return rejectUnhandled ? refusal(501, 'UNHANDLED') : ok({ result: 'unhandled' });
+    const name = eventName(event);
+    if (rejectUnhandled)
+      return refusal(501, 'UNHANDLED', `There is no handler for ${name}. Deedwire will retry the delivery.`);
+    const outcome = ok('UNHANDLED', { result: 'unhandled' });
+    if (unhandledNames.has(name) || unhandledNames.size === unhandledNamesMax) return outcome;
+    unhandledNames.add(name);
+    const message = `There is no handler for ${name}. Such events are acknowledged without an effect. This is logged once.`;
+    return { ...outcome, line: { level: 'warn', message } };
   }
 
-  async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<ReceiverResponse> {
+  async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome> {
+    const name = deliveryName(event, delivery.id);
     try {
-      return responseTo(await within(storeTimeoutMs, storeTooLate, () => inbox.accept(delivery)));
+      return outcomeOf(await within(storeTimeoutMs, storeTooLate, () => inbox.accept(delivery)), name);
     } catch (error) {
-      return failed(null, error, deliveryName(event, delivery.id));
+      return failed(null, error, name);
     }
   }
 
@@ -225,54 +203,55 @@ function createReceiver<Transaction, Context>(
     id: string,
     event: WebhookEvent,
     handle: (transaction: Transaction, signal: AbortSignal) => unknown,
-  ): Promise<ReceiverResponse> {
+  ): Promise<Outcome> {
     const deadline = new Deadline(storeTimeoutMs, storeTooLate);
+    const name = deliveryName(event, id);
     let failure: HandlerFailure | null = null;
-    const work = async (transaction: Transaction): Promise<void> => {
+    const work = async (transaction: Transaction, lost?: AbortSignal): Promise<void> => {
       // The response is already sent.
       deadline.signal.throwIfAborted();
       deadline.pause();
       try {
-        await handlers.run((signal) => handle(transaction, signal));
+        await handlers.run((signal) => handle(transaction, signal), lost);
       } catch (error) {
-        failure = new HandlerFailure(error);
         // The handler may still use the transaction.
         if (error instanceof DeadlineError) deadline.expire(error);
+        // Without it, no handler can succeed.
+        if (lost?.aborted === true) throw lost.reason;
+        failure = new HandlerFailure(error);
         throw error;
       } finally {
         deadline.resume();
       }
     };
     try {
-      return responseTo(await deadline.race(store.once(id, work, deadline.signal)));
+      return outcomeOf(await deadline.race(store.once(id, work, deadline.signal)), name);
     } catch (error) {
-      return failed(failure, error, deliveryName(event, id));
+      return failed(failure, error, name);
     } finally {
       deadline.stop();
     }
   }
 
-  function failed(failure: HandlerFailure | null, error: unknown, delivery: string): ReceiverResponse {
-    if (failure !== null || WorkFailedError.isInstance(error)) {
-      const cause = failure === null ? error : failure.error;
-      log.error(`HANDLER_FAILED: The handler of ${delivery} failed. Deedwire will retry the delivery.`, cause);
-      return refusal(500, 'HANDLER_FAILED');
-    }
-    log.error(`STORE_UNAVAILABLE: ${delivery} could not be recorded. Deedwire will retry the delivery.`, error);
-    return refusal(503, 'STORE_UNAVAILABLE');
+  async function receive(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
+    const startMs = performance.now();
+    const outcome = isClosing
+      ? refusal(503, 'CLOSING', 'The receiver is closed.')
+      : await tracked(
+          respond(request, context).catch((error: unknown) =>
+            refusal(500, 'HANDLER_FAILED', 'The receiver failed.', { err: error }),
+          ),
+        );
+    reports.add(outcome, startMs);
+    return outcome.response;
   }
 
-  async function receive(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
-    if (isClosing) return refusal(503, 'CLOSING');
-    const response = respond(request, context).catch((error: unknown) => {
-      log.error('HANDLER_FAILED: The receiver failed.', error);
-      return refusal(500, 'HANDLER_FAILED');
-    });
-    running.add(response);
+  async function tracked(outcome: Promise<Outcome>): Promise<Outcome> {
+    running.add(outcome);
     try {
-      return await response;
+      return await outcome;
     } finally {
-      running.delete(response);
+      running.delete(outcome);
     }
   }
 
@@ -295,7 +274,7 @@ function createReceiver<Transaction, Context>(
         await within(timeoutMs, tooLate, () => Promise.all(running));
       } catch (error) {
         if (!(error instanceof DeadlineError)) throw error;
-        log.error('CLOSING: Something did not end in time.', error);
+        reports.write('error', { code: 'CLOSING', err: error }, 'Something did not end in time.');
         handlers.giveUp(error);
         // The store has its own deadline.
         await Promise.all(running);
@@ -304,17 +283,38 @@ function createReceiver<Transaction, Context>(
   };
 }
 
+const noSecret =
+  'secrets is empty. List the secret of the subscription, or set awaitingSecret until the subscription exists.';
+/** Types and versions that Deedwire has are far fewer. */
+const unhandledNamesMax = 1_000;
+
+function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>, bodyTimeoutMs: number): Outcome {
+  const headers = { connection: 'close' };
+  switch (body.kind) {
+    case 'timeout':
+      return refusal(408, 'BODY_TIMEOUT', `The body took longer than bodyTimeoutMs (${bodyTimeoutMs} ms).`, {
+        headers,
+      });
+    case 'too-large':
+      return refusal(413, 'BODY_TOO_LARGE', 'The body has more than 300,000 bytes. Deedwire sends fewer.', { headers });
+    case 'aborted':
+      return refusal(400, 'BODY_ABORTED', 'The client closed the connection before the body was complete.');
+    case 'not-raw':
+      return refusal(500, 'BODY_NOT_RAW', `The body was read before the receiver. ${body.fix}`);
+  }
+}
+
 async function verify(
   headers: WebhookRequestHeaders,
   body: Uint8Array,
   secret: readonly string[],
-): Promise<ReceiverResponse | VerifiedWebhook> {
+): Promise<Outcome | VerifiedWebhook> {
   try {
     return await verifyWebhook({ headers, body, secret });
   } catch (error) {
-    if (WebhookVerificationError.isInstance(error)) return refusal(401, error.code);
+    if (WebhookVerificationError.isInstance(error)) return refusal(401, error.code, error.message);
     // Headers that no HTTP server produces.
-    if (WebhookUsageError.isInstance(error)) return refusal(400, error.code);
+    if (WebhookUsageError.isInstance(error)) return refusal(400, error.code, error.message);
     throw error;
   }
 }
@@ -322,35 +322,26 @@ async function verify(
 const tokenPattern = /^[A-Za-z0-9_-]{16,256}$/;
 
 /** The response to a handshake. Null if the body is none, or its token could mean something to a browser. */
-function handshake(bytes: Uint8Array): ReceiverResponse | null {
+function handshake(bytes: Uint8Array): Outcome | null {
   const parsed = parseWebhookBody(bytes);
   if (parsed.kind !== 'verification' || !tokenPattern.test(parsed.verificationToken)) return null;
-  return ok({ verification_token: parsed.verificationToken });
+  return ok('HANDSHAKE', { verification_token: parsed.verificationToken });
 }
 
-function responseTo(result: AcceptResult | OnceResult): ReceiverResponse {
-  return result === 'busy' ? refusal(409, 'BUSY') : ok({ result }, result === 'accepted' ? 202 : 200);
+const resultCodes = { accepted: 'ACCEPTED', duplicate: 'DUPLICATE', processed: 'PROCESSED' } as const;
+
+function outcomeOf(result: AcceptResult | OnceResult, delivery: string): Outcome {
+  if (result === 'busy') return refusal(409, 'BUSY', `${delivery} is being processed by another request.`);
+  return ok(resultCodes[result], { result }, result === 'accepted' ? 202 : 200);
 }
 
-function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {
-  return {
-    subscriptionId: header(headers, 'x-service-webhook-subscription-id'),
-    sequence: count(header(headers, 'x-service-webhook-sequence')),
-    attempt: count(header(headers, 'x-service-webhook-attempt')),
-  };
-}
-
-function header(headers: WebhookRequestHeaders, wanted: string): string | null {
-  if (typeof headers.get === 'function') return headers.get(wanted);
-  for (const key of Object.keys(headers)) {
-    if (key.toLowerCase() !== wanted) continue;
-    // Node gives an array for each name.
-    const [value] = [Reflect.get(headers, key)].flat();
-    return typeof value === 'string' ? value : null;
+function failed(failure: HandlerFailure | null, error: unknown, delivery: string): Outcome {
+  if (failure === null && !WorkFailedError.isInstance(error)) {
+    const message = `${delivery} could not be recorded. Deedwire will retry the delivery.`;
+    return refusal(503, 'STORE_UNAVAILABLE', message, { err: error });
   }
-  return null;
-}
-
-function count(value: string | null): number | null {
-  return value !== null && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : null;
+  const err = failure === null ? error : failure.error;
+  return refusal(500, 'HANDLER_FAILED', `The handler of ${delivery} failed. Deedwire will retry the delivery.`, {
+    err,
+  });
 }

@@ -52,12 +52,22 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       const lease = crypto.randomUUID();
       const existing = await send(['SET', key, lease, 'NX', 'GET', 'PX', String(leaseMs)]);
       if (existing !== null) return existing === 'done' ? 'duplicate' : 'busy';
+      const lost = new AbortController();
+      const lose = (): void => lost.abort(new Error(`The lease of the delivery ${id} could not be renewed.`));
+      let renewedMs = performance.now();
+      const renew = async (): Promise<void> => {
+        const nowMs = performance.now();
+        if (nowMs - renewedMs >= leaseMs) lose();
+        const isHeld = await run(renewScript, [key], lease, String(leaseMs));
+        if (isHeld === 0) lose();
+        else renewedMs = nowMs;
+      };
       const renewal = setInterval(() => {
         // Until the lease ends, the next renewal can succeed.
-        run(renewScript, [key], lease, String(leaseMs)).catch(() => {});
+        renew().catch(() => {});
       }, leaseMs / 3);
       try {
-        await work(undefined);
+        await work(undefined, lost.signal);
       } catch (error) {
         // If this fails too, the lease expires.
         await run(releaseScript, [key], lease).catch(() => {});

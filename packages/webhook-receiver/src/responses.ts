@@ -1,3 +1,6 @@
+import type { WebhookUsageError, WebhookVerificationError } from '@deedwire/webhook-signing/web';
+import type { LogFields, LogLevel } from './log.ts';
+
 /** Why a request was not processed. More codes may be added. */
 export type WebhookResponseCode =
   /** Not `POST`. */
@@ -7,7 +10,7 @@ export type WebhookResponseCode =
   | 'BODY_NOT_RAW'
   | 'BODY_ABORTED'
   | 'BODY_TIMEOUT'
-  /** There are no secrets, and the request is not a handshake. */
+  /** There are no secrets. Handshakes are answered nevertheless while `awaitingSecret` is set. */
   | 'SECRET_MISSING'
   /** The secrets could not be loaded, or one is malformed. The log says which. */
   | 'SECRET_INVALID'
@@ -24,6 +27,16 @@ export type WebhookResponseCode =
   /** The receiver is closed. */
   | 'CLOSING';
 
+/** What became of a request that was not refused, or why it was: for example that its signature does not match. */
+export type OutcomeCode =
+  | 'ACCEPTED'
+  | 'DUPLICATE'
+  | 'HANDSHAKE'
+  | 'PROCESSED'
+  | WebhookResponseCode
+  | WebhookUsageError['code']
+  | WebhookVerificationError['code'];
+
 /** A response as every platform can write it. */
 export interface ReceiverResponse {
   readonly status: number;
@@ -32,17 +45,39 @@ export interface ReceiverResponse {
   readonly body: string;
 }
 
+/** A response, and what the log and the metrics say about it. */
+export interface Outcome {
+  readonly code: OutcomeCode;
+  readonly response: ReceiverResponse;
+  /** Undefined if nothing is logged. */
+  readonly line?: Pick<LogFields, 'err' | 'problems'> & { readonly level: LogLevel; readonly message: string };
+  /** Undefined unless the request is an authentic event. */
+  readonly delivery?: { readonly id: string; readonly type: string; readonly version: string };
+}
+
 const headers = {
   'content-type': 'application/json',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 };
 
-export function ok(content: object, status: 200 | 202 = 200): ReceiverResponse {
-  return { status, headers, body: JSON.stringify(content) };
+export function ok(code: OutcomeCode, content: object, status: 200 | 202 = 200): Outcome {
+  return { code, response: { status, headers, body: JSON.stringify(content) } };
 }
 
-/** @param code a code of this package, or why the signature is not accepted */
-export function refusal(status: number, code: string, more: Readonly<Record<string, string>> = {}): ReceiverResponse {
-  return { status, headers: { ...headers, ...more }, body: JSON.stringify({ code }) };
+interface RefusalDetails extends Pick<LogFields, 'err' | 'problems'> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** @param message for the log: what is wrong and what to do */
+export function refusal(
+  status: number,
+  code: OutcomeCode,
+  message: string,
+  { headers: more, ...details }: RefusalDetails = {},
+): Outcome {
+  // While a process stops, requests are refused as intended.
+  const level = status >= 500 && code !== 'CLOSING' ? 'error' : 'warn';
+  const response = { status, headers: { ...headers, ...more }, body: JSON.stringify({ code }) };
+  return { code, response, line: { level, message, ...details } };
 }

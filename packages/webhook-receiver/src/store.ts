@@ -21,10 +21,16 @@ export interface WebhookStore<Transaction = undefined> {
    * is thrown. Any other error means that the store is unavailable, except `WorkFailedError`.
    *
    * @param id the `webhook-id` of a delivery, which is the same on every attempt and after a replay
+   * @param work gets a signal that aborts when its changes cannot be kept, because the connection is lost. The reason of the signal
+   *   is the error.
    * @param signal aborts when the receiver has responded without the result: the store took too long, or the work did and may
    *   still use the transaction. A store that can close its connection then does so.
    */
-  once(id: string, work: (transaction: Transaction) => Promise<void>, signal?: AbortSignal): Promise<OnceResult>;
+  once(
+    id: string,
+    work: (transaction: Transaction, lost?: AbortSignal) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<OnceResult>;
   /**
    * Lets deliveries be processed again. Call it before a replay: a replayed delivery keeps its id.
    *

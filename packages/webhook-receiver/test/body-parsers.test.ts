@@ -15,13 +15,14 @@ import { memoryStore } from '../src/memory.ts';
 import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
 import { expresses } from './support/adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, send } from './support/delivery.ts';
+import { silent } from './support/log.ts';
 
 function receiver(): WebhookReceiver {
   return createWebhookReceiver({
     secrets: [secret],
     store: memoryStore(),
     on: { 'referral.converted': { '2026-11-01': () => {} } },
-    log: { error: () => {} },
+    log: silent,
   });
 }
 

@@ -1,23 +1,33 @@
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestDatabase, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
-import { Pool } from 'pg';
+import { createTestDatabase, freezeSessions, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
+import { listen } from '@deedwire/testing';
+import { createClient } from '@redis/client';
+import { Redis } from 'ioredis';
+import { Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { within } from '../src/deadline.ts';
+import type { ReceiverLog } from '../src/log.ts';
 import { memoryStore } from '../src/memory.ts';
+import type { WebhookReceiverOptions } from '../src/options.ts';
+import { connectionOf } from '../src/postgres-connection.ts';
+import { cleanUpOf, postgresTable } from '../src/postgres-table.ts';
 import { postgresStore } from '../src/postgres.ts';
-import {
-  createInboxReceiver,
-  createWebhookReceiver,
-  type WebhookReceiver,
-  type WebhookReceiverOptions,
-} from '../src/receiver.ts';
-import { redisStore } from '../src/redis.ts';
+import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
+import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
 import { signedRequest, testSecret } from '../src/testing.ts';
 import type { WebhookInbox } from '../src/webhook-inbox.ts';
+import { logTo, silent } from './support/log.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 /** Long enough that only a hang reaches it. */
 const generousMs = 20_000;
+
+/** What a handler does that stops when its signal aborts. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('The handler stopped.')));
+  });
 
 const inTime = <Result>(result: Promise<Result>): Promise<Result> =>
   within(generousMs, 'It did not end.', () => result);
@@ -27,9 +37,8 @@ interface Logged {
   cause: unknown;
 }
 
-function loggedTo(lines: Logged[]) {
-  return { error: (message: string, cause?: unknown) => void lines.push({ message, cause }) };
-}
+const loggedTo = (lines: Logged[]): ReceiverLog =>
+  logTo((message, { err }) => void lines.push({ message, cause: err }));
 
 type Options<Transaction> = Partial<WebhookReceiverOptions<Transaction, unknown>>;
 type OnCreated<Transaction> = (context: { transaction: Transaction; signal: AbortSignal }) => unknown;
@@ -43,7 +52,7 @@ function receiverOf<Transaction = undefined>(
     secrets: [testSecret],
     store,
     on: { 'referral.created': { '2026-11-01': (_event, context) => onCreated(context) } },
-    log: { error: () => {} },
+    log: silent,
     ...options,
   });
 }
@@ -102,7 +111,7 @@ test('close ends although a handler, a store or an inbox hangs', async () => {
 });
 
 test('a store, an inbox or a function for secrets that hangs is given up', async () => {
-  const options = { secrets: [testSecret], storeTimeoutMs: 50, log: { error: () => {} } };
+  const options = { secrets: [testSecret], storeTimeoutMs: 50, log: silent };
   const inbox: WebhookInbox = { handles: () => true, accept: never, forget: never };
   const unavailable = { status: 503, code: 'STORE_UNAVAILABLE' };
   const hanging = receiverOf({ once: never, forget: never }, () => {}, { storeTimeoutMs: 50 });
@@ -137,6 +146,50 @@ test('a Redis that does not respond is given up, and a handler does not start af
   expect(handled).toBe(0);
 });
 
+/** A server that accepts connections and never responds, and a port on which nothing listens. */
+async function deadPorts(): Promise<{ silent: number; closed: number }> {
+  const [silentServer, free] = await Promise.all([listen(createServer(() => {})), listen(createServer())]);
+  onTestFinished(() => silentServer.close());
+  await free.close();
+  return { silent: silentServer.port, closed: free.port };
+}
+
+test('a dead Redis is given up with ioredis and with node-redis', async () => {
+  const ports = await deadPorts();
+  let handled = 0;
+  const results = await Promise.all(
+    [ports.silent, ports.closed].flatMap((port) => {
+      const ioredis = new Redis({ port, maxRetriesPerRequest: 1 });
+      ioredis.on('error', () => {});
+      const nodeRedis = createClient({ socket: { port, reconnectStrategy: 50 } });
+      nodeRedis.on('error', () => {});
+      nodeRedis.connect().catch(() => {});
+      onTestFinished(() => {
+        ioredis.disconnect();
+        nodeRedis.destroy();
+      });
+      const sends: RedisStoreOptions['send'][] = [
+        ([name, ...parameters]) => ioredis.call(name, ...parameters),
+        (command) => nodeRedis.sendCommand(command),
+      ];
+      return sends.map((send) => {
+        const receiver = receiverOf(redisStore({ send }), () => (handled += 1), { storeTimeoutMs: 300 });
+        return deliver(receiver, 'dead');
+      });
+    }),
+  );
+  expect(results).toEqual(Array.from({ length: 4 }, () => ({ status: 503, code: 'STORE_UNAVAILABLE' })));
+  expect(handled).toBe(0);
+});
+
+test('a handler whose lease in Redis cannot be renewed is aborted', async () => {
+  const lines: Logged[] = [];
+  // Redis responds to the first command only.
+  const store = redisStore({ send: ([name]) => (name === 'SET' ? Promise.resolve(null) : never()), leaseMs: 1_000 });
+  const receiver = receiverOf(store, ({ signal }) => aborted(signal), { log: loggedTo(lines), storeTimeoutMs: 100 });
+  expect(await deliver(receiver, 'lost')).toEqual({ status: 503, code: 'STORE_UNAVAILABLE' });
+});
+
 test.each(['bodyTimeoutMs', 'handlerTimeoutMs', 'storeTimeoutMs'])('%s must be a time', (name) => {
   for (const value of [0, -1, Number.NaN, Infinity])
     expect(() => receiverOf(memoryStore(), () => {}, { [name]: value })).toThrow(`${name} must be a number above 0`);
@@ -159,8 +212,8 @@ describe('PostgreSQL', () => {
 
   afterAll(() => database.drop());
 
-  function poolOf(name: string): Pool {
-    const pool = new Pool({ connectionString: database.databaseUrl, application_name: name, max: 3 });
+  function poolOf(name: string, config: PoolConfig = {}): Pool {
+    const pool = new Pool({ connectionString: database.databaseUrl, application_name: name, max: 3, ...config });
     pool.on('error', () => {});
     onTestFinished(() => pool.end());
     return pool;
@@ -171,7 +224,8 @@ describe('PostgreSQL', () => {
     const pool = poolOf(name);
     const receiver = receiverOf(postgresStore(pool), () => {}, { storeTimeoutMs: 2_000 });
     expect(await deliver(receiver, 'before')).toEqual({ status: 200, code: 'processed' });
-    // Old ids are removed after the response, on the same connection.
+    // Old ids are removed after the response, on the same connection, which the pool passes on in the next tick.
+    await sleep(0);
     await expect.poll(() => pool.idleCount).toBe(1);
     const thaw = await freezeSessions(database.databaseUrl, name);
     onTestFinished(thaw);
@@ -184,6 +238,70 @@ describe('PostgreSQL', () => {
         timeout: generousMs,
       })
       .toEqual([expect.objectContaining({ status: 200 }), expect.objectContaining({ status: 200 })]);
+  });
+
+  test.each([
+    [
+      'the server ends it',
+      {},
+      () => terminateBackends(database.databaseUrl),
+      /terminating connection due to administrator/,
+    ],
+    ['it is idle for too long', { idle_in_transaction_session_timeout: 100 }, () => {}, /idle-in-transaction timeout/],
+  ])('aborts the signal of a handler whose connection is lost because %s', async (_, config, lose, reason) => {
+    const lines: Logged[] = [];
+    const pool = poolOf('receiver_lost', config);
+    const receiver = receiverOf(postgresStore(pool), ({ signal }) => Promise.all([aborted(signal), lose()]), {
+      log: loggedTo(lines),
+    });
+    expect(await deliver(receiver, 'lost')).toEqual({ status: 503, code: 'STORE_UNAVAILABLE' });
+    expect(lines).toEqual([
+      {
+        message: expect.stringContaining('STORE_UNAVAILABLE'),
+        cause: expect.objectContaining({ message: expect.stringMatching(reason) }),
+      },
+    ]);
+  });
+
+  test('that accepts connections and does not respond is given up, and used again when it responds', async () => {
+    const { hostname, port } = new URL(database.databaseUrl);
+    let isSilent = true;
+    const relay = await listen(
+      createServer((socket) => {
+        socket.on('error', () => {});
+        if (isSilent) return;
+        const upstream = connect(Number(port), hostname).on('error', () => {});
+        socket.pipe(upstream).pipe(socket);
+      }),
+    );
+    const pool = poolOf('receiver_silent', {
+      connectionString: Object.assign(new URL(database.databaseUrl), { host: `127.0.0.1:${relay.port}` }).href,
+      connectionTimeoutMillis: 500,
+    });
+    const receiver = receiverOf(postgresStore(pool), () => {}, { storeTimeoutMs: 300 });
+    const ids = [1, 2, 3, 4, 5].map((index) => `silent_${index}`);
+    expect(await Promise.all(ids.map((id) => deliver(receiver, id)))).toEqual(
+      ids.map(() => ({ status: 503, code: 'STORE_UNAVAILABLE' })),
+    );
+    isSilent = false;
+    for (const id of ids)
+      await expect
+        .poll(() => deliver(receiver, id), { timeout: generousMs })
+        .toEqual({ status: 200, code: expect.stringMatching(/processed|duplicate/) });
+    await relay.close();
+  });
+
+  test('gets its connection back closed if old ids cannot be removed in time', async () => {
+    const locking = poolOf('receiver_locking');
+    const client = await locking.connect();
+    await client.query('begin; lock table webhook_receipt');
+    const pool = poolOf('receiver_clean_up');
+    const closed = new Promise((resolve) => pool.once('remove', resolve));
+    cleanUpOf(connectionOf(pool), postgresTable('webhook_receipt', [], 'received_at'), 'received_at', 100)();
+    await inTime(closed);
+    await client.query('rollback');
+    client.release();
+    expect(pool.totalCount).toBe(0);
   });
 
   test('gets its connection back closed if a handler hangs in a statement, and keeps nothing of it', async () => {

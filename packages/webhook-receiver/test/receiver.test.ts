@@ -9,9 +9,8 @@ import { createWebhookReceiver } from '../src/receiver.ts';
 import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { deliveryOf, newSecret, secret } from './support/delivery.ts';
+import { silent } from './support/log.ts';
 import { Subject } from './support/subject.ts';
-
-const log = { error: () => {} };
 
 test('the memory store remembers the newest ids', async () => {
   const store = memoryStore({ maximum: 2 });
@@ -97,7 +96,7 @@ test('gives the function for secrets the context of the platform', async () => {
     secrets: ({ WEBHOOK_SECRET }) => [WEBHOOK_SECRET],
     store: memoryStore(),
     on: { 'lender.updated': { '2026-11-01': () => {} } },
-    log,
+    log: silent,
   });
   const status = async (bindings: { WEBHOOK_SECRET: string }): Promise<number> =>
     (await receiver.fetch(await signedRequest('lender.updated', '2026-11-01'), bindings)).status;
@@ -114,7 +113,7 @@ test('refuses a list with a malformed secret without showing it', () => {
 });
 
 test('does not answer a second time if a middleware has answered', async () => {
-  const receiver = createWebhookReceiver({ secrets: [], store: memoryStore(), on: {} });
+  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log: silent });
   const handle = nodeHandler(receiver);
   const server = await listen(
     createServer((request, response) => {
@@ -140,7 +139,7 @@ test('builds requests for tests', async () => {
         },
       },
     },
-    log,
+    log: silent,
   });
   const status = async (request: Promise<Request>): Promise<number> => (await receiver.fetch(await request)).status;
   expect(await status(signedRequest('lender.updated', '2026-11-01', { id: 'a', data: { name: 'Quay' } }))).toBe(200);
@@ -153,7 +152,7 @@ test('builds requests for tests', async () => {
 });
 
 test('compiles with handlers of existing types and versions only', () => {
-  const options = { secrets: [], store: memoryStore() };
+  const options = { secrets: [secret], store: memoryStore() };
   const receivers = [
     createWebhookReceiver({
       ...options,

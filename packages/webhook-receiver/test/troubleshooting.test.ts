@@ -9,6 +9,7 @@ import { createWebhookReceiver } from '../src/receiver.ts';
 import type { WebhookResponseCode } from '../src/responses.ts';
 import { adapters, nodeAdapter } from './support/adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './support/delivery.ts';
+import { logTo } from './support/log.ts';
 import type { Options } from './support/setup.ts';
 import { Subject } from './support/subject.ts';
 
@@ -27,7 +28,7 @@ async function observe(
   options: Partial<Options> = {},
 ): Promise<string[]> {
   const emitted: string[] = [];
-  const log = { error: (logged: string) => void emitted.push(logged) };
+  const log = logTo((line) => void emitted.push(line));
   const subject = await Subject.start(nodeAdapter, {
     create: (common) => createWebhookReceiver({ ...common, log, ...options }),
   });
@@ -79,9 +80,10 @@ const neverStore: Options['store'] = {
   forget: () => Promise.reject(new Error('connect ECONNREFUSED')),
 };
 
-async function responseLine(response: Promise<Response>): Promise<string> {
-  const { status } = await response;
-  return `${status} ${await (await response).text()}`;
+async function observeFetch(send: (options: Partial<Options>) => Promise<Response>): Promise<string[]> {
+  const lines: string[] = [];
+  const response = await send({ log: logTo((line) => void lines.push(line)) });
+  return [...lines, `${response.status} ${await response.text()}`];
 }
 
 const withSecrets = (...secrets: unknown[]): Promise<string[]> =>
@@ -92,7 +94,7 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
   async BODY_NOT_RAW() {
     const lines: string[] = [];
     for (const adapter of adapters) {
-      const log = { error: (line: string) => void lines.push(line) };
+      const log = logTo((line) => void lines.push(line));
       const subject = await Subject.start(adapter, {
         mount: 'consumed',
         create: (common) => createWebhookReceiver({ ...common, log }),
@@ -133,28 +135,36 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
   async SECRET_MISSING() {
     // @ts-expect-error -- an environment variable that is not set
     const missing = verification({ secret: undefined });
-    return [...(await refusal(deliveryOf(), { secrets: [] })), missing, verification({ secret: '' })];
+    const refused = [
+      ...(await withSecrets()),
+      ...(await refusal(deliveryOf(), { secrets: [], awaitingSecret: true })),
+      message(() => createWebhookReceiver({ secrets: [], store: neverStore, on: {} })),
+    ];
+    return [...refused, missing, verification({ secret: '' })];
   },
   async SECRET_INVALID() {
     const lines = await refusal(deliveryOf(), { secrets: () => Promise.reject(new Error('not found')) });
     // @ts-expect-error -- no list
     lines.push(...(await refusal(deliveryOf(), { secrets: () => secret })));
-    for (const malformed of [undefined, `${secret}\n`, secret.slice(6), 'whsec_abc'])
+    for (const malformed of [undefined, '', `${secret}\n`, secret.slice(6), 'whsec_abc'])
       lines.push(...(await withSecrets(malformed)));
     lines.push(message(() => createWebhookReceiver({ secrets: [`${secret}\n`], store: neverStore, on: {} })));
     return [...lines, verification({ secret: `${secret}\n` }), verification({ secret: secret.slice(6) })];
   },
   ID_MISSING: () => refusal(deliveryOf({ headers: withoutStandard })),
-  BODY_MALFORMED: () => refusal(deliveryOf({ body: '{"type":' })),
+  async BODY_MALFORMED() {
+    const handshake = { verification_token: 'short' };
+    return [...(await refusal(deliveryOf({ body: '{"type":' }))), ...(await refusal(deliveryOf({ body: handshake })))];
+  },
   METHOD_NOT_ALLOWED: () => refusal({ ...deliveryOf(), method: 'PUT' }),
   BODY_TOO_LARGE: () => refusal(deliveryOf({ body: 'x'.repeat(300_001) })),
   async BODY_TIMEOUT() {
     const endless = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
-    return [await responseLine(request(endless, { bodyTimeoutMs: 10 }))];
+    return observeFetch((options) => request(endless, { ...options, bodyTimeoutMs: 10 }));
   },
   async BODY_ABORTED() {
     const aborted = new ReadableStream({ start: (controller) => controller.error(new Error('aborted')) });
-    return [await responseLine(request(aborted))];
+    return observeFetch((options) => request(aborted, options));
   },
   async UNHANDLED() {
     const delivery = deliveryOf({ body: unknown });

@@ -15,6 +15,7 @@ import type * as postgresModule from '../src/postgres.ts';
 import type * as testingModule from '../src/testing.ts';
 import { type BuiltPackages, installBuiltPackages } from './support/built-packages.ts';
 import { deliveryOf, secret, send } from './support/delivery.ts';
+import { silent } from './support/log.ts';
 
 /** The modules of one installed copy. */
 interface Copy {
@@ -28,7 +29,6 @@ interface Copy {
 }
 
 const installed: BuiltPackages[] = [];
-const silent = { error: () => {} };
 let first: Copy;
 let second: Copy;
 let database: TestDatabase;

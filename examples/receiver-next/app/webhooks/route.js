@@ -2,10 +2,9 @@ import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nextHandler } from '@deedwire/webhook-receiver/next';
 
-const { WEBHOOK_SECRET } = process.env;
-
 const receiver = createWebhookReceiver({
-  secrets: WEBHOOK_SECRET ? [WEBHOOK_SECRET] : [],
+  // A function, because the build loads this module too, without the secret.
+  secrets: () => [process.env.WEBHOOK_SECRET ?? ''],
   store: memoryStore(),
   on: {
     'referral.created': {

@@ -129,7 +129,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'answers an unsigned handshake while there is no secret',
-    setup: { secrets: [] },
+    setup: { secrets: [], awaitingSecret: true },
     async run(subject) {
       const answer = await subject.send(unsignedOf({ verification_token: token }));
       expect(answer).toMatchObject({ status: 200, json: { verification_token: token } });
@@ -172,8 +172,16 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'responds 503 to an event while there is no secret',
-    setup: { secrets: [] },
+    setup: { secrets: [], awaitingSecret: true },
     run: (subject) => expectRefused(subject, deliveryOf(), 503, 'SECRET_MISSING'),
+  },
+  {
+    name: 'answers no handshake if the secret is missing by mistake',
+    setup: { secrets: [], loadsSecrets: true },
+    async run(subject) {
+      await expectRefused(subject, unsignedOf({ verification_token: token }), 503, 'SECRET_MISSING');
+      await expectRefused(subject, deliveryOf(), 503, 'SECRET_MISSING');
+    },
   },
   {
     name: 'responds 405 to other methods',

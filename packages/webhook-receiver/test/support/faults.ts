@@ -1,7 +1,8 @@
 import { createWebhookReceiver, type ReceivedRequest } from '../../src/receiver.ts';
-import { ok, refusal, type ReceiverResponse } from '../../src/responses.ts';
+import type { ReceiverResponse } from '../../src/responses.ts';
 import type { WebhookStore } from '../../src/store.ts';
 import { deliveryOf, secret } from './delivery.ts';
+import { silent } from './log.ts';
 import type { CreateReceiver, Options } from './setup.ts';
 
 /** A mistake of a receiver, and the names of the cases that notice it. */
@@ -73,7 +74,12 @@ function withStore(change: (store: WebhookStore) => WebhookStore): CreateReceive
 }
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const accepted = ok({ result: 'processed' });
+const json = (status: number, content: object): ReceiverResponse => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(content),
+});
+const accepted = json(200, { result: 'processed' });
 const has =
   (name: string) =>
   (request: ReceivedRequest): boolean =>
@@ -114,7 +120,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'does not log',
     caughtBy: ['responds 500 and logs the fix in one line after something that consumes the body'],
-    create: withOptions(() => ({ log: { error: () => {} } })),
+    create: withOptions(() => ({ log: silent })),
   },
   {
     name: 'serializes the parsed body again',
@@ -193,7 +199,7 @@ export const faults: readonly Fault[] = [
     caughtBy: ['accepts each media type'],
     create: around(async (request, receive) => {
       const type: unknown = Reflect.get(request.headers, 'content-type');
-      return String(type) === 'application/json' ? receive(request) : refusal(400, 'BODY_MALFORMED');
+      return String(type) === 'application/json' ? receive(request) : json(400, { code: 'BODY_MALFORMED' });
     }),
   },
   {
@@ -217,7 +223,7 @@ export const faults: readonly Fault[] = [
     caughtBy: ['routes by the signed body, not by unsigned headers'],
     create: around(async (request, receive) => {
       const type: unknown = Reflect.get(request.headers, 'x-service-webhook-event');
-      return type === undefined ? receive(request) : ok({ result: 'unhandled' });
+      return type === undefined ? receive(request) : json(200, { result: 'unhandled' });
     }),
   },
   {
@@ -229,11 +235,16 @@ export const faults: readonly Fault[] = [
     }),
   },
   {
+    name: 'awaits a secret without being asked to',
+    caughtBy: ['answers no handshake if the secret is missing by mistake'],
+    create: withOptions(() => ({ awaitingSecret: true })),
+  },
+  {
     name: 'answers no handshake',
     caughtBy: ['answers a verified handshake', 'answers an unsigned handshake by option'],
     create: around(async (request, receive) => {
       const response = await receive(request);
-      return response.body.includes('verification_token') ? refusal(400, 'BODY_MALFORMED') : response;
+      return response.body.includes('verification_token') ? json(400, { code: 'BODY_MALFORMED' }) : response;
     }),
   },
   {
@@ -242,7 +253,7 @@ export const faults: readonly Fault[] = [
     create: around(async (request, receive) => {
       const body = await request.body();
       const bytes = body.kind === 'bytes' ? body.bytes : new Uint8Array();
-      if (text(bytes).startsWith('{"verification_token"')) return ok(JSON.parse(text(bytes)));
+      if (text(bytes).startsWith('{"verification_token"')) return json(200, JSON.parse(text(bytes)));
       return receive({ ...request, body: async () => body });
     }),
   },
@@ -279,7 +290,7 @@ export const faults: readonly Fault[] = [
       const handlers: object = {};
       return Reflect.get(handlers, String(type)) === undefined
         ? receive({ ...request, body: async () => body })
-        : refusal(500, 'HANDLER_FAILED');
+        : json(500, { code: 'HANDLER_FAILED' });
     }),
   },
   {
@@ -350,7 +361,7 @@ export const faults: readonly Fault[] = [
     create: around(async (request, receive, { log }) => {
       const body = await request.body();
       const response = await receive({ ...request, body: async () => body });
-      if (response.status !== 200 && body.kind === 'bytes') log?.error(text(body.bytes));
+      if (response.status !== 200 && body.kind === 'bytes') log?.error({ code: '' }, text(body.bytes));
       return response;
     }),
   },

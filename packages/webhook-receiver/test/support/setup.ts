@@ -1,4 +1,4 @@
-// Also bundled for other runtimes, so it imports types only.
+// Also bundled for other runtimes, so it imports nothing by a path into `src`.
 import type {
   UnhandledEvent,
   UnsignedHeaders,
@@ -6,6 +6,7 @@ import type {
   WebhookReceiverOptions,
   WebhookStore,
 } from '@deedwire/webhook-receiver';
+import { logLinesTo } from './log.ts';
 
 export type Options = WebhookReceiverOptions<undefined, unknown>;
 
@@ -16,6 +17,7 @@ export interface Setup {
   readonly secrets: readonly string[];
   /** The secrets come from an asynchronous function. */
   readonly loadsSecrets?: boolean;
+  readonly awaitingSecret?: boolean;
   readonly storeFails?: boolean;
   readonly rejectUnhandled?: boolean;
   readonly unverifiedHandshakes?: boolean;
@@ -68,10 +70,6 @@ export function optionsOf(setup: Setup, store: WebhookStore, hooks: Hooks, { log
       },
     },
     onUnhandled: (event) => hooks.handleUnknown(event),
-    log: {
-      error: (message, error) => {
-        logged.push(`${message} ${error instanceof Error ? (error.stack ?? '') : JSON.stringify(error)}`);
-      },
-    },
+    log: logLinesTo(logged),
   };
 }

@@ -63,7 +63,7 @@ test.concurrent.each(receiverServers)(
           '2027-02-01': ({ data }) => void handled.push(`converted 2027-02-01 ${data.referral.id}`),
         },
       },
-      log: { error: (message) => void logged.push(message) },
+      log: { warn: () => {}, error: (_fields, message) => void logged.push(message) },
     });
     const server = await listen(await create(receiver));
     try {

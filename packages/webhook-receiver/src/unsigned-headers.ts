@@ -1,0 +1,25 @@
+import type { WebhookRequestHeaders } from '@deedwire/webhook-signing/web';
+import type { UnsignedHeaders } from './handlers.ts';
+
+export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {
+  return {
+    subscriptionId: header(headers, 'x-service-webhook-subscription-id'),
+    sequence: count(header(headers, 'x-service-webhook-sequence')),
+    attempt: count(header(headers, 'x-service-webhook-attempt')),
+  };
+}
+
+function header(headers: WebhookRequestHeaders, wanted: string): string | null {
+  if (typeof headers.get === 'function') return headers.get(wanted);
+  for (const key of Object.keys(headers)) {
+    if (key.toLowerCase() !== wanted) continue;
+    // Node gives an array for each name.
+    const [value] = [Reflect.get(headers, key)].flat();
+    return typeof value === 'string' ? value : null;
+  }
+  return null;
+}
+
+function count(value: string | null): number | null {
+  return value !== null && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : null;
+}
