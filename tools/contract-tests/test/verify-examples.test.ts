@@ -230,7 +230,7 @@ const languages: Language[] = [
   {
     name: 'Go',
     programs: ['go'],
-    file: 'examples/verify/go/verify.go',
+    file: 'examples/receiver-go/webhook/verify.go',
     copiedTo: 'webhook/verify.go',
     fence: 'go',
     verifier: /^func IsAuthentic\([^\n]*\{\n(.*?)^\}\n/ms,

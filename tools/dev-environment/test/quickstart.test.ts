@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
@@ -114,7 +116,7 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
     const dev = home.start();
     await home.whenReady(dev);
     const port = String(await findFreePort());
-    const env = { DEEDWIRE_HOME: home.path, PORT: port };
+    const env = { DEEDWIRE_HOME: home.path, PORT: port, DATABASE: join(home.path, 'webhooks.db') };
     /** The block with the home and the port of this test, and without `npx`, which needs a network. */
     const adapt = (text: string): string =>
       text
@@ -152,13 +154,21 @@ describe.each(receivers)('the receiver in $name', ({ file, fence, block, skipped
 describe('the receiver in Python', () => {
   const { block } = pythonReceiver;
 
-  test.skipIf(withoutPython)('accepts what Deedwire signs and rejects everything else', async () => {
+  test.skipIf(withoutPython)('accepts what Deedwire signs, once, and rejects everything else', async () => {
     const secret = generateWebhookSecret();
     const port = String(await findFreePort());
-    const receiver = await startReceiver(block.split('\n').slice(1).join('\n'), { WEBHOOK_SECRET: secret, PORT: port });
+    const folder = await mkdtemp(join(tmpdir(), 'receiver-python-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const receiver = await startReceiver(block.split('\n').slice(1).join('\n'), {
+      WEBHOOK_SECRET: secret,
+      PORT: port,
+      DATABASE: join(folder, 'webhooks.db'),
+    });
+    let sent = 0;
     const event = JSON.stringify({ type: 'referral.created', note: 'é' });
 
     interface Request {
+      id?: string;
       body?: string | Uint8Array;
       signedBody?: string | Uint8Array;
       signedWith?: string;
@@ -166,8 +176,15 @@ describe('the receiver in Python', () => {
       headers?: Record<string, string | undefined>;
     }
     async function send(request: Request): Promise<{ status: number; body: string }> {
-      const { body = event, signedBody = body, signedWith = secret, timestamp = nowSeconds() } = request;
-      const signed = signWebhook({ id: 'msg_1', timestamp, body: signedBody, secret: signedWith });
+      sent += 1;
+      const {
+        id = `msg_${sent}`,
+        body = event,
+        signedBody = body,
+        signedWith = secret,
+        timestamp = nowSeconds(),
+      } = request;
+      const signed = signWebhook({ id, timestamp, body: signedBody, secret: signedWith });
       const headers = Object.entries({ ...signed, ...request.headers }).filter(([, value]) => value !== undefined);
       const init = {
         method: 'POST',
@@ -223,12 +240,14 @@ describe('the receiver in Python', () => {
       'the X-Service headers alone': {
         headers: { [signature]: undefined, [timestampHeader]: undefined, 'webhook-id': undefined },
       },
-      'another id': { headers: { 'webhook-id': 'msg_2' } },
+      'another id': { headers: { 'webhook-id': 'msg_other' } },
     };
     for (const [name, request] of Object.entries(rejected)) {
       expect({ name, ...(await send(request)) }).toEqual({ name, status: 401, body: '' });
     }
-    expect(await send({})).toEqual(accepted);
+    const repeats = await Promise.all(Array.from({ length: 20 }, () => send({ id: 'msg_repeated' })));
+    expect(repeats.filter(({ status }) => status === 204)).toHaveLength(1);
+    expect(repeats.filter(({ status }) => status === 200)).toHaveLength(19);
     expect(receiver.output().match(/^Rejected/gm)).toHaveLength(Object.keys(rejected).length);
   });
 
