@@ -12,7 +12,7 @@ export interface UnsignedHeaders {
 
 /** What a handler knows beside the event. */
 export interface HandlerContext<Transaction> {
-  /** The `webhook-id` of the delivery: the same on every attempt and after a replay. */
+  /** The `webhook-id` of the delivery, or the id of the event with `key: 'event.id'`. The same on every attempt and after a replay. */
   readonly id: string;
   /** Changes made in it are kept only together with the note that the delivery is processed. Undefined if the store has none. */
   readonly transaction: Transaction;

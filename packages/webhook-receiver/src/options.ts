@@ -9,6 +9,11 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   secrets: Secrets<Context>;
   store: WebhookStore<Transaction>;
   on: Handlers<Transaction>;
+  /**
+   * What a delivery is remembered by. `webhook-id` is one for each delivery. With `event.id`, an event is processed once although
+   * several subscriptions deliver it: set it while one subscription replaces another. Defaults to `webhook-id`.
+   */
+  key?: 'event.id' | 'webhook-id';
   /** Called for an authentic event that has no handler, before it is acknowledged. If it throws, the response is 500. */
   onUnhandled?: (event: UnhandledEvent, details: { id: string }) => Promise<void> | void;
   /** Responds 501 to events without a handler, so that Deedwire retries them. Defaults to false: they are acknowledged. */

@@ -78,6 +78,7 @@ function createReceiver<Transaction, Context>(
 ): WebhookReceiver<Context> {
   const {
     secrets,
+    key = 'webhook-id',
     onUnhandled,
     rejectUnhandled = false,
     awaitingSecret = false,
@@ -93,6 +94,7 @@ function createReceiver<Transaction, Context>(
     if (problem !== null) throw new TypeError(problem);
     if (secrets.length === 0 && !awaitingSecret) throw new TypeError(noSecret);
   }
+  if (key !== 'webhook-id' && key !== 'event.id') throw new TypeError(`key must be 'webhook-id' or 'event.id'.`);
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
   const running = new Set<Promise<Outcome>>();
   const handlers = new HandlerRuns(handlerTimeoutMs);
@@ -144,7 +146,7 @@ function createReceiver<Transaction, Context>(
   }
 
   async function processVerified(
-    { id }: VerifiedWebhook,
+    { id: deliveryId }: VerifiedWebhook,
     bytes: Uint8Array,
     headers: WebhookRequestHeaders,
   ): Promise<Outcome> {
@@ -153,7 +155,8 @@ function createReceiver<Transaction, Context>(
       return refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such body.', { problems: parsed.problems });
     if (parsed.kind === 'verification')
       return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
-    if (id === null) return refusal(400, 'ID_MISSING', 'Check that no proxy removes the header webhook-id.');
+    if (deliveryId === null) return refusal(400, 'ID_MISSING', 'Check that no proxy removes the header webhook-id.');
+    const id = key === 'event.id' ? parsed.event.id : deliveryId;
     const { event } = parsed;
     const outcome =
       parsed.kind === 'event'

@@ -20,7 +20,7 @@ export interface WebhookStore<Transaction = undefined> {
    * Does the work unless it was done before for the same id. If the work fails, nothing is remembered, and the error of the work
    * is thrown. Any other error means that the store is unavailable, except `WorkFailedError`.
    *
-   * @param id the `webhook-id` of a delivery, which is the same on every attempt and after a replay
+   * @param id the `key` of a delivery, which is the same on every attempt and after a replay
    * @param work gets a signal that aborts when its changes cannot be kept, because the connection is lost. The reason of the signal
    *   is the error.
    * @param signal aborts when the receiver has responded without the result: the store took too long, or the work did and may

@@ -13,7 +13,7 @@ export type AcceptResult = 'accepted' | 'busy' | 'duplicate';
 
 /** A verified delivery of an event that has a handler. */
 export interface InboxDelivery {
-  /** The `webhook-id`, which is the same on every attempt and after a replay. */
+  /** The `key` of the delivery, which is the same on every attempt and after a replay. */
   readonly id: string;
   /** As signed. It is UTF-8. */
   readonly body: Uint8Array;

@@ -10,6 +10,7 @@ import { type Observed, observe } from './observe.ts';
 export interface KitReceiverOptions<Context = unknown> {
   databaseUrl: string;
   secrets: Secrets<Context>;
+  key?: 'event.id' | 'webhook-id';
   /** Runs in the handler before it records the effect. */
   beforeEffect?: (deliveryId: string) => Promise<void>;
 }
@@ -18,11 +19,13 @@ export interface KitReceiverOptions<Context = unknown> {
 export function createKitReceiver<Context = unknown>({
   databaseUrl,
   secrets,
+  key = 'webhook-id',
   beforeEffect = async () => {},
 }: KitReceiverOptions<Context>): WebhookReceiver<Context> {
   const pool = new Pool({ connectionString: databaseUrl });
   const receiver = createWebhookReceiver<PoolClient, Context>({
     secrets,
+    key,
     store: postgresStore(pool),
     // The usual 4.5 s would fail tests on a machine that is busy for so long.
     storeTimeoutMs: 60_000,
