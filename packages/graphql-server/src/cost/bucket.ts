@@ -15,7 +15,14 @@ export interface BucketStatus extends ThrottleStatus {
   nextPointMs: number;
 }
 
-export type Admission = { admitted: true; throttleStatus: ThrottleStatus } | Rejection;
+export type Admission = Charge | Rejection;
+
+export interface Charge {
+  admitted: true;
+  throttleStatus: ThrottleStatus;
+  /** States that no refund of this charge will come: other charges wait for one. Call it once. */
+  end: () => void;
+}
 
 export interface Rejection {
   admitted: false;
@@ -35,7 +42,7 @@ export interface CostBuckets {
   status(clientId: string, limit: CostLimit): BucketStatus;
   /**
    * Takes the points of an operation before it runs, or takes nothing if the bucket holds fewer, even after a short wait for
-   * refunds of the client's running operations.
+   * refunds of earlier charges.
    *
    * @param points a positive integer
    * @param retryPoints what a retry costs. Defaults to `points`.
@@ -46,12 +53,6 @@ export interface CostBuckets {
    * not.
    */
   knownRejection(clientId: string, limit: CostLimit, points: number): Promise<Rejection | null>;
-  /**
-   * Counts an operation that was charged and may be refunded, because other charges wait for its refund.
-   *
-   * @returns a function that ends it, after the refund if there is one. Call it once.
-   */
-  beginOperation(clientId: string, limit: CostLimit): () => void;
   /**
    * Takes points for work that was done before its price was known. If the bucket holds fewer, it owes the rest, and admits nothing
    * until it has regained them.

@@ -44,6 +44,7 @@ function setUp(options: Partial<CostBucketsOptions> = {}): SetUp {
       return respond.with(settlement);
     },
     monotonicMs: () => nowMs,
+    refundWaitMs: 0,
     onCharge: ({ points, admitted, basis }) => charges.push(`${points} ${admitted ? 'admitted' : 'rejected'} ${basis}`),
     ...options,
   });
@@ -53,15 +54,16 @@ function setUp(options: Partial<CostBucketsOptions> = {}): SetUp {
 /** Lets settlements in the background end. */
 const settled = () => sleep(1);
 
-/** An operation that was charged 900 of the 1,000 points of its client, and will cost 100. */
-async function runOperation({ buckets, shared }: SetUp) {
+/** Charges 900 of the 1,000 points of a client. */
+async function chargeMost({ buckets, shared }: SetUp): Promise<{ refund: () => void; end: () => void }> {
   shared.points = 1_000;
-  await buckets.charge('a', limit, 900);
-  const end = buckets.beginOperation('a', limit);
-  return {
-    refund: () => buckets.refund('a', limit, 800),
-    end,
-  };
+  return { refund: () => buckets.refund('a', limit, 800), end: await admittedCharge(buckets.charge('a', limit, 900)) };
+}
+
+async function admittedCharge(charge: ReturnType<CostBuckets['charge']>): Promise<() => void> {
+  const admission = await charge;
+  if (!admission.admitted) throw new Error('The charge was rejected.');
+  return admission.end;
 }
 
 const unavailable = () => Promise.reject(new Error('The database is not available.'));
@@ -72,6 +74,7 @@ describe('charge', () => {
     expect(await buckets.charge('a', limit, 100)).toEqual({
       admitted: true,
       throttleStatus: { maximumAvailable: 2_000, currentlyAvailable: 1_900, restoreRate: 200 },
+      end: expect.any(Function),
     });
     expect(settlements).toMatchObject([{ change: 0, needed: 100, least: 100, spare: 100 }]);
     for (let count = 0; count < 10; count += 1) await buckets.charge('a', limit, 5);
@@ -200,11 +203,11 @@ describe('refund', () => {
   });
 });
 
-describe('refunds of running operations', () => {
+describe('refunds of earlier charges', () => {
   test('that come during the settlement of a charge count', async () => {
     const process = setUp();
     const { buckets, respond } = process;
-    const { refund } = await runOperation(process);
+    const { refund } = await chargeMost(process);
     const database = respond.with;
     respond.with = async (settlement) => {
       const row = await database(settlement);
@@ -221,7 +224,7 @@ describe('refunds of running operations', () => {
   test('are waited for before a charge is rejected', async () => {
     const process = setUp({ refundWaitMs: 60_000 });
     const { buckets, charges } = process;
-    const { refund } = await runOperation(process);
+    const { refund } = await chargeMost(process);
     const waiting = [buckets.charge('a', limit, 700), buckets.charge('a', limit, 150)];
     await settled();
     expect(charges).toEqual(['900 admitted settled']);
@@ -235,7 +238,7 @@ describe('refunds of running operations', () => {
   test('are waited for before a request of a client without points is refused', async () => {
     const process = setUp({ refundWaitMs: 60_000 });
     const { buckets, charges } = process;
-    const { refund } = await runOperation(process);
+    const { refund } = await chargeMost(process);
     const larger = buckets.charge('a', limit, 200);
     await settled();
     const smaller = buckets.knownRejection('a', limit, 150);
@@ -245,20 +248,20 @@ describe('refunds of running operations', () => {
     expect(charges).toEqual(['900 admitted settled', '200 admitted settled']);
   });
 
-  test('end a wait when the last operation ends, and the rejection says when there will be enough points', async () => {
+  test('end a wait when the last charge ends, and the rejection says when there will be enough points', async () => {
     const process = setUp({ refundWaitMs: 60_000 });
     const { buckets } = process;
-    const operations = [await runOperation(process), { end: buckets.beginOperation('a', limit) }];
-    const waiting = buckets.charge('a', limit, 700);
+    const ends = [(await chargeMost(process)).end, await admittedCharge(buckets.charge('a', limit, 100))];
+    const waiting = buckets.charge('a', limit, 600);
     await settled();
-    for (const { end } of operations) end();
+    for (const end of ends) end();
     expect(await waiting).toMatchObject({ admitted: false, retryAfterMs: 3_000 });
-    expect(await buckets.charge('a', limit, 700)).toMatchObject({ admitted: false });
+    expect(await buckets.charge('a', limit, 600)).toMatchObject({ admitted: false });
   });
 
   test('are waited for at most as long as configured', async () => {
     const process = setUp({ refundWaitMs: 5, monotonicMs: () => performance.now() });
-    await runOperation(process);
+    await chargeMost(process);
     expect(await process.buckets.charge('a', limit, 700)).toMatchObject({ admitted: false });
   });
 });

@@ -31,7 +31,7 @@ export interface CostBucketsOptions {
    * As `waitMs`, for the first charge of a client in this process, which knows nothing about its bucket. Defaults to 500.
    */
   firstWaitMs?: number;
-  /** How long a charge waits for refunds of the client's running operations before it is rejected. Defaults to 100. */
+  /** How long a charge waits for refunds of earlier ones before it is rejected. Defaults to 100. */
   refundWaitMs?: number;
   /** Points that were not used for this long return to the shared bucket. Defaults to 10,000. */
   idleMs?: number;
@@ -73,8 +73,8 @@ interface Client extends ClientPoints {
   isSettling: boolean;
   /** Charges that wait for the next settlement, oldest first. */
   waiters: Set<Waiter>;
-  /** Operations of this process that may still be refunded. */
-  running: number;
+  /** The admitted charges of this process that may still be refunded. */
+  open: number;
   refundWaiters: Set<RefundWaiter>;
   /** Before this time, a charge beyond the known points is rejected without a settlement. */
   rejectUntilMs: number;
@@ -180,48 +180,53 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     if (client.waiters.size > 0 || (client.owed >= 1 && client.restoredAtMs === null)) void settleClient(client);
   }
 
+  /** Admits a charge if the process holds enough points. */
+  function admit(client: Client, points: number): boolean {
+    const isPaid = spend(client, points);
+    if (isPaid) client.open += 1;
+    return isPaid;
+  }
+
   /** Decides the charges of the settlement, and later ones that the process now holds enough points for. */
   function serve(client: Client, served: readonly Waiter[], nowMs: number): void {
     for (const waiter of served) {
       if (!client.waiters.delete(waiter)) continue; // it stopped waiting
-      const admitted = spend(client, waiter.points);
+      const admitted = admit(client, waiter.points);
       if (!admitted) client.rejectUntilMs = nowMs + rejectForMs;
       waiter.decide(admitted, 'settled');
     }
     for (const waiter of client.waiters) {
-      if (!spend(client, waiter.points)) return;
+      if (!admit(client, waiter.points)) return;
       client.waiters.delete(waiter);
       waiter.decide(true, 'settled');
     }
   }
 
-  /** Rejects a charge, unless refunds of the client's running operations suffice for it in time. Null if they do. */
+  /** Rejects a charge, unless refunds of earlier ones suffice for it in time. Null if they do. */
   async function rejectUnlessRefunded(
     client: Client,
     points: number,
     retryPoints: number,
     deadlineMs: number,
   ): Promise<Rejection | null> {
-    for (;;) {
+    for (let isLate = false; ;) {
       const nowMs = monotonicMs();
       if (points <= availablePoints(client, nowMs)) return null;
-      if (client.running === 0 || nowMs >= deadlineMs) return rejection(client, retryPoints, nowMs);
-      await refundFor(client, points, deadlineMs - nowMs);
+      if (client.open === 0 || isLate || nowMs >= deadlineMs) return rejection(client, retryPoints, nowMs);
+      isLate = await isLateFor(client, points, deadlineMs - nowMs);
     }
   }
 
-  /** Resolves when refunds may suffice for a charge, when none is left to wait for, or after a time. */
-  function refundFor(client: Client, points: number, maxMs: number): Promise<void> {
+  /** Resolves when refunds may suffice for a charge, or when none is left to wait for. True if that takes too long. */
+  function isLateFor(client: Client, points: number, maxMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const waiter: RefundWaiter = {
-        points,
-        resume() {
-          clearTimeout(timer);
-          client.refundWaiters.delete(waiter);
-          resolve();
-        },
+      const stop = (isLate: boolean): void => {
+        clearTimeout(timer);
+        client.refundWaiters.delete(waiter);
+        resolve(isLate);
       };
-      const timer = setTimeout(waiter.resume, maxMs);
+      const waiter: RefundWaiter = { points, resume: () => stop(false) };
+      const timer = setTimeout(() => stop(true), maxMs);
       client.refundWaiters.add(waiter);
     });
   }
@@ -243,7 +248,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
     beginAlone(client, nowMs, processes);
     restoreAlone(client, nowMs, processes);
     for (const waiter of client.waiters) {
-      if (!spend(client, waiter.points)) continue;
+      if (!admit(client, waiter.points)) continue;
       client.waiters.delete(waiter);
       waiter.decide(true, 'alone');
     }
@@ -298,7 +303,7 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
   function decideAtOnce(client: Client, points: number, nowMs: number): Decision | null {
     const isAlone = client.restoredAtMs !== null;
     const basis = isAlone ? 'alone' : 'held';
-    if ((isAlone || client.waiters.size === 0) && spend(client, points)) return { admitted: true, basis };
+    if ((isAlone || client.waiters.size === 0) && admit(client, points)) return { admitted: true, basis };
     return isRejected(client, points, nowMs) ? { admitted: false, basis } : null;
   }
 
@@ -341,7 +346,11 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
         decision = decideAtOnce(client, points, monotonicMs()) ?? (await settlementFor(client, points));
       }
       onCharge?.({ points, ...decision });
-      return { admitted: true, throttleStatus: throttleStatusOf(client, monotonicMs()) };
+      const end = (): void => {
+        client.open -= 1;
+        if (client.open === 0) for (const { resume } of client.refundWaiters) resume();
+      };
+      return { admitted: true, throttleStatus: throttleStatusOf(client, monotonicMs()), end };
     },
 
     async knownRejection(clientId, limit, points) {
@@ -349,15 +358,6 @@ export function createCostBuckets(options: CostBucketsOptions): CostBuckets {
       const client = clientOf(clientId, limit, nowMs);
       if (!isRejected(client, points, nowMs)) return null;
       return rejectUnlessRefunded(client, points, points, nowMs + refundWaitMs);
-    },
-
-    beginOperation(clientId, limit) {
-      const client = clientOf(clientId, limit, monotonicMs());
-      client.running += 1;
-      return () => {
-        client.running -= 1;
-        if (client.running === 0) for (const { resume } of client.refundWaiters) resume();
-      };
     },
 
     deduct(clientId, limit, points) {
@@ -400,7 +400,7 @@ function newClient(id: string, limit: CostLimit): Client {
     settledAtMs: null,
     isSettling: false,
     waiters: new Set(),
-    running: 0,
+    open: 0,
     refundWaiters: new Set(),
     rejectUntilMs: -Infinity,
     quietUntilMs: -Infinity,

@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { conditionOf, fragmentsOf, responseNameOf, visitFields } from '../operation/document-nodes.ts';
 import type { CostTable } from './cost-table.ts';
-import { costOfName, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
+import { costOfAlias, defaultWeights, type MilliPoints, toMilliPoints } from './operation-costs.ts';
 
 /** The variables of a request, before coercion. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -39,8 +39,10 @@ export interface ObjectCost {
   /** Of each object, without its fields. */
   weight: MilliPoints;
   leaves: LeafCost[];
-  /** The sum of what each object costs for its leaves, and for long response names of its fields. */
+  /** The largest sum of what each object costs for its leaves, and for long response names of its fields. */
   leavesCost: MilliPoints;
+  /** The leaves that cost more than the default. They cost less if their value is short. */
+  texts: LeafCost[];
   children: ObjectCost[];
 }
 
@@ -134,8 +136,8 @@ export function planCost(
       const [node] = nodes;
       if (!node) continue;
       executed.add(node);
-      plan.leavesCost += costOfName(responseName);
       const name = node.name.value;
+      if (node.alias) plan.leavesCost += costOfAlias(node.alias.value, name);
       if (name === '__schema' || name === '__type') {
         introspection ??= responseName;
         continue;
@@ -146,12 +148,14 @@ export function planCost(
       const weight = cost?.weight ?? leafWeight; // only `__typename` is not in the table
       const named = field && getNamedType(field.type);
       if (!field || !cost || !isCompositeType(named)) {
-        plan.leaves.push({ responseName, weight });
+        const leaf = { responseName, weight };
+        plan.leaves.push(leaf);
+        if (weight > leafWeight) plan.texts.push(leaf);
         plan.leavesCost += weight;
         continue;
       }
       const count = cost.size.kind === 'page' ? page : cost.size.kind === 'fixed' ? cost.size.items : 1;
-      const child: ObjectCost = { responseName, count, weight, leaves: [], leavesCost: 0, children: [] };
+      const child: ObjectCost = { responseName, count, weight, leaves: [], leavesCost: 0, texts: [], children: [] };
       const ownPage = cost.pageMaximum === null ? 1 : pageSize(field, node, cost.pageMaximum, defaults);
       const inner = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
       addFields(child, named.name, ownPage, inner);
@@ -160,7 +164,15 @@ export function planCost(
   }
 
   const rootType = schema.getRootType(operation.operation)?.name ?? '';
-  const root: ObjectCost = { responseName: '', count: 1, weight: 0, leaves: [], leavesCost: 0, children: [] };
+  const root: ObjectCost = {
+    responseName: '',
+    count: 1,
+    weight: 0,
+    leaves: [],
+    leavesCost: 0,
+    texts: [],
+    children: [],
+  };
   addFields(root, rootType, 1, [operation.selectionSet]);
   return { root, introspection, fieldsNotRun: fieldCount - executed.size };
 }

@@ -10,16 +10,10 @@ export interface OperationCosts {
   readonly pageSizeMaximum: number;
 }
 
-/**
- * A thousandth of a point: the unit of all sums, so that they are exact. A point pays for 1,000 bytes of the response. An
- * object also pays for its short fields and up to 30 aliases of them, so a short field has a small weight.
- */
+/** A thousandth of a point: the unit of all sums, so that they are exact. It pays for a byte of the response. */
 export type MilliPoints = number;
 
 export const defaultWeights = { object: 1, leaf: 0.03 } as const;
-
-/** A weight covers the response name up to this length. Each further character costs a thousandth of a point. */
-const coveredNameCharacters = 32;
 
 export function toMilliPoints(points: number): MilliPoints {
   return Math.round(points * 1000);
@@ -30,6 +24,12 @@ export function toPoints(sum: MilliPoints): number {
   return Math.max(1, Math.ceil(sum / 1000));
 }
 
-export function costOfName(responseName: string): MilliPoints {
-  return Math.max(0, responseName.length - coveredNameCharacters);
+/** A weight covers a field under its own name. The value of an alias can be as long again, and its name longer. */
+export function costOfAlias(alias: string, fieldName: string): MilliPoints {
+  return toMilliPoints(defaultWeights.leaf) + Math.max(0, alias.length - fieldName.length);
+}
+
+/** What a text of a weighted field costs: its characters and as much as a field without a weight, but at most the weight. */
+export function costOfText(text: string, weight: MilliPoints): MilliPoints {
+  return Math.min(weight, toMilliPoints(defaultWeights.leaf) + text.length);
 }

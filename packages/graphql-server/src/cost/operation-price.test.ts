@@ -62,7 +62,7 @@ describe('the requested cost', () => {
     ['an object with a field', '{ me { id } }', 2], // 1 + 0.03
     ['a weight of 0.5', '{ me { motto a: motto b: motto } }', 3], // 1 + 1.5
     ['a list with a size', '{ me { helpers { __typename } } }', 53], // 1 + 50 × 1.03
-    ['lists in lists', '{ me { helpers { a: __typename } other: helpers { id } } }', 104], // 1 + 2 × 50 × 1.03
+    ['lists in lists', '{ me { helpers { a: __typename } other: helpers { id } } }', 106], // 1 + 2 × 50 × 1.03 + 50 × 0.03 + 0.03
     ['an omitted `first`', '{ ledgers { nodes { id } } }', 22], // 1 + 20 × 1.03
     ['`first: null`, which selects the default', '{ ledgers(first: null) { nodes { id } } }', 22],
     ['a literal `first`', '{ ledgers(first: 100) { nodes { note } } }', 601], // 1 + 100 × 6
@@ -71,7 +71,7 @@ describe('the requested cost', () => {
     ['both lists of a page', '{ ledgers(first: 10) { nodes { note } edges { cursor node { id } } } }', 82],
     ['a connection with a list size', '{ few(first: 100) { nodes { note } } }', 25], // 1 + 4 × 6
     ['a list of scalars, as one field', '{ ledgers(first: 100) { nodes { tags } } }', 104],
-    ['each alias', '{ a: ledgers(first: 50) { nodes { note } } b: ledgers(first: 50) { nodes { note } } }', 602],
+    ['each alias', '{ a: ledgers(first: 50) { nodes { note } } b: ledgers(first: 50) { nodes { note } } }', 603], // 602 + 2 × 0.03
     ['a mutation', 'mutation { rename(name: "x") { id } }', 11], // 10 + 0.03
     ['fields of an inline fragment', '{ ... on Query { ... { ledgers(first: 100) { nodes { note } } } } }', 601],
   ])('of %s', (_, query, points) => {
@@ -94,9 +94,11 @@ describe('the requested cost', () => {
     expect(requested(`query A { me { id } } ${others}`, { operationName: 'A' })).toBe(8); // 1.03 + 6
   });
 
-  test('counts a long response name in each object', () => {
-    expect(requested(`{ ledgers(first: 100) { nodes { ${'a'.repeat(1032)}: id } } }`)).toBe(204); // 1 + 100 × 2.03
-    expect(requested(`{ ledgers(first: 100) { nodes { ${'a'.repeat(1032)}: owner { id } } } }`)).toBe(304);
+  test('counts aliases and the characters by which they are longer than the names of their fields', () => {
+    expect(requested('{ ledgers(first: 100) { nodes { x: id } } }')).toBe(107); // 1 + 100 × (1 + 0.03 + 0.03)
+    expect(requested('{ ledgers(first: 100) { nodes { x23: id } } }')).toBe(108);
+    expect(requested(`{ ledgers(first: 100) { nodes { ${'a'.repeat(1002)}: id } } }`)).toBe(207);
+    expect(requested(`{ ledgers(first: 100) { nodes { ${'a'.repeat(1005)}: owner { id } } } }`)).toBe(307);
   });
 
   test.each([
@@ -171,7 +173,7 @@ describe('rejects an operation of more than 1,000 points', () => {
     [
       'a field of a page',
       '{ a: ledgers(first: 100) { nodes { note } } second: ledgers(first: 100) { edges { node { id n: note } } } me { id } }',
-      'The operation costs 1,307 points; at most 1,000 are allowed. The most expensive field is a.nodes.note, with 500 points. Request fewer items or fields.',
+      'The operation costs 1,310 points; at most 1,000 are allowed. The most expensive field is a.nodes.note, with 500 points. Request fewer items or fields.',
     ],
     [
       'a list in a list',
@@ -211,8 +213,19 @@ describe('the actual cost', () => {
     const { requestedQueryCost, priceOf } = price('{ ledgers { nodes { id note } } }');
     expect(requestedQueryCost).toBe(122); // 1 + 20 × 6.03
     expect(priceOf({ ledgers: { nodes: [] } })).toBe(1);
-    expect(priceOf({ ledgers: { nodes: [{ id: '1', note: null }] } })).toBe(8); // 1 + 6.03
-    expect(priceOf({ ledgers: { nodes: Array.from({ length: 20 }, () => ({ id: '1', note: 'x' })) } })).toBe(122);
+    const full = { id: '1', note: 'x'.repeat(5_000) };
+    expect(priceOf({ ledgers: { nodes: [full] } })).toBe(8); // 1 + 6.03
+    expect(priceOf({ ledgers: { nodes: Array.from({ length: 20 }, () => full) } })).toBe(122);
+  });
+
+  test('counts the characters of a text instead of its weight, and no weight of a field that is null', () => {
+    const { priceOf } = price('{ ledgers(first: 100) { nodes { note } } }');
+    const costWith = (note: string | null) =>
+      priceOf({ ledgers: { nodes: Array.from({ length: 100 }, () => ({ note })) } });
+    expect(costWith(null)).toBe(104); // 1 + 100 × 1.03
+    expect(costWith('')).toBe(104);
+    expect(costWith('x'.repeat(200))).toBe(124);
+    expect(costWith('x'.repeat(9_000))).toBe(601);
   });
 
   test('counts objects in items, and the field of one that is null', () => {

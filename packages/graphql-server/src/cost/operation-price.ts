@@ -11,7 +11,14 @@ import {
 } from './cost-plan.ts';
 import { readCostTable } from './cost-table.ts';
 import { createIntrospectionBytes } from './introspection-bytes.ts';
-import { defaultWeights, type MilliPoints, type OperationCosts, toMilliPoints, toPoints } from './operation-costs.ts';
+import {
+  costOfText,
+  defaultWeights,
+  type MilliPoints,
+  type OperationCosts,
+  toMilliPoints,
+  toPoints,
+} from './operation-costs.ts';
 
 /** The price of one execution of an operation. */
 export interface OperationPrice {
@@ -122,10 +129,10 @@ function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
   return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), plan.weight + plan.leavesCost);
 }
 
-/** A null costs the weight of its field, because the server had to look for the object. */
+/** An object that is null costs the weight of its field, because the server had to look for it. */
 function actualCostOf(plan: ObjectCost, value: unknown): MilliPoints {
   if (Array.isArray(value)) {
-    if (plan.children.length === 0) return value.length * (plan.weight + plan.leavesCost);
+    if (plan.children.length === 0 && plan.texts.length === 0) return value.length * (plan.weight + plan.leavesCost);
     let sum = 0;
     for (const item of value) sum += actualCostOf(plan, item);
     return sum;
@@ -133,8 +140,14 @@ function actualCostOf(plan: ObjectCost, value: unknown): MilliPoints {
   let cost = plan.weight;
   if (!isRecord(value)) return cost;
   cost += plan.leavesCost;
+  for (const { responseName, weight } of plan.texts) cost -= weight - actualCostOfText(value[responseName], weight);
   for (const child of plan.children) cost += actualCostOf(child, value[child.responseName]);
   return cost;
+}
+
+function actualCostOfText(value: unknown, weight: MilliPoints): MilliPoints {
+  if (value === null) return costOfText('', weight);
+  return typeof value === 'string' ? costOfText(value, weight) : weight;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

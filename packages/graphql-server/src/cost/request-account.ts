@@ -39,7 +39,7 @@ export function openRequestAccount(
 ): RequestAccount {
   let isCharged = false;
   let refusal: Rejection | undefined;
-  let endOperation: (() => void) | undefined;
+  let endCharge: (() => void) | undefined;
 
   function refuse(what: 'request' | 'operation' | 'document', points: number, rejection: Rejection): never {
     refusal = rejection;
@@ -48,8 +48,11 @@ export function openRequestAccount(
 
   async function charge(what: 'operation' | 'document', points: number, retryPoints: number): Promise<void> {
     isCharged = true;
+    endCharge?.(); // an operation does not wait for the refund of its own document
+    endCharge = undefined;
     const admission = await buckets.charge(clientId, costLimit, points, retryPoints);
     if (!admission.admitted) refuse(what, retryPoints, admission);
+    endCharge = admission.end;
   }
 
   return {
@@ -65,13 +68,10 @@ export function openRequestAccount(
       throw new RequestError('SERVICE_UNAVAILABLE');
     },
     chargeReading: (points) => charge('document', points, points),
-    async chargeOperation(price, paid) {
-      await charge('operation', price - paid, price);
-      endOperation = buckets.beginOperation(clientId, costLimit);
-    },
+    chargeOperation: (price, paid) => charge('operation', price - paid, price),
     end() {
-      endOperation?.();
-      endOperation = undefined;
+      endCharge?.();
+      endCharge = undefined;
     },
     deduct: (points) => buckets.deduct(clientId, costLimit, points),
     deductFailure(bodyBytes) {

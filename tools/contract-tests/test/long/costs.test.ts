@@ -4,7 +4,7 @@ import { pricedVersions, startLargestApi } from '../support/cost-property.ts';
 const seed = 20_261_121;
 
 describe.each(pricedVersions)('$name $version', ({ name, version }) => {
-  test('2,000 random operations cost at least their objects, and answer at most 1 MB', async () => {
+  test('2,000 random operations pay for their objects and bytes, and answer at most 1 MB', async () => {
     const api = await startLargestApi(name, version, 'x');
     try {
       const outcome = await api.run(seed, 2000);

@@ -12,6 +12,10 @@ import { createRandom } from './random.ts';
 
 const maxBytes = 1_000_000;
 const maxPoints = 1000;
+/** Short texts and identifiers under many aliases have up to so many bytes for a point. Pages as a whole stay below 1,000. */
+const maxBytesPerPoint = 1400;
+/** The response without `data`. */
+const envelopeBytes = 500;
 
 /** The promises of the documentation, as literals. */
 const largest: LargestValues = {
@@ -34,10 +38,10 @@ const largest: LargestValues = {
   },
   items: {
     'Lender.members': 250,
-    'Query.webhookEventTypes': 20,
+    'Query.webhookEventTypes': 12,
     'Query.webhookSubscriptions': 20,
-    'WebhookEventType.versions': 10,
-    'WebhookSubscription.eventTypes': 20,
+    'WebhookEventType.versions': 6,
+    'WebhookSubscription.eventTypes': 12,
     'WebhookDelivery.attempts': 20,
     ...Object.fromEntries(
       ['CreateReferral', 'CreateWebhookSubscription', 'UpdateWebhookSubscription', 'DeleteWebhookSubscription'].flatMap(
@@ -187,7 +191,10 @@ function record(outcome: Outcome, { status, bytes, body }: Answer): string | nul
   if (requestedQueryCost > maxPoints) return `it costs ${requestedQueryCost} points`;
   if (actualQueryCost > requestedQueryCost) return `${actualQueryCost} points are more than ${requestedQueryCost}`;
   const usesIntrospection = JSON.stringify(body.data).includes('"__Type"');
-  if (!usesIntrospection && objects > actualQueryCost) return `${objects} objects cost ${actualQueryCost} points`;
+  // An object costs a quarter of a point or more, and a point pays for 20 µs and 1,000 bytes.
+  if (!usesIntrospection && objects > 4 * actualQueryCost) return `${objects} objects cost ${actualQueryCost} points`;
+  if (bytes > maxBytesPerPoint * actualQueryCost + envelopeBytes)
+    return `${bytes} bytes cost ${actualQueryCost} points`;
   return null;
 }
 

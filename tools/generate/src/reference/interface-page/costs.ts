@@ -17,12 +17,12 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 
 - Each object costs 1 point, and each other field 0.03 points, unless the table below lists a weight. In a list, each item counts with its fields. The weight of a mutation field pays for the work of the mutation.
 - A connection has as many items as its \`first\`, or its list size if that is smaller. Other lists of objects have their list size.
-- Fields of the same name in one selection set count once, as in the response. Each alias counts. A fragment counts where it is spread. A field that \`@skip\` or \`@include\` excludes does not count as an item.
+- Fields of the same name in one selection set count once, as in the response. A fragment counts where it is spread. A field that \`@skip\` or \`@include\` excludes does not count as an item.
 - A field of the document that is not executed costs 0.03 points: it belongs to another operation, is skipped, or repeats another field.
 - \`__schema\` and \`__type\` cost 1 point per 1,000 bytes.
-- A response name of more than 32 characters costs 0.001 points for each further character.
+- An alias costs 0.03 points, and 0.001 for each character by which it is longer than the name of its field.
 
-In \`actualQueryCost\`, a field that is null costs the weight of the field, without the fields below it.`;
+In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. An object that is null costs its weight, without the fields below it.`;
 
 function readingRules({ limits }: Manifest): string {
   const value = (name: string): string => {
