@@ -7,6 +7,7 @@ import { createWebhookSender } from '@deedwire/webhook-sender';
 import { Registry } from 'prom-client';
 import { openCostBuckets } from './cost/open-cost-buckets.ts';
 import { documentationAt } from './documentation.ts';
+import { withGraphiql } from './graphiql/graphiql.ts';
 import { createGraphqlHandler, requestLimits } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
 import { createClientStores } from './schema/client-stores.ts';
@@ -86,25 +87,36 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
   });
 
+  const handle = createGraphqlHandler({
+    interfaceName,
+    path,
+    versions: contract.versions,
+    authenticator,
+    buckets: costs.buckets,
+    createContext: (request) =>
+      createOperationContext({ ...actions, store: storeOf(request.client.clientId) }, request),
+    logger,
+    metrics,
+    documentation,
+    now,
+  });
+
   return startService({
     config,
     logger,
     metrics,
     clients: {
       config,
-      handle: createGraphqlHandler({
-        interfaceName,
-        path,
-        versions: contract.versions,
-        authenticator,
-        buckets: costs.buckets,
-        createContext: (request) =>
-          createOperationContext({ ...actions, store: storeOf(request.client.clientId) }, request),
-        logger,
-        metrics,
-        documentation,
-        now,
-      }),
+      handle:
+        config.NODE_ENV === 'development'
+          ? withGraphiql(handle, {
+              path,
+              title: `The ${interfaceName} interface of Deedwire`,
+              versions: contract.versions,
+              headers: config.GRAPHIQL_HEADERS,
+              logger,
+            })
+          : handle,
       renderRefusal: createRefusalRenderer(documentation),
     },
     readiness: async () => [...contract.problems, ...(await describeDatabaseProblems(store))],

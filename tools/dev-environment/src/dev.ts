@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
 import type { AppName } from './app-process.ts';
+import { credentialFields } from './curl-command.ts';
 import { devConfig, systemPorts, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
 import { toDevFile } from './dev-file.ts';
@@ -87,6 +88,10 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
       GID_NAMESPACE: config.GID_NAMESPACE,
       LOG_LEVEL: config.LOG_LEVEL,
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,
+    },
+    appEnv: {
+      'lender-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialFields(accounts.lender.credential)) },
+      'partner-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialFields(accounts.partner.credential)) },
     },
     onLine: (app, line) => {
       const phase = stopping.signal.aborted ? 'stopping' : running ? 'running' : 'starting';

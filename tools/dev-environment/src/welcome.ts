@@ -23,8 +23,8 @@ export function welcome({ devFile, partnerId, lenderId, webhookSecret, files, re
   const [referral = ''] = referrals;
   const operator = `${packageManagerCommand} operator`;
   const addresses: [string, string][] = [
-    ['lender interface', lender.url],
-    ['partner interface', partner.url],
+    ['lender interface', `${lender.url} (GraphiQL in a browser)`],
+    ['partner interface', `${partner.url} (GraphiQL in a browser)`],
     ...Object.entries(admin).map(([app, url]): [string, string] => [`${app} health`, `${url}/ready`]),
     ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl] as [string, string]]),
     ['credentials', files.json],

@@ -61,6 +61,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
         DATABASE_URL: await database.urlFor(definition.interfaceName === 'lender' ? 'lender_api' : 'partner_api'),
         DATABASE_TIMEOUT_MS: 20_000,
         TRUSTED_PROXIES: noTrustedProxies,
+        GRAPHIQL_HEADERS: {},
         ...config,
       },
     });

@@ -1,0 +1,68 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { HandlerContext, HttpResponse } from '@deedwire/service-runtime';
+import { expect, test } from 'vitest';
+import { withGraphiql } from './graphiql.ts';
+
+const ofHandler: HttpResponse = { status: 405, headers: {}, body: 'of the handler' };
+const context: HandlerContext = {
+  requestId: 'request-1',
+  address: '127.0.0.1',
+  ready: true,
+  acceptBody: () => {},
+  authenticated: () => null,
+  drop: () => {},
+  isOpen: () => true,
+  waitWhileOpen: async () => {},
+};
+const handle = withGraphiql(async () => ofHandler, {
+  path: '/partners/graphql',
+  title: 'Partner interface',
+  versions: [
+    { version: '2026-11-01', status: 'current' },
+    { version: '2027-02-01', status: 'preview' },
+  ],
+  headers: { 'X-Service-API-Key': 'sample-key' },
+  logger: { warn: () => {} },
+});
+
+function respond(fields: { method?: string; url?: string; accept?: string; host?: string }): Promise<HttpResponse> {
+  const { method = 'GET', url = '/partners/graphql', accept = 'text/html,*/*;q=0.8', host = '127.0.0.1:4002' } = fields;
+  return handle(Object.assign(new IncomingMessage(new Socket()), { method, url, headers: { accept, host } }), context);
+}
+
+test('a browser gets the page with the credentials and the versions', async () => {
+  const { status, headers, body } = await respond({});
+  expect({ status, type: headers['Content-Type'] }).toEqual({ status: 200, type: 'text/html; charset=utf-8' });
+  for (const part of ['sample-key', '"version":"2027-02-01","status":"preview"', '"endpoint":"/partners/graphql"'])
+    expect(body).toContain(part);
+  expect(body).not.toContain('"X-Service-Schema-Version"');
+});
+
+test('the page of a version sends its header', async () => {
+  const { body } = await respond({ url: '/partners/graphql?version=2027-02-01' });
+  expect(body).toContain('"additionalHeaders":{"X-Service-Schema-Version":"2027-02-01"}');
+});
+
+test('a version that is not served is not a part of the page', async () => {
+  const { body } = await respond({ url: `/partners/graphql?version=${encodeURIComponent('</script><script>x()')}` });
+  expect(body).toContain('"named":null');
+  expect(body).not.toContain('<script>x()');
+});
+
+test.each(['attacker.example:4002', 'localhost.attacker.example', '192.0.2.1', ''])(
+  'the page contains no credentials under the host %j',
+  async (host) => {
+    const { status, body } = await respond({ host });
+    expect(status).toBe(200);
+    expect(body).not.toContain('sample-key');
+  },
+);
+
+test.each([
+  ['a POST', { method: 'POST' }],
+  ['a GET of JSON', { accept: 'application/json' }],
+  ['another path', { url: '/lenders/graphql' }],
+])('%s gets what the interface responds', async (_, fields) => {
+  expect(await respond(fields)).toBe(ofHandler);
+});
