@@ -5,13 +5,13 @@ import { moveInbox } from './move-inbox.ts';
 import { pgBossJobs } from './pg-boss.ts';
 import { connectionOf } from './postgres-connection.ts';
 import { createTable, postgresTable } from './postgres-table.ts';
-import { postgresStoreSql } from './postgres.ts';
+import { postgresKeptEventsSql, postgresStoreSql } from './postgres.ts';
 
 const help = `Usage:
-  deedwire-webhook-receiver sql store|inbox [--table <name>]
+  deedwire-webhook-receiver sql store|inbox|kept-events [--table <name>]
   deedwire-webhook-receiver move-inbox graphile-worker|pg-boss [options]
 
-sql prints the SQL that creates the table of postgresStore, or of an inbox, for a migration.
+sql prints the SQL that creates the table of postgresStore, of an inbox, or of postgresKeptEvents, for a migration.
 
 move-inbox moves the rows of postgresInbox of version 1 to the inbox of a library, and adds a job for each delivery that waits.
 Stop the processes of version 1 before. It needs the package pg, and pg-boss for its jobs.
@@ -48,6 +48,7 @@ export async function run(args: string[], env: NodeJS.ProcessEnv): Promise<strin
   if (values.help === true || command === undefined) return help;
   if (command === 'sql' && subject === 'store') return postgresStoreSql(values.table);
   if (command === 'sql' && subject === 'inbox') return inboxSql(values.table);
+  if (command === 'sql' && subject === 'kept-events') return postgresKeptEventsSql(values.table);
   if (command === 'move-inbox' && (subject === 'graphile-worker' || subject === 'pg-boss'))
     return move(subject, values, env);
   throw new UsageError(`there is no command "${positionals.join(' ')}".\n\n${help}`);

@@ -1,8 +1,15 @@
 export type { ReceivedBody } from './body.ts';
 export type { EventAt, Handler, HandlerContext, Handlers, UnhandledEvent, UnsignedHeaders } from './handlers.ts';
+export type { EventName, KeptEvent, KeptEvents } from './kept-events.ts';
 export type { LogFields, ReceiverLog } from './log.ts';
 export type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
-export { createInboxReceiver, createWebhookReceiver, type ReceivedRequest, type WebhookReceiver } from './receiver.ts';
+export {
+  createInboxReceiver,
+  createWebhookReceiver,
+  type KeptResult,
+  type ReceivedRequest,
+  type WebhookReceiver,
+} from './receiver.ts';
 export type { ReceiverResult } from './report.ts';
 export type { OutcomeCode, ReceiverResponse, WebhookResponseCode } from './responses.ts';
 export type { Secrets } from './secrets.ts';

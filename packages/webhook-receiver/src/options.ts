@@ -1,4 +1,5 @@
 import type { Handlers, UnhandledEvent } from './handlers.ts';
+import type { KeptEvents } from './kept-events.ts';
 import type { ReceiverLog } from './log.ts';
 import type { ReceiverResult } from './report.ts';
 import type { Secrets } from './secrets.ts';
@@ -16,6 +17,11 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   key?: 'event.id' | 'webhook-id';
   /** Called for an authentic event that has no handler, before it is acknowledged. If it throws, the response is 500. */
   onUnhandled?: (event: UnhandledEvent, details: { id: string }) => Promise<void> | void;
+  /**
+   * Keeps events without a handler, for example `postgresKeptEvents(pool)`, until a handler is deployed and `processKept` is called.
+   * The response is 202. Not together with `rejectUnhandled`.
+   */
+  keepUnhandled?: KeptEvents;
   /** Responds 501 to events without a handler, so that Deedwire retries them. Defaults to false: they are acknowledged. */
   rejectUnhandled?: boolean;
   /**

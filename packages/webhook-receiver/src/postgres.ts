@@ -19,6 +19,13 @@ export type {
   PostgresTransactions,
 } from './postgres-connection.ts';
 
+export {
+  postgresKeptEvents,
+  postgresKeptEventsSql,
+  type PostgresKeptEvents,
+  type PostgresKeptEventsOptions,
+} from './postgres-kept-events.ts';
+
 export interface PostgresStoreOptions {
   /** The name of the table, with the schema if it has one. Defaults to `webhook_receipt`. */
   table?: string;

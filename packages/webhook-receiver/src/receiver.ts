@@ -10,6 +10,7 @@ import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import { deliveryName, eventName, findHandler, type UnhandledEvent } from './handlers.ts';
+import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 import { Reports } from './report.ts';
 import { ok, type Outcome, refusal, type ReceiverResponse } from './responses.ts';
@@ -31,6 +32,11 @@ export interface WebhookReceiver<Context = unknown> {
   readonly fetch: (request: Request, context?: Context) => Promise<Response>;
   /** What the adapters call. Never rejects. */
   readonly receive: (request: ReceivedRequest, context?: Context) => Promise<ReceiverResponse>;
+  /**
+   * Processes the events that `keepUnhandled` keeps and that have a handler now, one after the other. Call it at start, and from
+   * time to time: a process of the release before may keep events after the start of this one.
+   */
+  readonly processKept: () => Promise<KeptResult>;
   /** Lets deliveries be processed again. Call it before a replay. */
   readonly forget: (which: Forgettable) => Promise<number>;
   /**
@@ -38,6 +44,13 @@ export interface WebhookReceiver<Context = unknown> {
    * What has not ended after `timeoutMs` (25,000 by default) is given up: Deedwire retries it.
    */
   readonly close: (options?: { timeoutMs?: number }) => Promise<void>;
+}
+
+export interface KeptResult {
+  /** Or accepted by the inbox. They are no longer kept. */
+  readonly processed: number;
+  /** They are logged and still kept. */
+  readonly failed: number;
 }
 
 /** The error of a handler, as opposed to one of the store. */
@@ -80,6 +93,7 @@ function createReceiver<Transaction, Context>(
     secrets,
     key = 'webhook-id',
     onUnhandled,
+    keepUnhandled,
     rejectUnhandled = false,
     awaitingSecret = false,
     unverifiedHandshakes = false,
@@ -95,8 +109,10 @@ function createReceiver<Transaction, Context>(
     if (secrets.length === 0 && !awaitingSecret) throw new TypeError(noSecret);
   }
   if (key !== 'webhook-id' && key !== 'event.id') throw new TypeError(`key must be 'webhook-id' or 'event.id'.`);
+  if (keepUnhandled !== undefined && rejectUnhandled)
+    throw new TypeError('Set keepUnhandled or rejectUnhandled, not both.');
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
-  const running = new Set<Promise<Outcome>>();
+  const running = new Set<Promise<Outcome | null>>();
   const handlers = new HandlerRuns(handlerTimeoutMs);
   const reports = new Reports(log, onResult);
   const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
@@ -157,39 +173,75 @@ function createReceiver<Transaction, Context>(
       return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
     if (deliveryId === null) return refusal(400, 'ID_MISSING', 'Check that no proxy removes the header webhook-id.');
     const id = key === 'event.id' ? parsed.event.id : deliveryId;
-    const { event } = parsed;
+    const delivery = { id, body: bytes, unsigned: unsignedHeaders(headers) };
     const outcome =
-      parsed.kind === 'event'
-        ? await processEvent(parsed.event, { id, body: bytes, unsigned: unsignedHeaders(headers) })
-        : await unhandled(event, id);
-    return { ...outcome, delivery: { id, type: event.type, version: event.version } };
+      (parsed.kind === 'event' ? await processEvent(parsed.event, delivery) : null) ??
+      (await unhandled(parsed.event, delivery));
+    return { ...outcome, delivery: { id, type: parsed.event.type, version: parsed.event.version } };
   }
 
-  async function processEvent(event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome> {
+  /** Null if the event has no handler. */
+  async function processEvent(event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome | null> {
     const { id, unsigned } = delivery;
-    if ('inbox' in options)
-      return options.inbox.handles(event) ? accept(options.inbox, event, delivery) : unhandled(event, id);
+    if ('inbox' in options) return options.inbox.handles(event) ? accept(options.inbox, event, delivery) : null;
     const handler = findHandler(options.on, event);
-    if (handler === null) return unhandled(event, id);
+    if (handler === null) return null;
     return once(options.store, id, event, (transaction, signal) =>
       handler(event, { id, transaction, signal, meta: { unsigned } }),
     );
   }
 
-  async function unhandled(event: UnhandledEvent, id: string): Promise<Outcome> {
+  async function unhandled(event: UnhandledEvent, delivery: InboxDelivery): Promise<Outcome> {
+    const { id } = delivery;
     try {
       await handlers.run(() => onUnhandled?.(event, { id }));
     } catch (error) {
       return refusal(500, 'HANDLER_FAILED', `onUnhandled threw for ${deliveryName(event, id)}.`, { err: error });
     }
+    if (keepUnhandled !== undefined) return keep(keepUnhandled, event, delivery);
     const name = eventName(event);
     if (rejectUnhandled)
       return refusal(501, 'UNHANDLED', `There is no handler for ${name}. Deedwire will retry the delivery.`);
-    const outcome = ok('UNHANDLED', { result: 'unhandled' });
+    return loggedOnce(ok('UNHANDLED', { result: 'unhandled' }), name, 'are acknowledged without an effect');
+  }
+
+  async function keep(kept: KeptEvents, event: UnhandledEvent, delivery: InboxDelivery): Promise<Outcome> {
+    const { type, version } = event;
+    const name = eventName(event);
+    try {
+      const keeping = within(storeTimeoutMs, storeTooLate, () => kept.keep({ ...delivery, type, version }));
+      if (await keeping)
+        return loggedOnce(ok('KEPT', { result: 'kept' }, 202), name, 'are kept until processKept finds one');
+      const message = `There is no handler for ${name}, and keepUnhandled has no room. Deedwire will retry the delivery.`;
+      return refusal(501, 'UNHANDLED', message);
+    } catch (error) {
+      return failed(null, error, deliveryName(event, delivery.id));
+    }
+  }
+
+  function loggedOnce(outcome: Outcome, name: string, consequence: string): Outcome {
     if (unhandledNames.has(name) || unhandledNames.size === unhandledNamesMax) return outcome;
     unhandledNames.add(name);
-    const message = `There is no handler for ${name}. Such events are acknowledged without an effect. This is logged once.`;
+    const message = `There is no handler for ${name}. Such events ${consequence}. This is logged once.`;
     return { ...outcome, line: { level: 'warn', message } };
+  }
+
+  async function processKept(kept: KeptEvents): Promise<KeptResult> {
+    const result = { processed: 0, failed: 0 };
+    for (const name of await kept.names())
+      for await (const delivery of deliveriesOf(kept, name)) {
+        if (isClosing) return result;
+        const startMs = performance.now();
+        const parsed = parseWebhookBody(delivery.body);
+        const outcome = parsed.kind === 'event' ? await tracked(processEvent(parsed.event, delivery)) : null;
+        // Nor have the others of this type and version one.
+        if (outcome === null) break;
+        reports.add({ ...outcome, delivery: { id: delivery.id, ...name } }, startMs);
+        const isDone = outcome.response.status < 300;
+        if (isDone) await kept.remove(delivery.id);
+        result[isDone ? 'processed' : 'failed'] += 1;
+      }
+    return result;
   }
 
   async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome> {
@@ -249,7 +301,7 @@ function createReceiver<Transaction, Context>(
     return outcome.response;
   }
 
-  async function tracked(outcome: Promise<Outcome>): Promise<Outcome> {
+  async function tracked<Result extends Outcome | null>(outcome: Promise<Result>): Promise<Result> {
     running.add(outcome);
     try {
       return await outcome;
@@ -266,6 +318,10 @@ function createReceiver<Transaction, Context>(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
       const { status, headers, body } = await receive(received, context as Context);
       return new Response(body, { status, headers });
+    },
+    async processKept() {
+      if (keepUnhandled === undefined) throw new TypeError('processKept needs the option keepUnhandled.');
+      return processKept(keepUnhandled);
     },
     forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),
     async close({ timeoutMs = 25_000 } = {}) {
@@ -290,6 +346,11 @@ const noSecret =
   'secrets is empty. List the secret of the subscription, or set awaitingSecret until the subscription exists.';
 /** Types and versions that Deedwire has are far fewer. */
 const unhandledNamesMax = 1_000;
+
+async function* deliveriesOf(kept: KeptEvents, name: EventName): AsyncGenerator<InboxDelivery> {
+  for (let page = await kept.page(name, null); page.length > 0; page = await kept.page(name, page.at(-1)?.id ?? null))
+    yield* page;
+}
 
 function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>, bodyTimeoutMs: number): Outcome {
   const headers = { connection: 'close' };

@@ -3,7 +3,7 @@ import type { Outcome, OutcomeCode } from './responses.ts';
 
 /** What became of a request. */
 export interface ReceiverResult {
-  /** `PROCESSED`, `DUPLICATE`, `ACCEPTED`, `UNHANDLED`, `HANDSHAKE`, or why the request was refused. More codes may be added. */
+  /** `PROCESSED`, `DUPLICATE`, `ACCEPTED`, `KEPT`, `UNHANDLED`, `HANDSHAKE`, or why the request was refused. More codes may be added. */
   readonly code: OutcomeCode;
   /** Of the response. */
   readonly status: number;

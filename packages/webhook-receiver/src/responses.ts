@@ -18,7 +18,7 @@ export type WebhookResponseCode =
   | 'ID_MISSING'
   /** Not a body that Deedwire sends. */
   | 'BODY_MALFORMED'
-  /** No handler for this type and version, and `rejectUnhandled` is set. */
+  /** No handler for this type and version, and `rejectUnhandled` is set, or `keepUnhandled` has no room. */
   | 'UNHANDLED'
   /** Another request with the same id is being processed. */
   | 'BUSY'
@@ -32,6 +32,7 @@ export type OutcomeCode =
   | 'ACCEPTED'
   | 'DUPLICATE'
   | 'HANDSHAKE'
+  | 'KEPT'
   | 'PROCESSED'
   | WebhookResponseCode
   | WebhookUsageError['code']

@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../src/command-line.ts';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
-import { postgresStore } from '../src/postgres.ts';
+import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { converted } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 
@@ -39,6 +39,10 @@ describe('sql', () => {
     inbox: {
       table: 'webhook_inbox_receipt',
       createTable: (login: Pool) => graphileWorkerInbox(login, { on: {} }).createTable(),
+    },
+    'kept-events': {
+      table: 'webhook_kept_event',
+      createTable: (login: Pool) => postgresKeptEvents(login).createTable(),
     },
   };
 

@@ -33,6 +33,7 @@ const names = [
   'redis',
   'graphile-worker',
   'pg-boss',
+  'kept',
   'replay',
   'testing',
 ] as const;

@@ -4,6 +4,7 @@ import { eventually, partOf, quotedLines, quotingSections, staleQuotes } from '@
 import { verifyWebhook, type VerifyWebhookOptions } from '@deedwire/webhook-signing';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
+import type { KeptEvents } from '../src/kept-events.ts';
 import { postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
 import type { WebhookResponseCode } from '../src/responses.ts';
@@ -69,6 +70,13 @@ function verifiable({ headers }: Delivery): Record<string, string | string[] | u
 async function unauthentic(delivery: Delivery): Promise<string[]> {
   return [...(await refusal(delivery)), verification({}, delivery)];
 }
+
+const noKeptEvents: KeptEvents = {
+  keep: async () => false,
+  names: async () => [],
+  page: async () => [],
+  remove: async () => {},
+};
 
 const request = (body: ReadableStream, options: Partial<Options> = {}): Promise<Response> =>
   createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, ...options }).fetch(
@@ -168,7 +176,13 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
   },
   async UNHANDLED() {
     const delivery = deliveryOf({ body: unknown });
-    return [...(await refusal(delivery)), ...(await refusal(delivery, { rejectUnhandled: true }))];
+    const kept: KeptEvents = { ...noKeptEvents, keep: async ({ id }) => id === 'kept' };
+    return [
+      ...(await refusal(delivery)),
+      ...(await refusal(delivery, { rejectUnhandled: true })),
+      ...(await refusal(deliveryOf({ id: 'kept', body: unknown }), { keepUnhandled: kept })),
+      ...(await refusal(delivery, { keepUnhandled: kept })),
+    ];
   },
   BUSY: () =>
     observe(async (subject, send) => {

@@ -4,6 +4,7 @@ import { type Client, eventually, listen, missing } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { startLoad } from '../support/faults/load.ts';
@@ -136,6 +137,44 @@ test.concurrent.each([
     await database.close();
   }
 });
+
+// Handlers that held all connections of the pool and waited for another one would never end.
+test.concurrent(
+  'handlers of 20 ms that use the pool of their application process 200 events at once, each once',
+  { timeout },
+  async () => {
+    const secret = generateWebhookSecret();
+    const { client } = await createAccount();
+    const database = await createReceiverDatabase();
+    const pool = new Pool({ connectionString: database.databaseUrl });
+    let calls = 0;
+    const received = await startKitReceiver({
+      databaseUrl: database.databaseUrl,
+      secrets: [secret],
+      pool,
+      async beforeEffect() {
+        calls += 1;
+        await pool.query('select pg_sleep(0.02)');
+      },
+    });
+    try {
+      await subscribe(client, { callbackUrl: received.url, eventTypes: created, webhookSecret: secret });
+      const referralIds: string[] = [];
+      // One address may have 100 connections.
+      while (referralIds.length < 200)
+        referralIds.push(...(await Promise.all(Array.from({ length: 50 }, () => refer(client)))));
+      await eventually(async () => expect(await database.effects()).toHaveLength(200), timeout);
+      expect(new Set((await database.effects()).map(({ referralId }) => referralId))).toEqual(new Set(referralIds));
+      expect(calls).toBe(200);
+      // The handshake, and the attempts.
+      const failed = received.responses.filter(({ status }) => status !== 200).length;
+      process.stdout.write(`${received.responses.length - 1} attempts, ${failed} failed\n`);
+    } finally {
+      await received.close();
+      await database.close();
+    }
+  },
+);
 
 test.concurrent(
   'a receiver with both secrets rejects nothing, and processes each event once, while a subscription replaces the one with the old secret',

@@ -11,6 +11,8 @@ export interface KitReceiverOptions<Context = unknown> {
   databaseUrl: string;
   secrets: Secrets<Context>;
   key?: 'event.id' | 'webhook-id';
+  /** Of the store, and closed with the receiver. Defaults to one of its own. */
+  pool?: Pool;
   /** Runs in the handler before it records the effect. */
   beforeEffect?: (deliveryId: string) => Promise<void>;
 }
@@ -20,9 +22,9 @@ export function createKitReceiver<Context = unknown>({
   databaseUrl,
   secrets,
   key = 'webhook-id',
+  pool = new Pool({ connectionString: databaseUrl }),
   beforeEffect = async () => {},
 }: KitReceiverOptions<Context>): WebhookReceiver<Context> {
-  const pool = new Pool({ connectionString: databaseUrl });
   const receiver = createWebhookReceiver<PoolClient, Context>({
     secrets,
     key,
