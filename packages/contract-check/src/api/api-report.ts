@@ -13,12 +13,17 @@ export interface ApiDeclaration {
   readonly union: ReadonlySet<string>;
   /** Whether callers pass values of this type. */
   readonly isInput: boolean;
+  /** Of a class: whether it has private or protected members. Null if the report does not say so, or for other kinds. */
+  readonly isNominal: boolean | null;
 }
 
 interface ApiMember {
   readonly signature: string;
   readonly optional: boolean;
 }
+
+/** With what reports of version 4.0.0 and earlier begin the members `constructor` and `toString`. */
+const nativeCode = /^function \w+\(\) \{ \[native code\] \}; /;
 
 /** The declarations by name, and their lines by coordinate. */
 export interface ApiReport {
@@ -59,11 +64,15 @@ export function readApiReport(source: SourceText): ApiReport {
       members: new Map(
         Object.entries(members).map(([path, member]) => [
           path.replace(/\?$/, ''),
-          { signature: text(member, childPointer(`${pointer}/members`, path)), optional: path.endsWith('?') },
+          {
+            signature: text(member, childPointer(`${pointer}/members`, path)).replace(nativeCode, ''),
+            optional: path.endsWith('?'),
+          },
         ]),
       ),
       union: new Set(Array.isArray(union) ? union.map(String) : fail(childPointer(pointer, 'union'), 'a list')),
       isInput: ownMember(declaration, 'input') === true,
+      isNominal: booleanIn(ownMember(declaration, 'nominal')),
     };
   }
 
@@ -77,6 +86,10 @@ export function readApiReport(source: SourceText): ApiReport {
     ),
     locator: locatorOf(document),
   };
+}
+
+function booleanIn(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
 }
 
 function locatorOf(document: JsonDocument): Locator {

@@ -17,6 +17,14 @@ const options = { ...plain, input: true };
 const onEntry = '(entry: Entry, done: (text: string) => void) => void';
 const open = { ...union, union: [...union.union, "'%future added value'"] };
 
+const a = { kind: 'class', signature: '', members: { a: 'string' }, nominal: false };
+const withConstructor = (signature: string, rest: object = {}): object => ({
+  ...a,
+  ...rest,
+  members: { ...a.members, constructor: signature },
+});
+const f = (signature: string): object => ({ kind: 'function', signature });
+
 type Case = [rule: string, coordinate: string, from: Declarations, to: Declarations];
 
 const cases: Case[] = [
@@ -138,6 +146,72 @@ const cases: Case[] = [
     { Entry: { ...plain, members: { id: 'string', note: 'string' } } },
   ],
   ['memberChanged', 'Entry.note', { Entry: input }, { Entry: { ...input, members: { id: 'string', note: 'string' } } }],
+  // The constructor of a class without one has no parameters, or those of the class that it extends.
+  ...['private ()', 'protected ()', '(text: string)'].map((signature): Case => [
+    'memberChanged',
+    'A.constructor',
+    { A: a },
+    { A: withConstructor(signature) },
+  ]),
+  [
+    'memberChanged',
+    'A.constructor',
+    { A: { ...a, signature: 'extends B' } },
+    { A: withConstructor('(text?: string)', { signature: 'extends B' }) },
+  ],
+  ['parameterAdded', 'A.constructor', { A: a }, { A: withConstructor('(text?: string)') }],
+  ['memberChanged', 'A.constructor', { A: withConstructor('(text: string)') }, { A: a }],
+  ['classNominal', 'A', { A: a }, { A: { ...a, nominal: true } }],
+  [
+    'requiredMemberAdded',
+    'A.b',
+    { A: a },
+    { A: { ...a, members: { ...a.members, b: 'protected abstract (): string' } } },
+  ],
+  [
+    'declarationChanged',
+    'f',
+    { f: f('(this: Date, text: string): void') },
+    { f: f('(self: Date, text: string): void') },
+  ],
+  // An overload that takes the calls of a later one.
+  ['declarationChanged', 'f', { f: f('(a: A): A; (a: A, b: B): B') }, { f: f('(a: A, b?: B): A; (a: A, b: B): B') }],
+  ['declarationChanged', 'f', { f: f('(a: A): A; (): B') }, { f: f('(a?: A): A; (): B') }],
+  // Types of which only callers create values.
+  [
+    'declarationChanged',
+    'Plugin',
+    { Plugin: { kind: 'type', signature: '(text: string) => void' } },
+    { Plugin: { kind: 'type', signature: '(text?: string) => void' } },
+  ],
+  [
+    'requiredMemberAdded',
+    'Plugin.end',
+    { Plugin: { kind: 'interface', signature: '', members: { start: '(): void' } } },
+    { Plugin: { kind: 'interface', signature: '', members: { start: '(): void', end: '(): void' } } },
+  ],
+  // Received, so that the package creates them.
+  [
+    'memberAdded',
+    'Plugin.end',
+    { f: f('(): Plugin'), Plugin: { kind: 'interface', signature: '', members: { start: '(): void' } } },
+    {
+      f: f('(): Plugin'),
+      Plugin: { kind: 'interface', signature: '', members: { start: '(): void', end: '(): void' } },
+    },
+  ],
+  [
+    'memberChanged',
+    'A.on',
+    { A: { ...a, members: { on: '(text: string) => void' } } },
+    { A: { ...a, members: { on: '(text?: string) => void' } } },
+  ],
+  [
+    'parameterLoosened',
+    'A.on',
+    { A: { ...a, members: { on: 'readonly (text: string) => void' } } },
+    { A: { ...a, members: { on: 'readonly (text?: string) => void' } } },
+  ],
   ['unionMemberAdded', 'Kind', { Kind: union }, { Kind: { ...union, union: [...union.union, "'C'"] } }],
   ['openUnionMemberAdded', 'Kind', { Kind: open }, { Kind: { ...open, union: [...open.union, "'C'"] } }],
   ['openUnionMemberAdded', 'Listed', { Listed: union }, { Listed: { ...union, union: [...union.union, "'C'"] } }],
@@ -147,6 +221,18 @@ const cases: Case[] = [
 test.each(cases)('%s: %s', (rule, coordinate, from, to) => {
   const { changes } = compareApiReports(source('from', from), source('to', to), { openUnions: ['Listed'] });
   expect(changes.map((change) => [change.rule.replace('api/', ''), change.coordinate])).toEqual([[rule, coordinate]]);
+});
+
+test.each([
+  ['that callers could not call', withConstructor('private ()'), withConstructor('(text: string)')],
+  [
+    'that older reports print after the one of Object',
+    withConstructor('function Object() { [native code] }; (text: string)'),
+    withConstructor('(text: string)'),
+  ],
+  ['that older reports do not list', { ...a, nominal: undefined }, withConstructor('private ()')],
+])('a constructor %s may change', (_, from, to) => {
+  expect(compareApiReports(source('from', { A: from }), source('to', { A: to })).changes).toEqual([]);
 });
 
 test('every rule has a case', () => {

@@ -2,9 +2,10 @@ import { changeBy, locatedReport, type Report, type Rule, type UnlocatedChange }
 import { describeDifference } from '../describe-difference.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
-import { passedDeclarations } from './passed-declarations.ts';
+import { flowOf, type Flow } from './flow.ts';
 import { relateSignatures, type SignatureRelation } from './relate-signatures.ts';
 import { apiRules } from './rules.ts';
+import { isFunctionType, overloadsOf, ownParameterList } from './signature-tokens.ts';
 
 export interface ApiOptions {
   /** The unions whose users handle types that they do not know. */
@@ -22,12 +23,12 @@ const futureValue = "'%future added value'";
 export function compareApiReports(from: SourceText, to: SourceText, { openUnions = [] }: ApiOptions = {}): Report {
   const [old, next] = [readApiReport(from), readApiReport(to)];
   const [before, now] = [old.declarations, next.declarations];
-  const passed = passedDeclarations(before);
+  const flow = flowOf(before);
   const changes: UnlocatedChange[] = [];
   for (const name of new Set([...before.keys(), ...now.keys()])) {
     const [declared, redeclared] = [before.get(name), now.get(name)];
     if (declared !== undefined && redeclared !== undefined)
-      changes.push(...compareDeclaration(name, declared, redeclared, openUnions, passed.has(name)));
+      changes.push(...compareDeclaration(name, declared, redeclared, openUnions, flow));
     else if (declared === undefined)
       changes.push(changeBy(apiRules.declarationAdded, name, 'The declaration was added.'));
     else changes.push(changeBy(apiRules.declarationRemoved, name, 'The declaration was removed.'));
@@ -40,18 +41,21 @@ function compareDeclaration(
   from: ApiDeclaration,
   to: ApiDeclaration,
   openUnions: readonly string[],
-  isPassed: boolean,
+  flow: Flow,
 ): UnlocatedChange[] {
   const found: UnlocatedChange[] = [];
+  const isInput = from.isInput || to.isInput || isImplemented(from, flow.received.has(name));
   const relation = from.kind === to.kind ? relateSignatures(from.signature, to.signature) : 'other';
   if (relation !== 'same') {
     const [before, now] = [from, to].map(({ kind, signature }) => `${kind} ${signature}`.trimEnd());
     const message = describeDifference('The declaration', before ?? null, now ?? null);
-    found.push(
-      changeBy(signatureRule(relation, from.isInput || to.isInput, apiRules.declarationChanged), name, message),
-    );
+    found.push(changeBy(signatureRule(relation, isInput, apiRules.declarationChanged), name, message));
   }
-  found.push(...compareMembers(name, from, to, isPassed));
+  if (from.isNominal === false && to.isNominal === true)
+    found.push(
+      changeBy(apiRules.classNominal, name, 'The class has a private or protected member for the first time.'),
+    );
+  found.push(...compareMembers(name, from, to, isInput, flow.passed.has(name)));
   const isOpen = openUnions.includes(name) || (from.union.has(futureValue) && to.union.has(futureValue));
   const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
   // A declaration that becomes a union has changed as a whole.
@@ -63,23 +67,41 @@ function compareDeclaration(
   return found;
 }
 
-function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration, isPassed: boolean): UnlocatedChange[] {
-  const isInput = from.isInput || to.isInput;
+/** Whether only callers create values of a type: nothing that is exported returns it, and it has functions, so it is no data. */
+function isImplemented({ kind, signature, members }: ApiDeclaration, isReceived: boolean): boolean {
+  if (isReceived || (kind !== 'type' && kind !== 'interface')) return false;
+  return [signature, ...Array.from(members.values(), (member) => member.signature)]
+    .flatMap(overloadsOf)
+    .some((tokens) => ownParameterList(tokens) !== -1);
+}
+
+function compareMembers(
+  name: string,
+  from: ApiDeclaration,
+  to: ApiDeclaration,
+  isInput: boolean,
+  isPassed: boolean,
+): UnlocatedChange[] {
   return [...new Set([...from.members.keys(), ...to.members.keys()])].flatMap((path) => {
     const [old, now] = [from.members.get(path), to.members.get(path)];
     const change = (rule: Rule, message: string): UnlocatedChange => changeBy(rule, `${name}.${path}`, message);
+    if (path === 'constructor' && from.kind === 'class') {
+      const rule = constructorRule(from, old?.signature ?? null, now?.signature ?? null);
+      const [before, after] = [old, now].map((each) => each?.signature ?? null);
+      return rule === null ? [] : [change(rule, describeDifference('The constructor', before ?? null, after ?? null))];
+    }
     if (now === undefined) return [change(apiRules.memberRemoved, 'The member was removed.')];
     if (old === undefined) {
       // The members of a new object type do not count: the object itself is the added member.
       const isNested = from.members.has(path.slice(0, path.lastIndexOf('.'))) || !path.includes('.');
       if (!isNested) return [];
-      const isRequired = isInput && !now.optional;
+      const isRequired = (isInput && !now.optional) || isAbstract(now.signature);
       return [change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.')];
     }
     const found: UnlocatedChange[] = [];
     const relation = relateSignatures(old.signature, now.signature);
     if (relation !== 'same') {
-      const rule = signatureRule(relation, isInput, apiRules.memberChanged);
+      const rule = signatureRule(relation, isInput || isAssignable(old.signature), apiRules.memberChanged);
       found.push(change(rule, describeDifference('The member', old.signature, now.signature)));
     }
     if (!old.optional && now.optional)
@@ -88,6 +110,35 @@ function compareMembers(name: string, from: ApiDeclaration, to: ApiDeclaration, 
       found.push(change(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.'));
     return found;
   });
+}
+
+/**
+ * The rule for the constructor of a class. Null if it is the same, or if callers could not call it before.
+ *
+ * @param now null for the constructor of the class that it extends, or for one without parameters
+ */
+function constructorRule(
+  { signature, isNominal }: ApiDeclaration,
+  old: string | null,
+  now: string | null,
+): Rule | null {
+  if (old === now || old?.startsWith('private ') === true) return null;
+  // Older reports do not list private constructors.
+  if (old === null && isNominal === null && now?.startsWith('private ') === true) return null;
+  const isInherited = /(?:^|[ >])extends /.test(signature);
+  if (isInherited && (old === null || now === null)) return apiRules.memberChanged;
+  const relation = relateSignatures(old ?? '()', now ?? '()');
+  return relation === 'same' ? null : signatureRule(relation, false, apiRules.memberChanged);
+}
+
+function isAbstract(signature: string): boolean {
+  return /^(?:protected )?abstract /.test(signature);
+}
+
+/** Whether callers can assign a function of their own to a member. */
+function isAssignable(signature: string): boolean {
+  const [tokens] = overloadsOf(signature);
+  return tokens !== undefined && isFunctionType(tokens) && !tokens.texts.includes('readonly');
 }
 
 /** The rule for a changed signature. `rest` is the one for a change after which code that uses it may not compile. */

@@ -49,6 +49,7 @@ test.each(['./kind.ts', './kind.js', './kind'])(
       Entry: {
         kind: 'class',
         signature: '<T = string> extends Map<string, T>',
+        nominal: true,
         members: {
           data: 'readonly {} | null',
           'data.id': 'string',
@@ -114,4 +115,20 @@ test('prints one report only', async () => {
   expect((await run(['api-report', 'a.d.ts', 'b.d.ts'])).stderr).toBe(
     'contract-check api-report: name the folder for the reports of several files, for example --out api. See contract-check api-report --help.\n',
   );
+});
+
+test('describes what decides whether callers can create and extend a class, and which types they choose', async () => {
+  const index = write(
+    'index.d.ts',
+    `export declare class Entry { private constructor(id: string); id: string; }
+     export interface Options { id: string }
+     export interface Events { added: string }
+     export declare function read<T extends Options>(): T;
+     export declare function on<K extends keyof Events>(name: K): void;`,
+  );
+  expect(await declarationsOf(index)).toMatchObject({
+    Entry: { nominal: false, members: { constructor: 'private (id: string)' } },
+    Options: { input: true },
+    Events: expect.not.objectContaining({ input: true }),
+  });
 });

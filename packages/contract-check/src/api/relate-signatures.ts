@@ -8,13 +8,17 @@ export type SignatureRelation = (typeof relations)[number];
 /**
  * Compares two signatures. Names of parameters do not matter, in function types inside the signature neither. A function can
  * gain parameters at its end that callers may omit, and its parameters can become optional. Every other difference is
- * `other`.
+ * `other`. So is one of these in an overload before others, because it then also takes their calls.
  */
 export function relateSignatures(from: string, to: string): SignatureRelation {
   if (from === to) return 'same';
   const [before, now] = [overloadsOf(from), overloadsOf(to)];
   if (before.length !== now.length) return 'other';
-  const found = before.map((tokens, index) => relateOverloads(tokens, now[index] ?? tokens));
+  const found = before.map((tokens, index) => {
+    const relation = relateOverloads(tokens, now[index] ?? tokens);
+    const takesMore = relation === 'parameterAdded' || relation === 'parameterLoosened';
+    return takesMore && index < before.length - 1 ? 'other' : relation;
+  });
   return relations.findLast((relation) => found.includes(relation)) ?? 'same';
 }
 
@@ -42,6 +46,8 @@ function withoutNames({ texts, parameterLists }: Tokens): Tokens {
   for (const [start, end] of parameterLists) {
     for (const [position, { from }] of partsOf({ texts, parameterLists }, start + 1, end).entries()) {
       const name = texts[from] === '...' ? from + 1 : from;
+      // Not a parameter, but the object on which the function is called.
+      if (texts[name] === 'this') continue;
       // A type predicate: `value is Entry`.
       if (texts[end + 2] === texts[name] && texts[end + 3] === 'is') result[end + 2] = `#${position}`;
       result.fill('', name, afterToken(texts, name));
@@ -67,7 +73,7 @@ function functionOf(tokens: Tokens): Callable | null {
     const colon = own.indexOf(':');
     const isOptional = own[colon - 1] === '?';
     return {
-      type: [...own.slice(0, own[0] === '...' ? 1 : 0), ...own.slice(colon)].join(' '),
+      type: [...own.slice(0, own[0] === '...' || own[0] === 'this' ? 1 : 0), ...own.slice(colon)].join(' '),
       required: !isOptional && own[0] !== '...',
     };
   });

@@ -18,12 +18,12 @@ export const apiRules = named('api', {
     why: 'Code that uses it may no longer compile, or may get another value.',
   },
   parameterAdded: {
-    what: 'a function, method or function type gains a parameter at its end that is optional or a rest parameter',
+    what: 'a function, method or function type gains a parameter at its end that is optional or a rest parameter, not in an overload before others',
     verdict: 'minor',
     why: 'Existing calls omit it, and existing functions ignore it.',
   },
   parameterLoosened: {
-    what: 'a parameter of a function or of a method that callers only call becomes optional',
+    what: 'a parameter of a function or of a method that callers only call becomes optional, not in an overload before others',
     verdict: 'minor',
     why: 'Existing calls pass it.',
   },
@@ -38,9 +38,14 @@ export const apiRules = named('api', {
     why: 'Existing code does not read the member and does not have to pass it.',
   },
   requiredMemberAdded: {
-    what: 'a required member is added to an object type that callers pass',
+    what: 'a required member is added to an object type that callers pass, or an abstract member to a class',
     verdict: 'major',
-    why: 'Code that passes such an object no longer compiles.',
+    why: 'Code that passes such an object, or extends the class, no longer compiles.',
+  },
+  classNominal: {
+    what: 'a class gains its first private or protected member',
+    verdict: 'major',
+    why: 'Objects that callers create without the class are no longer assignable to it.',
   },
   memberRemoved: {
     what: 'a member is removed from an object type',

@@ -13,7 +13,7 @@ const closingOf: ReadonlyMap<string, string> = new Map([
   ['<', '>'],
 ]);
 const closing: ReadonlySet<string> = new Set(closingOf.values());
-const modifiers: ReadonlySet<string> = new Set(['abstract', 'new', 'protected', 'readonly', 'static']);
+const modifiers: ReadonlySet<string> = new Set(['abstract', 'new', 'private', 'protected', 'readonly', 'static']);
 
 export function isName(token: string): boolean {
   return /^[A-Za-z_$][\w$]*$/.test(token);
@@ -76,6 +76,12 @@ export function afterToken(texts: readonly string[], start: number): number {
     if (depth === 0) return index + 1;
   }
   return texts.length;
+}
+
+/** Whether a text is a function type, whose values callers may assign, not a function, method or constructor. */
+export function isFunctionType(tokens: Tokens): boolean {
+  const end = tokens.parameterLists.get(ownParameterList(tokens));
+  return end !== undefined && tokens.texts[end + 1] === '=>';
 }
 
 /** The index of the parameter list of a text that is a function, method, constructor or function type. -1 for other texts. */

@@ -182,7 +182,7 @@ describe('help and version', () => {
       'Append-only file',
       'Versions of a package',
     ]);
-    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(168);
+    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(169);
   });
 
   test('explain prints the page of a rule, with examples from the corpus', async () => {

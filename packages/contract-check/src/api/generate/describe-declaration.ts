@@ -6,6 +6,8 @@ export interface Described {
   readonly kind: 'class' | 'enum' | 'function' | 'interface' | 'type' | 'union' | 'value';
   /** The declaration without its members. */
   readonly signature: string;
+  /** Of a class: whether a private or protected member makes it nominal, so that no other type is assignable to it. */
+  readonly nominal?: boolean;
   /** Path of the member (`data.id`, with a `?` if it is optional) → its signature. */
   readonly members?: Members;
   /** The types of a union. */
@@ -18,7 +20,8 @@ const printer = ts.createPrinter({ removeComments: true });
 
 /** Describes a symbol. Several declarations are overloads, or parts of an interface. */
 export function describeDeclaration(declarations: readonly TS.Declaration[]): Described {
-  const members: Members = {};
+  // Without a prototype, whose `constructor` and `toString` would count as members.
+  const members: Members = Object.create(null);
   const parts = declarations.map((declaration) => describeOne(declaration, members));
   const signature = parts.map((part) => part.signature).join('; ');
   const described = { kind: 'value' as const, ...parts[0], signature };
@@ -38,6 +41,9 @@ function describeOne(node: TS.Declaration, members: Members): Omit<Described, 'm
     return {
       kind: 'class',
       signature: `${modifiers}${parameters(node.typeParameters)}${heritage(node.heritageClauses)}`,
+      nominal: node.members.some(
+        (member) => !ts.isConstructorDeclaration(member) && (isPrivate(member) || isProtected(member)),
+      ),
     };
   }
   if (ts.isTypeAliasDeclaration(node)) {
@@ -55,7 +61,8 @@ function describeOne(node: TS.Declaration, members: Members): Omit<Described, 'm
 
 function addMembers(prefix: string, nodes: readonly (TS.TypeElement | TS.ClassElement)[], members: Members): void {
   for (const node of nodes) {
-    if (isPrivate(node)) continue;
+    // A private constructor decides whether callers can create an object.
+    if (isPrivate(node) && !ts.isConstructorDeclaration(node)) continue;
     const name = `${prefix}${memberName(node)}`;
     const optional = 'questionToken' in node && node.questionToken !== undefined;
     const signature = memberSignature(name, node, members);
@@ -68,6 +75,7 @@ function addMembers(prefix: string, nodes: readonly (TS.TypeElement | TS.ClassEl
 function memberSignature(name: string, node: TS.TypeElement | TS.ClassElement, members: Members): string {
   const modifiers = modifiersOf(node, [
     ts.SyntaxKind.StaticKeyword,
+    ts.SyntaxKind.PrivateKeyword,
     ts.SyntaxKind.ProtectedKeyword,
     ts.SyntaxKind.AbstractKeyword,
     ts.SyntaxKind.ReadonlyKeyword,
@@ -120,6 +128,10 @@ function isPrivate(node: TS.Node): boolean {
   const hidden =
     typeof named === 'object' && named !== null && 'kind' in named && named.kind === ts.SyntaxKind.PrivateIdentifier;
   return hidden || modifiersOf(node, [ts.SyntaxKind.PrivateKeyword]) !== '';
+}
+
+function isProtected(node: TS.Node): boolean {
+  return modifiersOf(node, [ts.SyntaxKind.ProtectedKeyword]) !== '';
 }
 
 function modifiersOf(node: TS.Node, kinds: readonly TS.SyntaxKind[]): string {

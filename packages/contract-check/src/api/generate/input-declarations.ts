@@ -2,8 +2,8 @@ import type TS from '@typescript/typescript6';
 import { ts } from './compiler.ts';
 
 /**
- * The names of the declarations whose values a caller passes: those that the parameters of functions and methods refer
- * to, and all that these refer to.
+ * The names of the declarations whose values a caller passes: those that the parameters of functions and methods, and
+ * the constraints of type parameters, refer to, and all that these refer to.
  */
 export function inputDeclarations(
   declarations: ReadonlyMap<string, readonly TS.Declaration[]>,
@@ -26,6 +26,9 @@ export function inputDeclarations(
       if (node.type !== undefined) reach(node.type);
       return;
     }
+    // Callers choose a type that fits the constraint: `<T extends Options>`. `keyof Options` only names its members.
+    if (ts.isTypeParameterDeclaration(node) && node.constraint !== undefined && !ts.isTypeOperatorNode(node.constraint))
+      reach(node.constraint);
     ts.forEachChild(node, findParameters);
   }
 

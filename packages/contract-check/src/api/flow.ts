@@ -1,12 +1,19 @@
 import type { ApiDeclaration } from './api-report.ts';
 import { isName, overloadsOf, type Tokens } from './signature-tokens.ts';
 
+/** How values of the declarations reach callers. */
+export interface Flow {
+  /** The names of the declarations whose values callers pass and never receive. */
+  readonly passed: ReadonlySet<string>;
+  /** Those whose values callers receive. */
+  readonly received: ReadonlySet<string>;
+}
+
 /**
- * The names of the declarations whose values callers pass and never receive. Exported values and results of functions reach the
- * caller. A parameter list changes the direction, and one inside it changes it again: callers receive the arguments of their
- * own functions.
+ * Follows values through signatures. Exported values and results of functions reach the caller. A parameter list changes the
+ * direction, and one inside it changes it again: callers receive the arguments of their own functions.
  */
-export function passedDeclarations(declarations: ReadonlyMap<string, ApiDeclaration>): ReadonlySet<string> {
+export function flowOf(declarations: ReadonlyMap<string, ApiDeclaration>): Flow {
   // `Options` in a signature can be `first.Options` or `second.Options`, of two files.
   const named = Map.groupBy(declarations.keys(), (name) => name.slice(name.lastIndexOf('.') + 1));
   const received = new Set<string>();
@@ -29,7 +36,7 @@ export function passedDeclarations(declarations: ReadonlyMap<string, ApiDeclarat
         for (const each of named.get(text) ?? []) reach(each, isReceived !== isFlipped);
     }
   }
-  return new Set([...passed].filter((name) => !received.has(name)));
+  return { passed: new Set([...passed].filter((name) => !received.has(name))), received };
 }
 
 function textsOf(declaration: ApiDeclaration | undefined): string[] {
