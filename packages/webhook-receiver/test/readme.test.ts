@@ -180,6 +180,19 @@ async function runScript(name: string, script: string, env: Record<string, strin
   return stdout;
 }
 
+it('loads the block for Next.js without a secret, as its build does', async () => {
+  const printed = await runScript(
+    'next-build',
+    `
+    import { POST } from './next.ts';
+    const response = await POST(new Request('http://localhost/webhooks', { method: 'POST', body: '{}' }));
+    assert.deepEqual([response.status, await response.json()], [500, { code: 'SECRET_INVALID' }]);
+    `,
+    {},
+  );
+  expect(printed).toBe('done\n');
+});
+
 it('runs as documented in each framework', async () => {
   const printed = await runScript(
     'frameworks',

@@ -26,7 +26,7 @@ test('each example has the packages and the start command of its row', async ({ 
   );
   const expected = rows.slice(0, -1).map(({ packages, start }) => ({
     packages: ['@deedwire/webhook-receiver', ...packages].toSorted(),
-    start: start.replace(/^npx /, ''),
+    start: start.replaceAll('npx ', ''),
   }));
   expect(found).toEqual(expected);
 });

@@ -43,7 +43,7 @@ export const rows: Row[] = [...readme.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? 
   }),
 );
 
-const fastFrameworks = new Set(['Express', 'Node with PostgreSQL']);
+const fastFrameworks = new Set(['Express', 'Node with PostgreSQL', 'AWS Lambda']);
 /** The rows that `test/full` pastes. */
 export const fullRows = rows.filter(({ framework }) => fastFrameworks.has(framework));
 /** The rows that `test/long` pastes: the others. */
@@ -124,7 +124,6 @@ export async function startNewcomer(): Promise<Newcomer> {
         env: { DATABASE_URL: database.databaseUrl, PORT: port, WEBHOOK_SECRET: webhookSecret },
         onTestFinished,
       });
-      // A GET request also makes Next.js compile the route.
       await eventually(() => fetch(url), hangingMs).catch((cause: unknown) => {
         throw new Error(`The receiver does not listen:\n${output()}`, { cause });
       });
