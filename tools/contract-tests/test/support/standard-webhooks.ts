@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import type { TestSystem } from '@deedwire/dev-environment/harness';
+import { missing, startReceiver } from '@deedwire/testing';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { succeed } from './command.ts';
+import { createPartnerAccounts } from './partner-accounts.ts';
+import { subscribe } from './subscribe.ts';
+
+/** A program that verifies one request with the library of Standard Webhooks for its language. */
+export interface LibraryProgram {
+  readonly name: string;
+  /** The programs that must be installed. */
+  readonly tools: readonly string[];
+  readonly files: Readonly<Record<string, string>>;
+  /** A command of the shell that installs the library. */
+  readonly install: string;
+  /** It gets the secret, the id, the timestamp and the signature as arguments, and the body on standard input. */
+  readonly run: readonly [program: string, ...parameters: string[]];
+}
+
+export const python: LibraryProgram = {
+  name: 'Python',
+  tools: ['python3'],
+  files: {
+    'main.py': `import sys
+from standardwebhooks import Webhook, WebhookVerificationError
+
+secret, *values = sys.argv[1:]
+headers = dict(zip(["webhook-id", "webhook-timestamp", "webhook-signature"], values))
+try:
+    Webhook(secret).verify(sys.stdin.buffer.read(), headers)
+    print("accepted")
+except WebhookVerificationError:
+    print("rejected")
+`,
+  },
+  install: 'python3 -m venv environment && environment/bin/pip install --quiet standardwebhooks==1.0.1',
+  run: ['environment/bin/python', 'main.py'],
+};
+
+export const go: LibraryProgram = {
+  name: 'Go',
+  tools: ['go'],
+  files: {
+    'go.mod': `module example.com/verify
+
+go 1.21.0
+
+require github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+`,
+    'main.go': `package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+func main() {
+	webhook, err := standardwebhooks.NewWebhook(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	headers := http.Header{}
+	for i, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
+		headers.Set(name, os.Args[i+2])
+	}
+	body, _ := io.ReadAll(os.Stdin)
+	if webhook.Verify(body, headers) == nil {
+		fmt.Println("accepted")
+	} else {
+		fmt.Println("rejected")
+	}
+}
+`,
+  },
+  install: 'go mod tidy && go build -o main .',
+  run: ['./main'],
+};
+
+export const rust: LibraryProgram = {
+  name: 'Rust',
+  tools: ['cargo'],
+  files: {
+    'Cargo.toml': `[package]
+name = "verify"
+version = "0.0.0"
+edition = "2021"
+
+[dependencies]
+http = "1"
+standardwebhooks = "=1.0.1"
+`,
+    'src/main.rs': `use std::io::Read;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let mut headers = http::HeaderMap::new();
+    for (name, value) in ["webhook-id", "webhook-timestamp", "webhook-signature"].into_iter().zip(&arguments[2..]) {
+        headers.insert(name, value.parse().unwrap());
+    }
+    let mut body = Vec::new();
+    std::io::stdin().read_to_end(&mut body).unwrap();
+    let webhook = standardwebhooks::Webhook::new(&arguments[1]).unwrap();
+    println!("{}", if webhook.verify(&body, &headers).is_ok() { "accepted" } else { "rejected" });
+}
+`,
+  },
+  install: 'cargo build --quiet',
+  run: ['target/debug/verify'],
+};
+
+export const java: LibraryProgram = {
+  name: 'Java',
+  tools: ['javac', 'java', 'mvn'],
+  files: {
+    'pom.xml': `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>com.example</groupId>
+  <artifactId>verify</artifactId>
+  <version>0</version>
+  <dependencies>
+    <dependency>
+      <groupId>com.standardwebhooks</groupId>
+      <artifactId>standardwebhooks</artifactId>
+      <version>1.1.0</version>
+    </dependency>
+  </dependencies>
+</project>
+`,
+    'Main.java': `import com.standardwebhooks.Webhook;
+import com.standardwebhooks.exceptions.WebhookVerificationException;
+import java.net.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+public class Main {
+    public static void main(String[] arguments) throws Exception {
+        HttpHeaders headers = HttpHeaders.of(
+                Map.of(
+                        "webhook-id", List.of(arguments[1]),
+                        "webhook-timestamp", List.of(arguments[2]),
+                        "webhook-signature", List.of(arguments[3])),
+                (name, value) -> true);
+        String body = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            new Webhook(arguments[0]).verify(body, headers);
+            System.out.println("accepted");
+        } catch (WebhookVerificationException exception) {
+            System.out.println("rejected");
+        }
+    }
+}
+`,
+  },
+  install: 'mvn --batch-mode --quiet dependency:copy-dependencies -DoutputDirectory=lib && javac -cp "lib/*" Main.java',
+  run: ['java', '-cp', 'lib/*:.', 'Main'],
+};
+
+const { PATH = '', CI } = process.env;
+
+/** Whether to skip a test that needs tools. Under CI it fails without them. */
+export function lacks(tools: readonly string[]): boolean {
+  const absent = tools.filter((tool) => !PATH.split(delimiter).some((folder) => existsSync(join(folder, tool))));
+  if (absent.length === 0 || CI === 'true') return false;
+  process.stdout.write(`contract-tests: no ${absent.join(' and no ')} on the PATH, a test is skipped\n`);
+  return true;
+}
+
+/** A request that the sender of a running system has signed. */
+export interface Delivery {
+  readonly secret: string;
+  /** `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export async function receiveDelivery(system: TestSystem): Promise<Delivery> {
+  const [{ client } = missing()] = await createPartnerAccounts(system, 1);
+  const receiver = await startReceiver();
+  try {
+    const { secret } = await subscribe(client, {
+      callbackUrl: receiver.url,
+      eventTypes: [{ type: 'referral.created' }],
+    });
+    await client.request(operations.ReferDocument, { input: { clientName: 'Zoë Ærø' } });
+    const [{ headers, body } = missing()] = await receiver.waitFor(1);
+    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+    return { secret, headers: Object.fromEntries(names.map((name) => [name, String(headers[name])])), body };
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** Installs a library and runs its program with each delivery. Resolves with what it prints. */
+export async function verdicts(
+  { files, install, run: [program, ...parameters] }: LibraryProgram,
+  deliveries: readonly Delivery[],
+): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'standard-webhooks-'));
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
+    await succeed('sh', ['-c', install], { cwd: folder });
+    const printed: string[] = [];
+    for (const { secret, headers, body } of deliveries) {
+      const child = spawn(program, [...parameters, secret, ...Object.values(headers)], { cwd: folder });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+      child.stdin.end(body);
+      await once(child, 'close');
+      printed.push(output.trim());
+    }
+    return printed;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** A delivery, and what a library must reject: another body, another id, another secret. */
+export function alterations(delivery: Delivery, otherSecret: string): readonly Delivery[] {
+  const { headers, body } = delivery;
+  return [
+    delivery,
+    { ...delivery, body: Buffer.from(body.toString().replace('referral.created', 'referral.updated')) },
+    { ...delivery, headers: { ...headers, 'webhook-id': `${headers['webhook-id']}1` } },
+    { ...delivery, secret: otherSecret },
+  ];
+}
+
+export const expectedVerdicts = ['accepted', 'rejected', 'rejected', 'rejected'];
