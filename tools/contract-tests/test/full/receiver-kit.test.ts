@@ -50,6 +50,7 @@ test.concurrent.each(receiverServers)(
     let calls = 0;
     const receiver = createWebhookReceiver({
       secrets: () => secrets,
+      awaitingSecret: true,
       store: memoryStore(),
       on: {
         'referral.created': {
