@@ -9,6 +9,8 @@ export interface Page<Node> {
   /** The cursor of the last edge. Null if the page is empty. */
   endCursor: string | null;
   hasNextPage: boolean;
+  /** Whether the page was requested with a cursor. */
+  hasPreviousPage: boolean;
 }
 
 /** The paging arguments of a list, as sent by a client. */
@@ -52,7 +54,12 @@ export async function keysetPage<List extends ListName, Row extends { id: Record
   // One more than the page shows, to know whether there is a next page.
   const rows = await select({ afterId: after === null ? null : parseCursor(list, after), limit: first + 1 });
   const edges = rows.slice(0, first).map((row) => ({ cursor: formatCursor(list, row.id), node: toNode(row) }));
-  return { edges, endCursor: edges.at(-1)?.cursor ?? null, hasNextPage: rows.length > first };
+  return {
+    edges,
+    endCursor: edges.at(-1)?.cursor ?? null,
+    hasNextPage: rows.length > first,
+    hasPreviousPage: after !== null,
+  };
 }
 
 function formatCursor(list: ListName, id: RecordId<ListTypes[ListName]>): string {

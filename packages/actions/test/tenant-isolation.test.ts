@@ -52,7 +52,7 @@ interface Case {
 const subscription = (owner: Account) => world.subscribe({}, owner).then(({ id }) => id);
 const delivery = async (owner: Account) => deliver(await subscription(owner));
 const withId = (gid: string, id: string) => gid.replace(/[^/]*$/, id);
-const page = { edges: [], endCursor: null, hasNextPage: false };
+const page = { edges: [], endCursor: null, hasNextPage: false, hasPreviousPage: false };
 
 const cases: Case[] = [
   { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },

@@ -6,6 +6,6 @@ export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } 
 export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export type { OperationContext } from './schema/operation-context.ts';
-export { addUserError } from './schema/add-user-error.ts';
+export { addUserError, addUserErrorInterface } from './schema/add-user-error.ts';
 export { type Contract, type InterfaceVersion, serveContract, type ServedContract } from './versions/serve-contract.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
-import { buildSchema, isObjectType } from 'graphql';
+import { buildSchema, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
 // The two packages have the same generated modules, so one file tests both.
@@ -94,7 +94,7 @@ describe.each(packages)('$name-schema', ({ name, schema: { costs, sdl, UnknownVe
         pageSizeMaximum: manifest.pagination.firstMaximum,
       });
       const fields = Object.values(buildSchema(sdl(version)).getTypeMap())
-        .filter(isObjectType)
+        .filter((type) => isObjectType(type) || isInterfaceType(type))
         .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
       const priced = Object.keys({ ...manifest.costWeights, ...manifest.costListSizes });
       expect(priced.filter((coordinate) => !fields.includes(coordinate))).toEqual([]);

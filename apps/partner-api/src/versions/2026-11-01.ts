@@ -1,4 +1,4 @@
-import { addConnections, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import { addConnections, addUserErrorInterface, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addCreateReferral } from '../schema/create-referral.ts';
 import { addMatter } from '../schema/matter.ts';
@@ -7,6 +7,7 @@ import { addReferral } from '../schema/referral.ts';
 
 export function createSchema(): GraphQLSchema {
   const builder = createSchemaBuilder();
+  addUserErrorInterface(builder);
   const connectionOf = addConnections(builder);
   addPartner(builder);
   const Matter = addMatter(builder);

@@ -1,9 +1,13 @@
+import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type InputObjectRef, type ObjectRef } from '@pothos/core';
 import type { OperationContext } from './operation-context.ts';
 
 interface OwnTypes {
   Context: OperationContext;
   DefaultFieldNullability: false;
+  Interfaces: {
+    UserError: UserError<string>;
+  };
   Scalars: {
     DateTime: { Input: never; Output: Date };
     /** `YYYY-MM-DD`. */

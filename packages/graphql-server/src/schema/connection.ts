@@ -16,8 +16,10 @@ export type ConnectionOf = <Node extends object>(
 export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {
   const PageInfo = builder.objectRef<Page<unknown>>('PageInfo').implement({
     fields: (t) => ({
+      startCursor: t.string({ nullable: true, resolve: ({ edges }) => edges[0]?.cursor ?? null }),
       endCursor: t.exposeString('endCursor', { nullable: true }),
       hasNextPage: t.exposeBoolean('hasNextPage'),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage'),
     }),
   });
 

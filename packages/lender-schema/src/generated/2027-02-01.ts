@@ -154,10 +154,28 @@ export type TeamMemberEdge = {
 
 /** Information for requesting the next page of a connection. Connections support forward pagination only. */
 export type PageInfo = {
+  /** Cursor of the first item of this page. Null if the page is empty. */
+  startCursor: Maybe<Scalars['String']['output']>;
   /** Cursor of the last item of this page. Pass it as `after` to request the next page. Null if the page is empty. */
   endCursor: Maybe<Scalars['String']['output']>;
   /** Whether more items follow this page. */
   hasNextPage: Scalars['Boolean']['output'];
+  /** Whether this page was requested with `after`, so that items precede it. */
+  hasPreviousPage: Scalars['Boolean']['output'];
+};
+
+/**
+ * A reason why a mutation changed nothing. Every user error has these fields, so one fragment reads those of all mutations;
+ * each type adds its own `code`.
+ */
+export type UserError = {
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
 };
 
 /**
@@ -415,7 +433,7 @@ export type CreateWebhookSubscriptionPayload = {
 };
 
 /** A reason why no subscription was created. */
-export type CreateWebhookSubscriptionUserError = {
+export type CreateWebhookSubscriptionUserError = UserError & {
   /** Machine-readable reason. */
   code: CreateWebhookSubscriptionUserErrorCode;
   /** Human-readable reason. If the handshake failed, it describes the response of the callback URL. */
@@ -502,7 +520,7 @@ export type UpdateWebhookSubscriptionPayload = {
 };
 
 /** A reason why a subscription was not changed. */
-export type UpdateWebhookSubscriptionUserError = {
+export type UpdateWebhookSubscriptionUserError = UserError & {
   /** Machine-readable reason. */
   code: UpdateWebhookSubscriptionUserErrorCode;
   /** Human-readable reason. If the handshake failed, it describes the response of the callback URL. */
@@ -569,7 +587,7 @@ export type DeleteWebhookSubscriptionPayload = {
 };
 
 /** A reason why a subscription was not deleted. */
-export type DeleteWebhookSubscriptionUserError = {
+export type DeleteWebhookSubscriptionUserError = UserError & {
   /** Machine-readable reason. */
   code: DeleteWebhookSubscriptionUserErrorCode;
   /** Human-readable reason. */

@@ -160,6 +160,10 @@ Information for requesting the next page of a connection. Connections support fo
 """
 type PageInfo {
   """
+  Cursor of the first item of this page. Null if the page is empty.
+  """
+  startCursor: String
+  """
   Cursor of the last item of this page. Pass it as \`after\` to request the next page. Null if the page is empty.
   """
   endCursor: String
@@ -167,6 +171,26 @@ type PageInfo {
   Whether more items follow this page.
   """
   hasNextPage: Boolean!
+  """
+  Whether this page was requested with \`after\`, so that items precede it.
+  """
+  hasPreviousPage: Boolean!
+}
+
+"""
+A reason why a mutation changed nothing. Every user error has these fields, so one fragment reads those of all mutations;
+each type adds its own \`code\`.
+"""
+interface UserError {
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
 }
 
 """
@@ -580,7 +604,7 @@ type CreateWebhookSubscriptionPayload {
 """
 A reason why no subscription was created.
 """
-type CreateWebhookSubscriptionUserError {
+type CreateWebhookSubscriptionUserError implements UserError {
   """
   Machine-readable reason.
   """
@@ -705,7 +729,7 @@ type UpdateWebhookSubscriptionPayload {
 """
 A reason why a subscription was not changed.
 """
-type UpdateWebhookSubscriptionUserError {
+type UpdateWebhookSubscriptionUserError implements UserError {
   """
   Machine-readable reason.
   """
@@ -806,7 +830,7 @@ type DeleteWebhookSubscriptionPayload {
 """
 A reason why a subscription was not deleted.
 """
-type DeleteWebhookSubscriptionUserError {
+type DeleteWebhookSubscriptionUserError implements UserError {
   """
   Machine-readable reason.
   """
@@ -1032,6 +1056,10 @@ Information for requesting the next page of a connection. Connections support fo
 """
 type PageInfo {
   """
+  Cursor of the first item of this page. Null if the page is empty.
+  """
+  startCursor: String
+  """
   Cursor of the last item of this page. Pass it as \`after\` to request the next page. Null if the page is empty.
   """
   endCursor: String
@@ -1039,6 +1067,26 @@ type PageInfo {
   Whether more items follow this page.
   """
   hasNextPage: Boolean!
+  """
+  Whether this page was requested with \`after\`, so that items precede it.
+  """
+  hasPreviousPage: Boolean!
+}
+
+"""
+A reason why a mutation changed nothing. Every user error has these fields, so one fragment reads those of all mutations;
+each type adds its own \`code\`.
+"""
+interface UserError {
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "id"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
 }
 
 """
@@ -1452,7 +1500,7 @@ type CreateWebhookSubscriptionPayload {
 """
 A reason why no subscription was created.
 """
-type CreateWebhookSubscriptionUserError {
+type CreateWebhookSubscriptionUserError implements UserError {
   """
   Machine-readable reason.
   """
@@ -1577,7 +1625,7 @@ type UpdateWebhookSubscriptionPayload {
 """
 A reason why a subscription was not changed.
 """
-type UpdateWebhookSubscriptionUserError {
+type UpdateWebhookSubscriptionUserError implements UserError {
   """
   Machine-readable reason.
   """
@@ -1678,7 +1726,7 @@ type DeleteWebhookSubscriptionPayload {
 """
 A reason why a subscription was not deleted.
 """
-type DeleteWebhookSubscriptionUserError {
+type DeleteWebhookSubscriptionUserError implements UserError {
   """
   Machine-readable reason.
   """

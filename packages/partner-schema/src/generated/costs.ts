@@ -36,6 +36,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "ReferralConnection.nodes": 0.4,
       "ReferralEdge.node": 0.4,
       "UpdateWebhookSubscriptionUserError.message": 1,
+      "UserError.message": 1,
       "WebhookDelivery.attempts": 0.25,
       "WebhookDelivery.event": 0.25,
       "WebhookDeliveryConnection.edges": 0.25,

@@ -97,6 +97,24 @@ describe('referrals', () => {
     });
   });
 
+  test('one fragment reads the user errors of every mutation', async () => {
+    const fragment = 'fragment Problem on UserError { message field }';
+    const mutations = [
+      'createReferral(input: { clientName: " " })',
+      'createWebhookSubscription(input: { callbackUrl: "https://example.com", eventTypes: [] })',
+      'updateWebhookSubscription(input: { id: "gid://service/WebhookSubscription/1", eventTypes: [] })',
+      'deleteWebhookSubscription(input: { id: "gid://service/WebhookSubscription/1" })',
+    ];
+    for (const mutation of mutations) {
+      const query = `mutation { result: ${mutation} { userErrors { ...Problem } } } ${fragment}`;
+      const { body } = await send<{ result: { userErrors: unknown[] } }>(query);
+      expect([mutation, body.data?.result.userErrors[0]]).toEqual([
+        mutation,
+        { message: expect.any(String), field: expect.any(Array) },
+      ]);
+    }
+  });
+
   test('returns null for a referral of another partner, an unknown id and a malformed id', async () => {
     const { id: theirs } = await createReferralForPartner(harness.operator, {
       partnerId: harness.accounts.otherPartner.id,
@@ -127,7 +145,8 @@ describe('referrals', () => {
     }
     const query = `query ($after: String) {
       referrals(first: 2, after: $after, status: OPEN) {
-        edges { cursor node { clientName } } nodes { clientName } pageInfo { endCursor hasNextPage }
+        edges { cursor node { clientName } } nodes { clientName }
+        pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
       }
     }`;
     const names: string[] = [];
@@ -138,10 +157,18 @@ describe('referrals', () => {
       if (!page) break;
       names.push(...page.nodes.map(({ clientName }) => clientName));
       expect(page.edges.map(({ node }) => node)).toEqual(page.nodes);
+      expect(page.pageInfo.startCursor).toBe(page.edges[0]?.cursor);
       expect(page.pageInfo.endCursor).toBe(page.edges.at(-1)?.cursor);
+      expect(page.pageInfo.hasPreviousPage).toBe(after !== null);
       after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
     } while (after !== null);
     expect(names).toEqual(['D', 'C', 'B']);
+    const empty = await send(
+      '{ referrals(status: DECLINED) { pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }',
+    );
+    expect(empty.body.data?.referrals).toEqual({
+      pageInfo: { startCursor: null, endCursor: null, hasNextPage: false, hasPreviousPage: false },
+    });
   });
 
   test.each([{ first: 0 }, { first: -1 }, { first: 101 }, { first: 1_000_000_000 }, { after: 'x' }, { after: '' }])(
@@ -169,7 +196,7 @@ const changedSdl = (version: string) => sdl(version).replace('name: String!', 'n
 interface Page {
   nodes: { id: string; clientName: string }[];
   edges: { cursor: string; node: { clientName: string } }[];
-  pageInfo: { endCursor: string | null; hasNextPage: boolean };
+  pageInfo: { startCursor: string | null; endCursor: string | null; hasNextPage: boolean; hasPreviousPage: boolean };
 }
 
 function send<Data = Record<string, unknown>>(

@@ -1,10 +1,12 @@
 import {
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isIntrospectionType,
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -27,7 +29,12 @@ export function describeType(type: GraphQLNamedType): string[] {
 }
 
 function membersOf(type: GraphQLNamedType): { kind: string; blocks: string[] } {
-  if (isObjectType(type)) return { kind: 'Object', blocks: objectBlocks(type) };
+  if (isObjectType(type)) {
+    const interfaces = type.getInterfaces().map(({ name }) => code(name));
+    const kind = interfaces.length === 0 ? 'Object' : `Object, implements ${interfaces.join(', ')}`;
+    return { kind, blocks: fieldBlocks(type) };
+  }
+  if (isInterfaceType(type)) return { kind: 'Interface', blocks: fieldBlocks(type) };
   if (isScalarType(type)) return { kind: 'Scalar', blocks: [] };
   if (isEnumType(type)) {
     const rows = type.getValues().map((value) => [code(value.name), described(value)]);
@@ -39,7 +46,7 @@ function membersOf(type: GraphQLNamedType): { kind: string; blocks: string[] } {
   throw new Error(`The reference does not support the kind of type ${type.name}.`);
 }
 
-function objectBlocks(type: GraphQLObjectType): string[] {
+function fieldBlocks(type: GraphQLObjectType | GraphQLInterfaceType): string[] {
   const fields = Object.values(type.getFields());
   const rows = fields.map((field) => [code(field.name), typeLink(field.type), described(field)]);
   const withArguments = fields.filter(({ args }) => args.length > 0);
