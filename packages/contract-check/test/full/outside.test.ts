@@ -1,59 +1,21 @@
-import { spawnSync, execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeMonorepo, npm } from '../support/monorepo.ts';
+import { command, packageFolder, packPackage, type CommandResult } from '../support/packed-package.ts';
 
-// Runs the packed package outside this workspace: with each supported major of graphql, package manager and TypeScript, and as
-// the action of GitHub.
+// Runs the packed package outside this workspace: with each supported major of graphql, the oldest and the newest TypeScript, with
+// npm, and as the action of GitHub. `test/long/package-managers.test.ts` has the other package managers.
 
-const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'contract-check-outside-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-const environment = { ...process.env };
-
-/** The PATH of a shell outside the workspace: without the folders of the package manager, with the Node of this test. */
-const path = [
-  join(process.execPath, '..'),
-  ...(environment['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules')),
-].join(delimiter);
-
-interface CommandResult {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function command(file: string, args: readonly string[], cwd: string, variables: NodeJS.ProcessEnv = {}): CommandResult {
-  // With NODE_PATH, the package would find the dependencies of this workspace.
-  const env = { ...environment, PATH: path, NODE_PATH: '', ...variables };
-  return spawnSync(file, args, { cwd, env, encoding: 'utf8', input: oldSdl });
-}
-
 let tarball = '';
-
 beforeAll(() => {
-  execFileSync('npx', ['-y', 'pnpm@12.21.0', 'run', 'build'], { cwd: packageFolder, env: environment });
-  const packed = join(scratch, 'packed');
-  mkdirSync(packed);
-  execFileSync('npx', ['-y', 'pnpm@12.21.0', 'pack', '--pack-destination', packed], {
-    cwd: packageFolder,
-    env: environment,
-  });
-  tarball = join(packed, readdirSync(packed)[0] ?? '');
+  tarball = packPackage(scratch);
 });
 
 /** A subgraph, which applies the directives of a framework that it does not define. */
@@ -107,7 +69,7 @@ describe.each(['16', '17'])('with graphql %s', (major) => {
   });
 
   const check = (...args: string[]): CommandResult =>
-    command(process.execPath, [join(folder, 'node_modules/.bin/contract-check'), ...args], folder);
+    command(process.execPath, [join(folder, 'node_modules/.bin/contract-check'), ...args], folder, {}, oldSdl);
 
   const checked = (...args: string[]): unknown => JSON.parse(check(...args, '--format', 'json').stdout);
 
@@ -261,89 +223,7 @@ describe('the API report', () => {
   });
 });
 
-const managers = [
-  { name: 'npm', install: ['npm', 'install', '--no-audit', '--no-fund'], run: ['npx'], remedy: 'npx changeset' },
-  {
-    name: 'pnpm',
-    install: ['npx', '-y', 'pnpm@12.21.0', 'install'],
-    run: ['npx', '-y', 'pnpm@12.21.0', 'exec'],
-    remedy: 'pnpm changeset',
-  },
-  {
-    name: 'yarn 1',
-    install: ['npx', '-y', 'yarn@1.22.22', 'install', '--no-progress'],
-    run: ['npx', '-y', 'yarn@1.22.22', '--silent', 'run'],
-    remedy: 'yarn changeset',
-  },
-  {
-    name: 'yarn 4',
-    install: ['npx', '-y', '--package=@yarnpkg/cli-dist@4.18.1', 'yarn', 'install'],
-    run: ['npx', '-y', '--package=@yarnpkg/cli-dist@4.18.1', 'yarn', 'run'],
-    remedy: 'yarn changeset',
-  },
-];
-
-describe.each(managers)('in a monorepo of $name', ({ name, install, run, remedy }) => {
-  let root = '';
-  const sdl = 'type Query {\n  a: Int\n}\n';
-  const part = 'extend type Query {\n  part: Int\n  other: Int\n}\n';
-  const write = (fileName: string, text: string): void => {
-    mkdirSync(dirname(join(root, fileName)), { recursive: true });
-    writeFileSync(join(root, fileName), text);
-  };
-  const call = ([file = '', ...args]: readonly string[], folder = root): CommandResult =>
-    command(file, args, folder, {
-      YARN_NPM_REGISTRY_SERVER: execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim(),
-      YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
-      YARN_ENABLE_TELEMETRY: 'false',
-    });
-  const check = (...args: string[]): CommandResult => call([...run, 'contract-check', ...args]);
-
-  beforeAll(() => {
-    root = realpathSync(mkdtempSync(join(scratch, 'monorepo-')));
-    const devDependencies = { '@deedwire/contract-check': `file:${tarball}`, graphql: '17' };
-    write('package.json', JSON.stringify({ name: 'shop', private: true, workspaces: ['packages/*'], devDependencies }));
-    if (name === 'pnpm') write('pnpm-workspace.yaml', 'packages: [packages/*]\n');
-    if (name === 'yarn 4') write('yarn.lock', '');
-    write('.gitignore', 'node_modules\n.yarn\n');
-    write('.changeset/config.json', '{}');
-    write('packages/api/package.json', '{ "name": "@shop/api", "version": "1.0.0" }');
-    write('packages/api/versions/1.graphql', sdl);
-    write('packages/api/parts/query.graphql', part);
-    const { status, stdout, stderr } = call(install);
-    if (status !== 0) throw new Error(stdout + stderr);
-    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-    for (const args of [
-      ['init', '--quiet', '--initial-branch=main'],
-      ['add', '.'],
-      ['commit', '--quiet', '-m', 'Release'],
-    ])
-      execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' });
-  });
-
-  test('a change needs a bump, which the remedy declares', () => {
-    const gate = ['workspace', '--baseline', 'git:main'];
-    expect(check(...gate)).toMatchObject({ status: 0 });
-    write('packages/api/versions/1.graphql', sdl.replace('  a: Int\n', '  a: Int\n  b: Int\n'));
-    const { status, stdout } = check(...gate);
-    expect({ status, stdout }).toEqual({
-      status: 1,
-      stdout: expect.stringContaining(`    ${remedy} add --minor @shop/api -m `),
-    });
-    expect(stdout).toContain('To fix: raise "version" in packages/api/package.json to 1.1.0, or declare a minor bump');
-    write('packages/api/package.json', '{ "name": "@shop/api", "version": "1.1.0" }');
-    expect(check(...gate)).toMatchObject({ status: 0 });
-  });
-
-  test('a part of a schema is compared with the main branch, and named from the root', () => {
-    write('packages/api/parts/query.graphql', part.replace('  other: Int\n', ''));
-    const pattern = 'packages/api/parts/*.graphql';
-    const args = ['graphql', '--partial', '--from', `git:main:${pattern}`, '--to', pattern];
-    expect(check(...args, '--format', 'github').stdout).toContain(
-      '::warning file=packages/api/parts/query.graphql,line=1,',
-    );
-  });
-});
+describeMonorepo(npm, scratch, () => tarball);
 
 describe('the GitHub Action', () => {
   const action = readFileSync(join(packageFolder, 'action/action.yml'), 'utf8');
@@ -439,174 +319,5 @@ describe('the GitHub Action', () => {
     expect(declared('inputs')).toHaveLength(10);
     for (const name of declared('outputs')) expect(text).toContain(`setOutput('${name}'`);
     expect(declared('outputs')).toEqual(['verdict', 'passed']);
-  });
-});
-
-function manifest(version: string, name = '@shop/api'): string {
-  return JSON.stringify({ name, version });
-}
-
-describe.each([
-  ['npm', 'npm', ['install', '--no-audit', '--no-fund', '--save-dev']],
-  ['pnpm', 'npx', ['-y', 'pnpm@12.21.0', 'add', '--workspace-root', '--save-dev']],
-] as const)('in a monorepo of %s, a pull request does not pass', (name, program, install) => {
-  const parent = join(scratch, `monorepo-${name}`);
-  const folder = join(parent, 'work');
-  const api = 'packages/api/versions/2026-01-01.graphql';
-  const released = 'packages/api/released/versions/2026-01-01.graphql';
-  const whole = 'type Query {\n  a: Int\n  b: Int\n}\n';
-  const broken = 'type Query {\n  a: Int\n}\n';
-
-  function git(...args: string[]): void {
-    const author = ['-c', 'commit.gpgsign=false', '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-    execFileSync('git', [...author, ...args], { cwd: folder, stdio: 'pipe' });
-  }
-
-  /** Commits files. Null removes a file or a folder. */
-  function commit(files: Readonly<Record<string, string | null>>): void {
-    for (const [file, text] of Object.entries(files)) {
-      const target = join(folder, file);
-      mkdirSync(join(target, '..'), { recursive: true });
-      if (text === null) rmSync(target, { recursive: true });
-      else writeFileSync(target, text);
-    }
-    git('add', '--all');
-    git('commit', '--quiet', '--message', 'A commit');
-  }
-
-  const check = (cwd = folder, ...args: string[]): CommandResult => {
-    const bin = join(folder, 'node_modules/@deedwire/contract-check/dist/bin.js');
-    return command(process.execPath, [bin, 'workspace', ...args], cwd, { GITHUB_ACTIONS: '', GITHUB_BASE_REF: '' });
-  };
-
-  /** Begins a branch that leaves main. */
-  const branch = (): void => git('checkout', '--quiet', '-B', 'topic', 'origin/main');
-
-  beforeAll(() => {
-    mkdirSync(parent);
-    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', 'origin.git'], { cwd: parent });
-    execFileSync('git', ['clone', '--quiet', 'origin.git', 'work'], { cwd: parent, stdio: 'pipe' });
-    git('checkout', '--quiet', '-B', 'main');
-    commit({
-      '.gitignore': 'node_modules\n',
-      'package.json': '{ "name": "shop", "private": true, "version": "0.0.0", "workspaces": ["packages/*"] }',
-      'pnpm-workspace.yaml': 'packages:\n  - packages/*\n',
-      'packages/api/package.json': manifest('0.0.0'),
-    });
-    const { status, stderr } = command(program, [...install, tarball, 'graphql@17'], folder);
-    if (status !== 0) throw new Error(stderr);
-    commit({ 'packages/api/package.json': manifest('1.0.0'), [api]: whole, [released]: whole });
-    git('push', '--quiet', 'origin', 'main');
-    git('remote', 'set-head', 'origin', 'main');
-  });
-
-  test('unless it breaks nothing', () => {
-    branch();
-    expect(check()).toMatchObject({ status: 0, stderr: '' });
-    const exec = name === 'npm' ? ['npm', 'exec', '--'] : ['npx', '-y', 'pnpm@12.21.0', 'exec'];
-    const [file, ...args] = [...exec, 'contract-check', 'release'];
-    expect(command(file, args, folder)).toMatchObject({
-      status: 0,
-      stdout: expect.stringMatching(/^@shop\/api 1\.0\.0: commit [0-9a-f]{12} \(1\.0\.0\)/m),
-    });
-  });
-
-  const exception = {
-    package: '@shop/api',
-    file: 'versions/2026-01-01.graphql',
-    rule: 'graphql/fieldRemoved',
-    coordinate: 'Query.b',
-    verdict: 'none',
-    reason: 'The field shows secrets.',
-    expiresOn: '2999-12-31',
-    approvedBy: 'Ada Example',
-  };
-
-  test.each([
-    [
-      'copies the broken version over released/',
-      { [api]: broken, [released]: broken },
-      'versions/2026-01-01.graphql breaks a released version',
-    ],
-    [
-      'removes released/',
-      { [api]: broken, 'packages/api/released': null },
-      'versions/2026-01-01.graphql breaks a released version',
-    ],
-    [
-      'renames the package',
-      { [api]: broken, 'packages/api/package.json': manifest('1.0.0', '@shop/next') },
-      '@shop/api was removed, which no bump allows',
-    ],
-    [
-      'brings its own exception',
-      { [api]: broken, 'contract-exceptions.json': JSON.stringify({ exceptions: [exception] }) },
-      'merge the exception in an earlier pull request of its own',
-    ],
-  ])('if it %s', (_, files, message) => {
-    branch();
-    commit(files);
-    const { status, stdout } = check();
-    expect(stdout).toContain(message);
-    expect(status).toBe(1);
-  });
-
-  test('if it deletes the entry of a contract and its file', () => {
-    branch();
-    const contracts = ['a', 'b'].map((file) => ({
-      kind: 'graphql',
-      folder: 'packages/api',
-      files: [`${file}.graphql`],
-    }));
-    const listed = { kind: 'graphql', folder: 'packages/api', files: ['versions/*.graphql'] };
-    commit({
-      'contract-check.json': JSON.stringify({ contracts: [...contracts, listed] }),
-      'packages/api/a.graphql': whole,
-      'packages/api/b.graphql': whole,
-      'packages/api/package.json': manifest('1.1.0'),
-    });
-    expect(check()).toMatchObject({ status: 0 });
-    git('push', '--quiet', 'origin', 'topic:configured');
-    commit({
-      'contract-check.json': JSON.stringify({ contracts: [...contracts.slice(0, 1), listed] }),
-      'packages/api/b.graphql': null,
-    });
-    const { status, stdout } = check(folder, '--base', 'origin/configured');
-    expect(stdout).toContain('b.graphql was removed.');
-    expect(stdout).toContain('the changes need a major bump, but no bump is declared.');
-    expect(status).toBe(1);
-  });
-
-  test('in a shallow clone, which gets the command that completes it', () => {
-    const url = pathToFileURL(join(parent, 'origin.git')).href;
-    execFileSync('git', ['clone', '--quiet', '--depth=1', url, 'shallow'], { cwd: parent, stdio: 'pipe' });
-    const { status, stdout, stderr } = check(join(parent, 'shallow'));
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain('git fetch --unshallow --tags');
-  });
-
-  test('while a tag and the commit of the version disagree', () => {
-    branch();
-    commit({ [api]: broken });
-    git('tag', '@shop/api@1.0.0');
-    expect(check()).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('tag @shop/api@1.0.0: its contracts differ from those of commit'),
-    });
-    git('tag', '--delete', '@shop/api@1.0.0');
-  });
-
-  test('after main moved to a branch that had merged the release of main', () => {
-    branch();
-    commit({ [api]: broken });
-    git('checkout', '--quiet', 'main');
-    commit({ 'packages/api/package.json': manifest('1.0.1') });
-    git('checkout', '--quiet', 'topic');
-    git('merge', '--quiet', '--no-edit', 'main');
-    git('push', '--quiet', 'origin', 'topic:main');
-    branch();
-    const { status, stdout } = check();
-    expect(stdout).toContain('versions/2026-01-01.graphql breaks a released version');
-    expect(status).toBe(1);
   });
 });
