@@ -57,15 +57,19 @@ export class Deadline {
   }
 }
 
-/** Waits for a result within a time. The result may still come afterwards. */
+/**
+ * Waits for a result within a time. The result may still come afterwards.
+ *
+ * @param start gets a signal that aborts when the time is used up
+ */
 export async function within<Result>(
   limitMs: number,
   message: string,
-  start: () => Promise<Result> | Result,
+  start: (signal: AbortSignal) => Promise<Result> | Result,
 ): Promise<Result> {
   const deadline = new Deadline(limitMs, message);
   try {
-    return await deadline.race(start());
+    return await deadline.race(start(deadline.signal));
   } finally {
     deadline.stop();
   }

@@ -1,5 +1,5 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
-import { checkTimeouts, DeadlineError } from './deadline.ts';
+import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
@@ -17,6 +17,11 @@ export interface JobInboxOptions<Transaction> {
    * it is one of a `Pool`, and the job fails. Defaults to 900,000.
    */
   handlerTimeoutMs?: number;
+  /**
+   * How long a job may wait for the database before and after its handler, in milliseconds. Afterwards its connection is closed
+   * if it is one of a `Pool`, and the job fails. Defaults to 30,000.
+   */
+  storeTimeoutMs?: number;
   /** Defaults to `console`. */
   log?: ReceiverLog;
 }
@@ -58,8 +63,8 @@ interface Interruptions {
   readonly stopping: AbortSignal | undefined;
   /** The connection of the transaction is lost. */
   readonly lost: AbortSignal | undefined;
-  /** Closes the connection of a handler that took too long. */
-  readonly giveUp: (error: DeadlineError) => void;
+  /** Of the statements of the inbox. When it expires, the connection is closed. */
+  readonly deadline: Deadline;
 }
 
 const defaultInboxTable = 'webhook_inbox_receipt';
@@ -96,20 +101,20 @@ export async function addJobs(query: Query, addJob: AddJob, rows: readonly unkno
 export function jobInbox<Transaction>(
   connection: PostgresConnection<Transaction>,
   addJob: AddJob,
-  { on, table, handlerTimeoutMs = 900_000, log = console }: JobInboxOptions<Transaction>,
+  { on, table, handlerTimeoutMs = 900_000, storeTimeoutMs = 30_000, log = console }: JobInboxOptions<Transaction>,
 ): JobInboxCore {
-  checkTimeouts({ handlerTimeoutMs });
+  checkTimeouts({ handlerTimeoutMs, storeTimeoutMs });
   const created = inboxTable(table);
   const { name } = created;
   const handlers = new HandlerRuns(handlerTimeoutMs);
   const cleanUp = cleanUpOf(connection, created, 'processed_at');
 
-  function inTransaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
-    return connection.transaction((opened) => work((text, values) => connection.query(opened, text, values)));
+  function inTransaction<Result>(work: (query: Query) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    return connection.transaction((opened) => work((text, values) => connection.query(opened, text, values)), signal);
   }
 
   /** Runs the handler in the transaction that marks the receipt. */
-  async function handle(opened: Transaction, id: string, { stopping, lost, giveUp }: Interruptions): Promise<void> {
+  async function handle(opened: Transaction, id: string, { stopping, lost, deadline }: Interruptions): Promise<void> {
     // A row that is locked belongs to another job that runs: this one fails, and is retried.
     const [row] = await connection.query(
       opened,
@@ -124,6 +129,7 @@ export function jobInbox<Transaction>(
     if (parsed.kind === 'unknown_event' || handler === null)
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
     const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
+    deadline.pause();
     try {
       await handlers.run(
         (ending) =>
@@ -137,9 +143,11 @@ export function jobInbox<Transaction>(
       );
     } catch (error) {
       // The handler may still use the transaction.
-      if (error instanceof DeadlineError) giveUp(error);
+      if (error instanceof DeadlineError) deadline.expire(error);
       // Without its connection, no handler can succeed.
       throw lost?.aborted === true ? lost.reason : error;
+    } finally {
+      deadline.resume();
     }
     await checkTransaction(connection, opened, field(row, 'xid'));
     await connection.query(
@@ -152,7 +160,7 @@ export function jobInbox<Transaction>(
   return {
     handles: (event) => findHandler(on, event) !== null,
 
-    async accept({ id, body, unsigned }) {
+    async accept({ id, body, unsigned }, signal) {
       try {
         return await inTransaction(async (query): Promise<AcceptResult> => {
           // Waits while another transaction inserts the same id.
@@ -162,7 +170,7 @@ export function jobInbox<Transaction>(
           );
           await addJobs(query, addJob, inserted);
           return inserted.length === 0 ? 'duplicate' : 'accepted';
-        });
+        }, signal);
       } catch (error) {
         if (isContention(error)) return 'busy';
         throw rootCause(error);
@@ -171,16 +179,20 @@ export function jobInbox<Transaction>(
 
     async runJob(payload, stopping) {
       const id = String(field(payload, 'id'));
-      const connectionUse = new AbortController();
+      const deadline = new Deadline(
+        storeTimeoutMs,
+        `The database took longer than storeTimeoutMs (${storeTimeoutMs} ms).`,
+      );
       try {
-        await connection.transaction(
-          (opened, lost) => handle(opened, id, { stopping, lost, giveUp: (error) => connectionUse.abort(error) }),
-          connectionUse.signal,
+        await deadline.race(
+          connection.transaction((opened, lost) => handle(opened, id, { stopping, lost, deadline }), deadline.signal),
         );
       } catch (error) {
         const message = `The handler of ${id} failed. The job is retried as its library is configured.`;
         writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
         throw error;
+      } finally {
+        deadline.stop();
       }
       cleanUp();
     },

@@ -10,8 +10,12 @@ export interface KeptEvent extends EventName, InboxDelivery {}
 
 /** Keeps events that have no handler, until one is deployed. */
 export interface KeptEvents {
-  /** Keeps an event unless its id is known. Resolves with false if there is no room. */
-  keep(event: KeptEvent): Promise<boolean>;
+  /**
+   * Keeps an event unless its id is known. Resolves with false if there is no room.
+   *
+   * @param signal aborts when the receiver has responded without the result
+   */
+  keep(event: KeptEvent, signal?: AbortSignal): Promise<boolean>;
   /** The types and versions of which events are kept. */
   names(): Promise<readonly EventName[]>;
   /**

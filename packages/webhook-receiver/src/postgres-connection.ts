@@ -60,6 +60,9 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
   return {
     async transaction(work, signal) {
       const client = await pool.connect();
+      // Given up while it waited. A rollback could take for ever.
+      if (signal?.aborted === true) client.release();
+      signal?.throwIfAborted();
       const lost = new AbortController();
       // Without a listener, a connection that is lost between two statements would end the process.
       const lose = (error: Error): void => lost.abort(error);
@@ -75,7 +78,6 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
       signal?.addEventListener('abort', close);
       let failure: Error | undefined;
       try {
-        signal?.throwIfAborted();
         await client.query('begin', []);
         const result = await work(client, lost.signal);
         await client.query('commit', []);

@@ -18,6 +18,7 @@ export interface PostgresKeptEvents extends KeptEvents {
 
 const defaultTable = 'webhook_kept_event';
 const pageSize = 100;
+const statementTimeoutMs = 30_000;
 
 function keptEventsTable(table: string = defaultTable): PostgresTable {
   return postgresTable(
@@ -55,21 +56,26 @@ export function postgresKeptEvents<Transaction>(
   const connection = connectionOf(database);
   const cleanUp = cleanUpOf(connection, created, 'received_at');
 
-  function run(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
-    return connection.transaction((opened) => connection.query(opened, text, values));
+  function run(
+    text: string,
+    values: readonly unknown[],
+    signal: AbortSignal = AbortSignal.timeout(statementTimeoutMs),
+  ): Promise<readonly unknown[]> {
+    return connection.transaction((opened) => connection.query(opened, text, values), signal);
   }
 
   return {
-    async keep({ id, type, version, body, unsigned }) {
+    async keep({ id, type, version, body, unsigned }, signal) {
       const inserted = await run(
         `insert into ${name} (id, type, version, body, unsigned)
         select $1, $2, $3, $4, $5 where (select count(*) from ${name}) < $6::int
         on conflict do nothing returning id`,
         [id, type, version, new TextDecoder().decode(body), JSON.stringify(unsigned), maximum],
+        signal,
       );
       cleanUp();
       if (inserted.length > 0) return true;
-      return (await run(`select from ${name} where id = $1`, [id])).length > 0;
+      return (await run(`select from ${name} where id = $1`, [id], signal)).length > 0;
     },
 
     async names() {

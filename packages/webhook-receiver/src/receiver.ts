@@ -209,7 +209,9 @@ function createReceiver<Transaction, Context>(
     const { type, version } = event;
     const name = eventName(event);
     try {
-      const keeping = within(storeTimeoutMs, storeTooLate, () => kept.keep({ ...delivery, type, version }));
+      const keeping = within(storeTimeoutMs, storeTooLate, (signal) =>
+        kept.keep({ ...delivery, type, version }, signal),
+      );
       if (await keeping)
         return loggedOnce(ok('KEPT', { result: 'kept' }, 202), name, 'are kept until processKept finds one');
       const message = `There is no handler for ${name}, and keepUnhandled has no room. Deedwire will retry the delivery.`;
@@ -247,7 +249,7 @@ function createReceiver<Transaction, Context>(
   async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome> {
     const name = deliveryName(event, delivery.id);
     try {
-      return outcomeOf(await within(storeTimeoutMs, storeTooLate, () => inbox.accept(delivery)), name);
+      return outcomeOf(await within(storeTimeoutMs, storeTooLate, (signal) => inbox.accept(delivery, signal)), name);
     } catch (error) {
       return failed(null, error, name);
     }

@@ -24,8 +24,12 @@ export interface InboxDelivery {
 export interface WebhookInbox {
   /** Whether the inbox has a handler for the event. The receiver does not store others. */
   handles(event: WebhookEvent): boolean;
-  /** Stores a delivery durably unless its id is known. Any error means that the inbox is unavailable. */
-  accept(delivery: InboxDelivery): Promise<AcceptResult>;
+  /**
+   * Stores a delivery durably unless its id is known. Any error means that the inbox is unavailable.
+   *
+   * @param signal aborts when the receiver has responded without the result. An inbox that can close its connection then does so.
+   */
+  accept(delivery: InboxDelivery, signal?: AbortSignal): Promise<AcceptResult>;
   /**
    * Lets processed deliveries be accepted again. Call it before a replay: a replayed delivery keeps its id.
    *

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
-import { eventually, listen } from '@deedwire/testing';
+import { eventually, listen, startTcpProxy } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,9 @@ import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import type { HandlerContext, Handlers } from '../src/handlers.ts';
 import type { JobInboxOptions } from '../src/job-inbox.ts';
 import { nodeHandler } from '../src/node.ts';
+import type { InboxReceiverOptions } from '../src/options.ts';
 import { pgBossInbox } from '../src/pg-boss.ts';
+import { postgresKeptEvents } from '../src/postgres.ts';
 import { createInboxReceiver } from '../src/receiver.ts';
 import type { WebhookInbox } from '../src/webhook-inbox.ts';
 import { nodeAdapter } from './support/adapters.ts';
@@ -85,8 +87,12 @@ interface Subject extends OpenInbox {
   send(delivery?: Delivery): Promise<Answer>;
 }
 
-async function receiving(inbox: WebhookInbox, logged: string[]): Promise<Subject['send']> {
-  const receiver = createInboxReceiver({ secrets: [secret], inbox, log: logLinesTo(logged) });
+async function receiving(
+  inbox: WebhookInbox,
+  logged: string[],
+  options: Partial<InboxReceiverOptions<unknown>> = {},
+): Promise<Subject['send']> {
+  const receiver = createInboxReceiver({ secrets: [secret], inbox, log: logLinesTo(logged), ...options });
   const served = await listen(createServer(nodeHandler(receiver)));
   closers.push(() => served.close());
   return (delivery = deliveryOf({ id })) => send(`http://127.0.0.1:${served.port}/`, delivery);
@@ -331,6 +337,63 @@ test('a library that opens transactions stores and processes a delivery once at 
   expect(await post(deliveryOf({ id: 'other' }))).toMatchObject(unavailable);
   expect(logged.join('\n')).toContain('relation "webhook_inbox_receipt" does not exist');
   expect(logged.join('\n')).not.toContain(converted.data.matterId);
+});
+
+/** An inbox whose pool has two connections that do not respond. New ones do. */
+async function hungInbox(logged: string[]) {
+  const proxy = await startTcpProxy(database.databaseUrl);
+  closers.push(() => proxy.close());
+  const hung = new Pool({ connectionString: proxy.url, max: 2 });
+  hung.on('error', () => {});
+  const handled: string[] = [];
+  const on: Handlers<PoolClient> = {
+    'referral.converted': { '2026-11-01': (_event, context) => handled.push(context.id) },
+  };
+  const inbox = graphileWorkerInbox(hung, { on, storeTimeoutMs: 500, log: logLinesTo(logged) });
+  await Promise.all([1, 2].map(() => hung.query('select pg_sleep(0.1)')));
+  expect(hung.idleCount).toBe(2);
+  proxy.hang();
+  return { inbox, hung, handled };
+}
+
+describe('half-open connections', () => {
+  test('of requests are closed after storeTimeoutMs', async () => {
+    const { inbox, hung } = await hungInbox([]);
+    const post = await receiving(inbox, [], { storeTimeoutMs: 500 });
+    expect((await Promise.all([post(), post()])).map(({ status }) => status)).toEqual([503, 503]);
+    await eventually(async () => expect([200, 202]).toContain((await post()).status));
+    await hung.end();
+  });
+
+  test('of kept events are closed after storeTimeoutMs', async () => {
+    const { inbox, hung } = await hungInbox([]);
+    const keepUnhandled = postgresKeptEvents(hung);
+    await postgresKeptEvents(pool).createTable();
+    const post = await receiving(inbox, [], { storeTimeoutMs: 500, keepUnhandled });
+    const unknown = { ...converted, version: '2027-01-01' };
+    const keep = () => post(deliveryOf({ id, body: JSON.stringify(unknown) }));
+    expect((await Promise.all([keep(), keep()])).map(({ status }) => status)).toEqual([503, 503]);
+    await eventually(async () => expect(await keep()).toMatchObject({ status: 202, json: { result: 'kept' } }));
+    await hung.end();
+  });
+
+  test('of jobs are closed after storeTimeoutMs, and the jobs fail', async () => {
+    await (
+      await receiving(graphileWorkerInbox(pool, { on: { 'referral.converted': { '2026-11-01': () => {} } } }), [])
+    )();
+    const logged: string[] = [];
+    const { inbox, hung, handled } = await hungInbox(logged);
+    const runJob = async (): Promise<void> => inbox.taskList['webhook']?.({ id }, {});
+    const failed = 'The database took longer than storeTimeoutMs (500 ms).';
+    for (const result of await Promise.allSettled([runJob(), runJob()]))
+      expect(result).toMatchObject({ status: 'rejected', reason: { message: failed } });
+    expect(logged.join('\n')).toContain(failed);
+    await eventually(async () => {
+      await runJob();
+      expect(handled).toEqual([id]);
+    });
+    await hung.end();
+  });
 });
 
 test('an inbox removes what was processed 40 days ago', async () => {
