@@ -1,9 +1,10 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { runInTransaction } from './handler-transaction.ts';
 import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
-import { checkTransaction, field, isContention, type PostgresConnection } from './postgres-connection.ts';
+import { field, isContention, type PostgresConnection } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import type { Forgettable } from './store.ts';
 import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
@@ -129,27 +130,28 @@ export function jobInbox<Transaction>(
     if (parsed.kind === 'unknown_event' || handler === null)
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
     const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
-    deadline.pause();
-    try {
-      await handlers.run(
-        (ending) =>
-          handler(parsed.event, {
-            id,
-            transaction: opened,
-            signal: stopping === undefined ? ending : AbortSignal.any([ending, stopping]),
-            meta: { unsigned },
-          }),
-        lost,
-      );
-    } catch (error) {
-      // The handler may still use the transaction.
-      if (error instanceof DeadlineError) deadline.expire(error);
-      // Without its connection, no handler can succeed.
-      throw lost?.aborted === true ? lost.reason : error;
-    } finally {
-      deadline.resume();
-    }
-    await checkTransaction(connection, opened, field(row, 'xid'));
+    await runInTransaction(connection, opened, field(row, 'xid'), async (transaction) => {
+      deadline.pause();
+      try {
+        await handlers.run(
+          (ending) =>
+            handler(parsed.event, {
+              id,
+              transaction,
+              signal: stopping === undefined ? ending : AbortSignal.any([ending, stopping]),
+              meta: { unsigned },
+            }),
+          lost,
+        );
+      } catch (error) {
+        // The handler may still be in a statement.
+        if (error instanceof DeadlineError) deadline.expire(error);
+        // Without its connection, no handler can succeed.
+        throw lost?.aborted === true ? lost.reason : error;
+      } finally {
+        deadline.resume();
+      }
+    });
     await connection.query(
       opened,
       `update ${name} set processed_at = clock_timestamp(), body = null, unsigned = null where id = $1`,

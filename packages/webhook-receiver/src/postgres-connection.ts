@@ -1,5 +1,3 @@
-import { WorkFailedError } from './store.ts';
-
 /** The part of a connection of `pg` that the store uses. */
 export interface PostgresQueryable {
   query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
@@ -99,32 +97,6 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
       return rows;
     },
   };
-}
-
-/**
- * PostgreSQL answers a COMMIT of a failed transaction with ROLLBACK and without an error, and a COMMIT without a transaction
- * with a warning.
- *
- * @param xid the id of the transaction before the work
- * @throws {WorkFailedError} if the transaction failed or ended meanwhile
- */
-export async function checkTransaction<Transaction>(
-  connection: PostgresTransactions<Transaction>,
-  opened: Transaction,
-  xid: unknown,
-): Promise<void> {
-  let rows: readonly unknown[];
-  try {
-    rows = await connection.query(opened, `select pg_current_xact_id_if_assigned()::text as xid`, []);
-  } catch (error) {
-    if (!hasState(error, ['25P02'])) throw error;
-    throw new WorkFailedError(
-      'A statement of the handler failed, and the handler did not throw. The transaction is rolled back. Throw the error, or use a savepoint.',
-      { cause: error },
-    );
-  }
-  if (field(rows[0], 'xid') === xid) return;
-  throw new WorkFailedError('The handler ended the transaction. Leave COMMIT and ROLLBACK to the store.');
 }
 
 export function field(row: unknown, name: string): unknown {

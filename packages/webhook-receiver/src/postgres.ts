@@ -1,5 +1,5 @@
+import { runInTransaction } from './handler-transaction.ts';
 import {
-  checkTransaction,
   connectionOf,
   field,
   isContention,
@@ -8,7 +8,7 @@ import {
   type PostgresTransactions,
 } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
-import type { OnceResult, WebhookStore } from './store.ts';
+import { type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
 import { Turnstile } from './turnstile.ts';
 
 export type {
@@ -118,19 +118,25 @@ export function postgresStore(
   return {
     async once(id, work, signal) {
       let skipped: OnceResult | null = null;
+      let workFailed: WorkFailedError | null = null;
       const process = async (opened: unknown, lost?: AbortSignal): Promise<void> => {
         const claimed = await claim(opened, id);
         skipped = claimed.skipped;
         // Rolls back without a failure of the work.
         if (skipped !== null) throw new Error(`The delivery ${id} is ${skipped}.`);
-        await work(opened, lost);
-        await checkTransaction(connection, opened, claimed.xid);
+        try {
+          await runInTransaction(connection, opened, claimed.xid, (transaction) => work(transaction, lost));
+        } catch (error) {
+          if (WorkFailedError.isInstance(error)) workFailed = error;
+          throw error;
+        }
       };
       try {
         await turnstile.run(slotWaitMs, overloaded(concurrency), () => connection.transaction(process, signal));
       } catch (error) {
         if (skipped !== null) return skipped;
-        throw error;
+        // Some libraries wrap what the work throws.
+        throw workFailed ?? error;
       }
       cleanUp();
       return 'processed';

@@ -406,7 +406,7 @@ function failed(failure: HandlerFailure | null, error: unknown, delivery: string
     const message = `${delivery} could not be recorded. Deedwire will retry the delivery.`;
     return refusal(503, 'STORE_UNAVAILABLE', message, { err: error });
   }
-  const err = failure === null ? error : failure.error;
+  const err = failure === null || WorkFailedError.isInstance(error) ? error : failure.error;
   return refusal(500, 'HANDLER_FAILED', `The handler of ${delivery} failed. Deedwire will retry the delivery.`, {
     err,
   });

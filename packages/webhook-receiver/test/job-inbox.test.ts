@@ -396,6 +396,34 @@ describe('half-open connections', () => {
   });
 });
 
+test('an inbox refuses a statement of a handler that took longer than handlerTimeoutMs', async () => {
+  const late = Promise.withResolvers<unknown>();
+  const inbox = graphileWorkerInbox<{ client: PoolClient }>(library(pool), {
+    handlerTimeoutMs: 50,
+    on: {
+      'referral.converted': {
+        // It ignores its signal.
+        '2026-11-01': async (_event, { signal, transaction }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          await new Promise((resolve) => setTimeout(resolve));
+          const insert = async (): Promise<unknown> => transaction.client.query('insert into effect values ($1)', [id]);
+          late.resolve(await insert().catch((error: unknown) => error));
+        },
+      },
+    },
+    log: silent,
+  });
+  const post = await receiving(inbox, []);
+  expect(await post()).toMatchObject(accepted);
+  await expect(async () => inbox.taskList['webhook']?.({ id }, {})).rejects.toThrow(
+    'The handler took longer than handlerTimeoutMs (50 ms).',
+  );
+  expect(await late.promise).toMatchObject({
+    message: expect.stringMatching(/^The transaction of this handler has ended/),
+  });
+  expect(await effects()).toBe(0);
+});
+
 test('an inbox removes what was processed 40 days ago', async () => {
   await pool.query(
     `insert into webhook_inbox_receipt (id, received_at, processed_at) values

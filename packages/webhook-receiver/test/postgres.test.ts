@@ -1,5 +1,7 @@
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
+import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
@@ -187,7 +189,7 @@ test('fails if the handler ignores a failed statement', async () => {
   const wrapped = await postgresStore(library(pool))
     .once(id, ({ client }) => swallow(client))
     .catch((error: unknown) => error);
-  expect(Reflect.get(Object(wrapped), 'cause')).toBeInstanceOf(WorkFailedError);
+  expect(wrapped).toBeInstanceOf(WorkFailedError);
   expect([await effects(), await isRemembered()]).toEqual([0, false]);
   expect(await store.once(id, effect)).toBe('processed');
 });
@@ -209,6 +211,111 @@ test.each(['commit', 'rollback'])('fails if the handler sends %s', async (statem
   await expect(failed).rejects.toThrow(WorkFailedError);
   // Either both or neither.
   expect(await effects()).toBe((await isRemembered()) ? 1 : 0);
+});
+
+test.each(['commit', 'rollback'])('says so if the handler sends %s and then throws', async (statement) => {
+  const failure = new Error('The second step failed.');
+  const failed = store.once(id, async (transaction) => {
+    await effect(transaction);
+    await transaction.query(statement);
+    throw failure;
+  });
+  await expect(failed).rejects.toMatchObject({
+    name: 'WorkFailedError',
+    message: expect.stringMatching(/^The handler ended the transaction/),
+    cause: failure,
+  });
+  expect(await effects()).toBe((await isRemembered()) ? 1 : 0);
+});
+
+/** What a handler that has returned, and one that has thrown, get for a statement. */
+async function lateResults<Transaction>(
+  opened: PostgresStore<Transaction>,
+  use: (transaction: Transaction) => () => Promise<unknown>,
+): Promise<unknown[]> {
+  const uses: (() => Promise<unknown>)[] = [];
+  for (const end of [async () => {}, () => Promise.reject(new Error('The other branch failed.'))]) {
+    const ended = opened.once(`${id}_${uses.length}`, async (transaction) => {
+      uses.push(use(transaction));
+      await end();
+    });
+    await ended.catch(() => {});
+  }
+  return Promise.all(uses.map((late) => late().catch((error: unknown) => error)));
+}
+
+describe('a statement of a handler that has ended is refused', () => {
+  const refused = 'The transaction of this handler has ended';
+
+  const bothRefused = [1, 2].map(() => expect.objectContaining({ message: expect.stringContaining(refused) }));
+
+  test('of a client of pg', async () => {
+    expect(await lateResults(store, (client) => async () => effect(client))).toEqual(bothRefused);
+    expect(await effects()).toBe(0);
+  });
+
+  test('of a method that the handler has kept', async () => {
+    const results = await lateResults(store, (client) => {
+      const query = client.query.bind(client);
+      return async () => query('insert into effect values ($1)', [id]);
+    });
+    expect([results, await effects()]).toEqual([bothRefused, 0]);
+  });
+
+  test('of a library', async () => {
+    const results = await lateResults(postgresStore(library(pool)), (opened) => async () => effect(opened.client));
+    expect([results, await effects()]).toEqual([bothRefused, 0]);
+  });
+
+  test('of Drizzle', async () => {
+    const results = await lateResults(drizzleStore(), (opened) => async () => drizzleEffect(opened));
+    expect([results, await effects()]).toEqual([bothRefused, 0]);
+  });
+
+  test('of a savepoint of Drizzle', async () => {
+    const results = await lateResults(drizzleStore(), (opened) => {
+      const savepoint = opened.transaction(async (inner) => inner);
+      return async () => drizzleEffect(await savepoint);
+    });
+    expect([results, await effects()]).toEqual([bothRefused, 0]);
+  });
+
+  test('also while another delivery has its connection', async () => {
+    const small = postgresStore(poolOf(2));
+    const clients: PoolClient[] = [];
+    await small.once(`${id}_first`, async (transaction) => void clients.push(transaction));
+    await small.once(id, async () => {
+      expect(clients).toHaveLength(1);
+      for (const client of clients) await expect(effect(client)).rejects.toThrow(refused);
+    });
+    expect(await effects()).toBe(0);
+  });
+});
+
+type DrizzleTransaction = Parameters<Parameters<ReturnType<typeof drizzle>['transaction']>[0]>[0];
+
+function drizzleStore(): PostgresStore<DrizzleTransaction> {
+  const drizzled = drizzle(pool);
+  return postgresStore<DrizzleTransaction>({
+    transaction: (work) => drizzled.transaction(work),
+    async query(transaction, text, values) {
+      const parts = text
+        .split(/\$(\d+)/)
+        .map((part, index) => (index % 2 === 0 ? sql.raw(part) : sql`${sql.param(values[Number(part) - 1])}`));
+      return (await transaction.execute(sql.join(parts))).rows;
+    },
+  });
+}
+
+const drizzleEffect = (transaction: DrizzleTransaction): Promise<unknown> =>
+  transaction.execute(sql`insert into effect values (${id})`);
+
+test('a handler of Drizzle writes in its transaction and in a savepoint', async () => {
+  const result = await drizzleStore().once(id, async (transaction) => {
+    await drizzleEffect(transaction);
+    await transaction.transaction(drizzleEffect);
+  });
+  expect([result, await effects()]).toEqual(['processed', 2]);
 });
 
 test('responds only after the commit', async () => {
