@@ -7,9 +7,7 @@ export type BodyProblem =
   /** Something read the body before. `fix` says what to change in the receiver, in one line. */
   | { readonly kind: 'not-raw'; readonly fix: string }
   /** The sender closed the connection. */
-  | { readonly kind: 'aborted' }
-  /** The body did not arrive in time. */
-  | { readonly kind: 'timeout' };
+  | { readonly kind: 'aborted' };
 
 /** The body as received, or why it cannot be had. */
 export type ReceivedBody = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | BodyProblem;

@@ -6,25 +6,29 @@ interface Run {
   readonly abort: AbortController;
 }
 
-/** Runs handlers, each until its end or its deadline. */
+/** Runs handlers, or reads bodies, each until its end or its deadline. */
 export class HandlerRuns {
   readonly #timeoutMs: number;
   readonly #runs = new Set<Run>();
+  readonly #name: 'body' | 'handler';
   #isClosing = false;
+  #givenUp: DeadlineError | undefined;
 
-  constructor(timeoutMs: number) {
+  constructor(timeoutMs: number, name: 'body' | 'handler' = 'handler') {
     this.#timeoutMs = timeoutMs;
+    this.#name = name;
   }
 
   /**
    * @param lost aborts the signal of the handler too
    * @throws {DeadlineError} if the handler was given up. It may still be running.
    */
-  async run(handle: (signal: AbortSignal) => unknown, lost?: AbortSignal): Promise<void> {
+  async run<Result>(handle: (signal: AbortSignal) => Promise<Result> | Result, lost?: AbortSignal): Promise<Result> {
+    if (this.#givenUp !== undefined) throw this.#givenUp;
     const abort = new AbortController();
     const deadline = new Deadline(
       this.#timeoutMs,
-      `The handler took longer than handlerTimeoutMs (${this.#timeoutMs} ms).`,
+      `The ${this.#name} took longer than ${this.#name}TimeoutMs (${this.#timeoutMs} ms).`,
     );
     deadline.signal.addEventListener('abort', () => abort.abort(deadline.signal.reason));
     lost?.addEventListener('abort', () => abort.abort(lost.reason));
@@ -32,7 +36,7 @@ export class HandlerRuns {
     const run = { deadline, abort };
     this.#runs.add(run);
     try {
-      await deadline.race(handle(abort.signal));
+      return await deadline.race(handle(abort.signal));
     } finally {
       deadline.stop();
       this.#runs.delete(run);
@@ -45,7 +49,9 @@ export class HandlerRuns {
     for (const { abort } of this.#runs) abort.abort();
   }
 
+  /** Ends what runs, and lets nothing start. */
   giveUp(error: DeadlineError): void {
+    this.#givenUp = error;
     for (const { deadline } of this.#runs) deadline.expire(error);
   }
 }

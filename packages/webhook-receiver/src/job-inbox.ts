@@ -4,7 +4,7 @@ import { HandlerRuns } from './handler-runs.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
-import { field, isContention, type PostgresConnection } from './postgres-connection.ts';
+import { field, isContention, type PostgresConnection, rootCause } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import type { Forgettable } from './store.ts';
 import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
@@ -226,10 +226,4 @@ function selected(since: string, which: Forgettable): { condition: string; value
   return 'ids' in which
     ? { condition: 'id = any($1::text[])', value: which.ids }
     : { condition: `${since} >= $1::timestamptz`, value: which.since.toISOString() };
-}
-
-/** Some libraries put the parameters of a statement, here the body, into the message of their error, which is logged. */
-function rootCause(error: unknown): unknown {
-  const cause = field(error, 'cause');
-  return cause === undefined ? error : rootCause(cause);
 }

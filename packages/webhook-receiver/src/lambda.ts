@@ -21,7 +21,9 @@ export interface LambdaResult {
 export function lambdaHandler(receiver: WebhookReceiver): (event: LambdaEvent) => Promise<LambdaResult> {
   return async (event) => {
     const method = event.requestContext?.http?.method ?? event.httpMethod ?? '';
-    const headers = event.multiValueHeaders ?? event.headers ?? {};
+    const { headers: single, multiValueHeaders: multiple } = event;
+    // API Gateway and load balancers fill one or both. Emulators can send the other one empty.
+    const headers = (multiple && Object.keys(multiple).length > 0 ? multiple : single) ?? {};
     const response = await receiver.receive({ method, headers, body: async () => bodyOf(event) });
     return { statusCode: response.status, headers: { ...response.headers }, body: response.body };
   };

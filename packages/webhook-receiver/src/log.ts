@@ -1,4 +1,4 @@
-/** What a line of the log is about. Bodies, secrets and signatures are never part of it. */
+/** What a line of the log is about. The receiver adds no body, secret or signature. */
 export interface LogFields {
   /** The code of the response. */
   readonly code: string;
@@ -10,7 +10,7 @@ export interface LogFields {
   readonly problems?: readonly string[];
   /** How many lines with this code were left out since the one before. */
   readonly suppressed?: number;
-  /** The error that caused it. */
+  /** The error that caused it. That of a handler is passed as it is, and can contain data of the event. */
   readonly err?: unknown;
 }
 

@@ -43,6 +43,9 @@ async function readNodeBody(request: NodeRequest, fix: string): Promise<Received
   if (kept !== undefined) return kept.byteLength > bodyMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: kept };
   if (request.readableDidRead || request.readableEnded || request.readableFlowing === true)
     return { kind: 'not-raw', fix };
+  // A stream with an encoding has strings, which are not what was signed, and no bytes to count.
+  if (typeof request.readableEncoding === 'string')
+    return { kind: 'not-raw', fix: 'Do not call request.setEncoding(), which decodes the body.' };
   if (Number(request.headers['content-length']) > bodyMax) return { kind: 'too-large' };
   return readChunks(request.iterator({ destroyOnReturn: false }));
 }

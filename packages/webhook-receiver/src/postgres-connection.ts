@@ -118,3 +118,9 @@ export function hasState(error: unknown, states: readonly string[]): boolean {
   if (isState('code') || isState('originalCode')) return true;
   return ['cause', 'meta', 'driverAdapterError'].some((key) => hasState(Reflect.get(error, key), states));
 }
+
+/** Some libraries put the parameters of a statement, which can be a body, into the message of their error, which is logged. */
+export function rootCause(error: unknown): unknown {
+  const cause = field(error, 'cause');
+  return cause === undefined ? error : rootCause(cause);
+}

@@ -1,6 +1,6 @@
 import type { UnsignedHeaders } from './handlers.ts';
 import type { KeptEvents } from './kept-events.ts';
-import { connectionOf, field, type PostgresPool, type PostgresTransactions } from './postgres-connection.ts';
+import { connectionOf, field, type PostgresPool, type PostgresTransactions, rootCause } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 
 export interface PostgresKeptEventsOptions {
@@ -56,12 +56,16 @@ export function postgresKeptEvents<Transaction>(
   const connection = connectionOf(database);
   const cleanUp = cleanUpOf(connection, created, 'received_at');
 
-  function run(
+  async function run(
     text: string,
     values: readonly unknown[],
     signal: AbortSignal = AbortSignal.timeout(statementTimeoutMs),
   ): Promise<readonly unknown[]> {
-    return connection.transaction((opened) => connection.query(opened, text, values), signal);
+    try {
+      return await connection.transaction((opened) => connection.query(opened, text, values), signal);
+    } catch (error) {
+      throw rootCause(error);
+    }
   }
 
   return {

@@ -114,6 +114,7 @@ function createReceiver<Transaction, Context>(
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
   const running = new Set<Promise<Outcome | null>>();
   const handlers = new HandlerRuns(handlerTimeoutMs);
+  const bodies = new HandlerRuns(bodyTimeoutMs, 'body');
   const reports = new Reports(log, onResult);
   const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
   /** The types and versions whose lack of a handler is logged. */
@@ -132,11 +133,11 @@ function createReceiver<Transaction, Context>(
     return problem === null ? loaded : refusal(500, 'SECRET_INVALID', problem);
   }
 
-  async function readInTime(request: ReceivedRequest): Promise<ReceivedBody> {
+  async function readInTime(request: ReceivedRequest): Promise<Outcome | ReceivedBody> {
     try {
-      return await within(bodyTimeoutMs, '', () => request.body());
+      return await bodies.run(() => request.body());
     } catch (error) {
-      if (error instanceof DeadlineError) return { kind: 'timeout' };
+      if (error instanceof DeadlineError) return refusal(408, 'BODY_TIMEOUT', error.message, { headers: closing });
       throw error;
     }
   }
@@ -147,7 +148,8 @@ function createReceiver<Transaction, Context>(
       return refusal(405, 'METHOD_NOT_ALLOWED', message, { headers: { allow: 'POST' } });
     }
     const body = await readInTime(request);
-    if (body.kind !== 'bytes') return bodyRefusal(body, bodyTimeoutMs);
+    if ('code' in body) return body;
+    if (body.kind !== 'bytes') return bodyRefusal(body);
     const loaded = await load(context);
     if ('code' in loaded) return loaded;
     const { bytes } = body;
@@ -336,6 +338,7 @@ function createReceiver<Transaction, Context>(
       } catch (error) {
         if (!(error instanceof DeadlineError)) throw error;
         reports.write('error', { code: 'CLOSING', err: error }, 'Something did not end in time.');
+        bodies.giveUp(error);
         handlers.giveUp(error);
         // The store has its own deadline.
         await Promise.all(running);
@@ -354,15 +357,15 @@ async function* deliveriesOf(kept: KeptEvents, name: EventName): AsyncGenerator<
     yield* page;
 }
 
-function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>, bodyTimeoutMs: number): Outcome {
-  const headers = { connection: 'close' };
+/** The rest of the body is not read. */
+const closing = { connection: 'close' };
+
+function bodyRefusal(body: Exclude<ReceivedBody, { kind: 'bytes' }>): Outcome {
   switch (body.kind) {
-    case 'timeout':
-      return refusal(408, 'BODY_TIMEOUT', `The body took longer than bodyTimeoutMs (${bodyTimeoutMs} ms).`, {
-        headers,
-      });
     case 'too-large':
-      return refusal(413, 'BODY_TOO_LARGE', 'The body has more than 300,000 bytes. Deedwire sends fewer.', { headers });
+      return refusal(413, 'BODY_TOO_LARGE', 'The body has more than 300,000 bytes. Deedwire sends fewer.', {
+        headers: closing,
+      });
     case 'aborted':
       return refusal(400, 'BODY_ABORTED', 'The client closed the connection before the body was complete.');
     case 'not-raw':

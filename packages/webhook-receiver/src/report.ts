@@ -35,7 +35,8 @@ export class Reports {
   add({ code, response, line, delivery }: Outcome, startMs: number): void {
     if (line !== undefined) {
       const { level, message, ...fields } = line;
-      const suppressed = this.#suppressed(code);
+      // What is acknowledged is logged once for each type and version, so no such line may be left out.
+      const suppressed = response.status < 300 ? 0 : this.#suppressed(code);
       if (suppressed !== null)
         this.write(level, { code, ...delivery, ...(suppressed > 0 && { suppressed }), ...fields }, message);
     }

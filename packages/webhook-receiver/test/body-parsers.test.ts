@@ -61,6 +61,11 @@ function keepRawBody(request: object, _response: unknown, rawBody: unknown): voi
   Object.assign(request, { rawBody });
 }
 
+const setEncoding: RequestHandler = (request, _response, next) => {
+  request.setEncoding('utf8');
+  next();
+};
+
 const parseForm: MiddlewareHandler = async ({ req }, next) => {
   await req.parseBody();
   await next();
@@ -95,6 +100,11 @@ describe.each([4, 5] as const)('Express %i', (major) => {
     expect(await answerAfter(express.text({ type: '*/*' }), deliveryOf())).toEqual(notRaw);
     const delivery = deliveryOf({ headers: { 'content-type': form } });
     expect(await answerAfter(express.urlencoded({ extended: false }), delivery)).toEqual(notRaw);
+  });
+
+  test('responds 500 to a request whose body is decoded, without reading it', async () => {
+    expect(await answerAfter(setEncoding, deliveryOf())).toEqual(notRaw);
+    expect(await answerAfter(setEncoding, deliveryOf({ body: 'x'.repeat(400_000) }))).toEqual(notRaw);
   });
 
   test('processes a delivery whose bytes a parser keeps in rawBody, as those of NestJS and Firebase do', async () => {
@@ -173,6 +183,10 @@ describe('Hono', () => {
 describe('Lambda', () => {
   test('processes the event of a load balancer, whose multi-value headers are null', async () => {
     expect(await answerTo({ ...eventOf(deliveryOf()), multiValueHeaders: null })).toEqual(processed);
+  });
+
+  test('processes the event of an emulator, whose multi-value headers are empty', async () => {
+    expect(await answerTo({ ...eventOf(deliveryOf()), multiValueHeaders: {} })).toEqual(processed);
   });
 
   test('processes a body of text with a byte order mark', async () => {

@@ -6,6 +6,7 @@ import { createClient } from '@redis/client';
 import { Redis } from 'ioredis';
 import { Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { ReceivedBody } from '../src/body.ts';
 import { within } from '../src/deadline.ts';
 import type { ReceiverLog } from '../src/log.ts';
 import { memoryStore } from '../src/memory.ts';
@@ -108,6 +109,31 @@ test('close ends although a handler, a store or an inbox hangs', async () => {
   await expect(receivers[0]?.close({ timeoutMs: 0 })).rejects.toThrow(
     'timeoutMs must be a number above 0 and below 2,147,483,648.',
   );
+});
+
+test('close ends although a body has not arrived, and then starts no handler', async () => {
+  const lines: Logged[] = [];
+  let handled = 0;
+  const receiver = receiverOf(memoryStore(), () => (handled += 1), { log: loggedTo(lines) });
+  const request = await signedRequest('referral.created', '2026-11-01', { id: 'slow' });
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  const arrival = Promise.withResolvers<ReceivedBody>();
+  const headers = Object.fromEntries(request.headers);
+  const secretsLoaded = Promise.withResolvers<readonly string[]>();
+  const loading = receiverOf(memoryStore(), () => (handled += 1), {
+    secrets: () => secretsLoaded.promise,
+    log: loggedTo(lines),
+  });
+  const waiting = receiver.receive({ method: 'POST', headers, body: () => arrival.promise });
+  const loaded = loading.receive({ method: 'POST', headers, body: async () => ({ kind: 'bytes', bytes }) });
+  await receiver.close({ timeoutMs: 50 });
+  expect((await waiting).status).toBe(408);
+  arrival.resolve({ kind: 'bytes', bytes });
+  const closed = loading.close({ timeoutMs: 50 });
+  await expect.poll(() => lines.filter(({ message }) => message.startsWith('CLOSING')).length).toBe(2);
+  secretsLoaded.resolve([testSecret]);
+  await inTime(closed);
+  expect([(await loaded).status, handled]).toEqual([500, 0]);
 });
 
 test('a store, an inbox or a function for secrets that hangs is given up', async () => {

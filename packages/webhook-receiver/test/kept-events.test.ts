@@ -41,12 +41,16 @@ afterAll(async () => {
 });
 
 /** A release of a receiver, which has these handlers. */
-function release(on: Handlers<PoolClient> = {}, options: PostgresKeptEventsOptions = {}): WebhookReceiver {
+function release(
+  on: Handlers<PoolClient> = {},
+  options: PostgresKeptEventsOptions = {},
+  keptIn: Parameters<typeof postgresKeptEvents>[0] = pool,
+): WebhookReceiver {
   return createWebhookReceiver({
     secrets: [testSecret],
     store: postgresStore(pool),
     on,
-    keepUnhandled: postgresKeptEvents(pool, options),
+    keepUnhandled: postgresKeptEvents(keptIn, options),
     onResult: (result) => void results.push(result),
     log: logLinesTo(logged),
   });
@@ -168,6 +172,11 @@ test('responds 503 if the event cannot be kept, and stops processing when it is 
   await send(before, 'a');
   const missing = release({}, { table: 'missing' });
   expect(await send(missing, 'b')).toEqual([503, { code: 'STORE_UNAVAILABLE' }]);
+  // Its error has the parameters of the statement.
+  const other = release({}, { table: 'missing' }, library(pool));
+  expect(await send(other, 'c')).toEqual([503, { code: 'STORE_UNAVAILABLE' }]);
+  expect(logged.at(-1)).toContain('relation "missing" does not exist');
+  expect(logged.join('\n')).not.toContain('referral_c');
   const closed = release(inserting);
   await closed.close();
   expect(await closed.processKept()).toEqual({ processed: 0, failed: 0 });

@@ -113,6 +113,14 @@ async function sendUnhandled(receiver: WebhookReceiver): Promise<void> {
   }
 }
 
+test('logs each of 15 types without a handler, also within a minute', async () => {
+  const types = Array.from({ length: 15 }, (_, index) => `loan.step${index}`);
+  const lines = await logged(async (receiver) => {
+    for (const type of types) await signed(receiver, { ...event, type, version: '2026-11-01' }, type.replace('.', '_'));
+  });
+  expect(lines.map(({ fields }) => fields.type)).toEqual(types);
+});
+
 const never = (): Promise<never> => Promise.reject(new Error('It was called.'));
 
 test('logs events without a handler once for each type and version, with a store and with an inbox', async () => {
