@@ -1,11 +1,5 @@
 import { type AddJob, jobInbox, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
-import {
-  connectionOf,
-  field,
-  type PostgresClientOf,
-  type PostgresPool,
-  type PostgresTransactions,
-} from './postgres-connection.ts';
+import { field, type PostgresClientOf, type PostgresPool, type PostgresTransactions } from './postgres-connection.ts';
 import { quotedName } from './postgres-table.ts';
 
 export { inboxSql, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
@@ -47,7 +41,7 @@ export function graphileWorkerInbox(
   options: GraphileWorkerInboxOptions<unknown>,
 ): GraphileWorkerInbox {
   const { task = 'webhook' } = options;
-  const { runJob, ...inbox } = jobInbox(connectionOf(database), graphileWorkerJobs(options), options);
+  const { runJob, ...inbox } = jobInbox(database, graphileWorkerJobs(options), options);
   return { ...inbox, taskList: { [task]: (payload, { abortSignal }) => runJob(payload, abortSignal) } };
 }
 

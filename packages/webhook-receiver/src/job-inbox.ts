@@ -4,9 +4,19 @@ import { HandlerRuns } from './handler-runs.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
-import { field, isContention, type PostgresConnection, rootCause } from './postgres-connection.ts';
+import {
+  checkPoolMax,
+  connectionOf,
+  field,
+  isContention,
+  poolMax,
+  type PostgresPool,
+  type PostgresTransactions,
+  rootCause,
+} from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import type { Forgettable } from './store.ts';
+import { Turnstile } from './turnstile.ts';
 import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
 
 export interface JobInboxOptions<Transaction> {
@@ -99,14 +109,18 @@ export async function addJobs(query: Query, addJob: AddJob, rows: readonly unkno
   }
 }
 
-export function jobInbox<Transaction>(
-  connection: PostgresConnection<Transaction>,
+export function jobInbox(
+  database: PostgresPool | PostgresTransactions<unknown>,
   addJob: AddJob,
-  { on, table, handlerTimeoutMs = 900_000, storeTimeoutMs = 30_000, log = console }: JobInboxOptions<Transaction>,
+  { on, table, handlerTimeoutMs = 900_000, storeTimeoutMs = 30_000, log = console }: JobInboxOptions<unknown>,
 ): JobInboxCore {
   checkTimeouts({ handlerTimeoutMs, storeTimeoutMs });
   const created = inboxTable(table);
   const { name } = created;
+  const connection = connectionOf(database);
+  const max = poolMax(database);
+  // Handlers that wait for a connection of the same pool would wait for each other.
+  const turnstile = new Turnstile(max === null ? Infinity : max - 1);
   const handlers = new HandlerRuns(handlerTimeoutMs);
   const cleanUp = cleanUpOf(connection, created, 'processed_at');
 
@@ -114,16 +128,19 @@ export function jobInbox<Transaction>(
     return connection.transaction((opened) => work((text, values) => connection.query(opened, text, values)), signal);
   }
 
-  /** Runs the handler in the transaction that marks the receipt. */
-  async function handle(opened: Transaction, id: string, { stopping, lost, deadline }: Interruptions): Promise<void> {
-    // A row that is locked belongs to another job that runs: this one fails, and is retried.
+  /**
+   * Runs the handler in the transaction that marks the receipt.
+   *
+   * @returns false if another job of the delivery runs
+   */
+  async function handle(opened: unknown, id: string, { stopping, lost, deadline }: Interruptions): Promise<boolean> {
     const [row] = await connection.query(
       opened,
       `select body, unsigned, pg_current_xact_id()::text as xid from ${name}
-      where id = $1 and processed_at is null for update nowait`,
+      where id = $1 and processed_at is null for update skip locked`,
       [id],
     );
-    if (row === undefined) return;
+    if (row === undefined) return isProcessed(opened, id);
     const parsed = parseWebhookBody(String(field(row, 'body')));
     if (parsed.kind !== 'event' && parsed.kind !== 'unknown_event') throw new Error('The stored body is malformed.');
     const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;
@@ -135,12 +152,9 @@ export function jobInbox<Transaction>(
       try {
         await handlers.run(
           (ending) =>
-            handler(parsed.event, {
-              id,
-              transaction,
-              signal: stopping === undefined ? ending : AbortSignal.any([ending, stopping]),
-              meta: { unsigned },
-            }),
+            withSignal([ending, stopping], (signal) =>
+              handler(parsed.event, { id, transaction, signal, meta: { unsigned } }),
+            ),
           lost,
         );
       } catch (error) {
@@ -157,6 +171,39 @@ export function jobInbox<Transaction>(
       `update ${name} set processed_at = clock_timestamp(), body = null, unsigned = null where id = $1`,
       [id],
     );
+    return true;
+  }
+
+  /** @throws {Error} if there is no row */
+  async function isProcessed(opened: unknown, id: string): Promise<boolean> {
+    const [row] = await connection.query(
+      opened,
+      `select processed_at is not null as "isProcessed" from ${name} where id = $1`,
+      [id],
+    );
+    if (row === undefined)
+      throw new Error(
+        `The table ${name} has no row for ${id}. This process needs the database and the table of the process that received it.`,
+      );
+    return field(row, 'isProcessed') === true;
+  }
+
+  /** @returns false if another job of the delivery runs */
+  function process(id: string, stopping: AbortSignal | undefined): Promise<boolean> {
+    checkPoolMax(max);
+    return turnstile.run(handlerTimeoutMs, overloaded(max), async () => {
+      const deadline = new Deadline(
+        storeTimeoutMs,
+        `The database took longer than storeTimeoutMs (${storeTimeoutMs} ms).`,
+      );
+      try {
+        return await deadline.race(
+          connection.transaction((opened, lost) => handle(opened, id, { stopping, lost, deadline }), deadline.signal),
+        );
+      } finally {
+        deadline.stop();
+      }
+    });
   }
 
   return {
@@ -181,20 +228,19 @@ export function jobInbox<Transaction>(
 
     async runJob(payload, stopping) {
       const id = String(field(payload, 'id'));
-      const deadline = new Deadline(
-        storeTimeoutMs,
-        `The database took longer than storeTimeoutMs (${storeTimeoutMs} ms).`,
-      );
+      let isDone: boolean;
       try {
-        await deadline.race(
-          connection.transaction((opened, lost) => handle(opened, id, { stopping, lost, deadline }), deadline.signal),
-        );
+        isDone = await process(id, stopping);
       } catch (error) {
         const message = `The handler of ${id} failed. The job is retried as its library is configured.`;
         writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
         throw error;
-      } finally {
-        deadline.stop();
+      }
+      if (!isDone) {
+        // If the other one fails, this one processes it.
+        const message = `Another job processes ${id}. This one is retried as its library is configured.`;
+        writeLine(log, 'warn', { code: 'BUSY', id }, message);
+        throw new Error(message);
       }
       cleanUp();
     },
@@ -220,6 +266,34 @@ export function jobInbox<Transaction>(
 
     createTable: () => createTable(connection, created),
   };
+}
+
+/**
+ * Passes on signals until the work ends. Node keeps a signal of `AbortSignal.any` that has a listener in memory, which is a leak
+ * with a signal that exists as long as the process.
+ */
+async function withSignal(
+  sources: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => unknown,
+): Promise<void> {
+  const controller = new AbortController();
+  const ended = new AbortController();
+  for (const source of sources) {
+    const abort = (): void => controller.abort(source?.reason);
+    if (source?.aborted === true) abort();
+    source?.addEventListener('abort', abort, { signal: ended.signal });
+  }
+  try {
+    await work(controller.signal);
+  } finally {
+    ended.abort();
+  }
+}
+
+function overloaded(max: number | null): Error {
+  return new Error(
+    `The pool has ${max} connections, and no handler ended within handlerTimeoutMs. Enlarge the pool, or let the library run fewer jobs at once.`,
+  );
 }
 
 function selected(since: string, which: Forgettable): { condition: string; value: unknown } {

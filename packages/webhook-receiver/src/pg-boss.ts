@@ -1,10 +1,5 @@
 import { type AddJob, jobInbox, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
-import {
-  connectionOf,
-  type PostgresClientOf,
-  type PostgresPool,
-  type PostgresTransactions,
-} from './postgres-connection.ts';
+import type { PostgresClientOf, PostgresPool, PostgresTransactions } from './postgres-connection.ts';
 
 export { inboxSql, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
 
@@ -15,6 +10,7 @@ export interface PgBossQueues {
     data: object,
     options: { db: { executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> } },
   ): Promise<string | null>;
+  complete(queue: string, ids: string[]): Promise<unknown>;
 }
 
 export interface PgBossInboxOptions<Transaction> extends JobInboxOptions<Transaction> {
@@ -25,12 +21,13 @@ export interface PgBossInboxOptions<Transaction> extends JobInboxOptions<Transac
 }
 
 export interface PgBossInbox extends JobInbox {
-  /** Pass it to `boss.work` with the name of the queue. */
+  /** Pass it to `boss.work` with the name of the queue, and without `perJobResults`. Of a batch, it fails the jobs that failed. */
   readonly work: (jobs: readonly PgBossJob[]) => Promise<void>;
 }
 
 /** A job as pg-boss passes it. */
 export interface PgBossJob {
+  readonly id: string;
   readonly data: unknown;
   readonly signal: AbortSignal;
 }
@@ -55,16 +52,33 @@ export function pgBossInbox(
   database: PostgresPool | PostgresTransactions<unknown>,
   options: PgBossInboxOptions<unknown>,
 ): PgBossInbox {
-  const { runJob, ...inbox } = jobInbox(connectionOf(database), pgBossJobs(options), options);
+  const { boss, queue = defaultQueue } = options;
+  const { runJob, ...inbox } = jobInbox(database, pgBossJobs(options), options);
   return {
     ...inbox,
     async work(jobs) {
-      for (const { data, signal } of jobs) await runJob(data, signal);
+      const completed: string[] = [];
+      const errors: unknown[] = [];
+      for (const { id, data, signal } of jobs) {
+        try {
+          await runJob(data, signal);
+          completed.push(id);
+        } catch (error) {
+          errors.push(error);
+        }
+      }
+      if (errors.length === 0) return;
+      // After an error, pg-boss fails each job of the batch that is not completed.
+      if (completed.length > 0) await boss.complete(queue, completed);
+      if (errors.length === 1) throw errors[0];
+      throw new AggregateError(errors, `${errors.length} of ${jobs.length} jobs failed. The log has a line for each.`);
     },
   };
 }
 
-export function pgBossJobs({ boss, queue = 'webhook' }: { boss: PgBossQueues; queue?: string | undefined }): AddJob {
+const defaultQueue = 'webhook';
+
+export function pgBossJobs({ boss, queue = defaultQueue }: { boss: PgBossQueues; queue?: string | undefined }): AddJob {
   return (query, id) =>
     boss.send(
       queue,

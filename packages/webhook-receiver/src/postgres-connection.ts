@@ -54,6 +54,21 @@ export function connectionOf(database: PostgresPool | PostgresTransactions<unkno
   };
 }
 
+const defaultPoolMax = 10;
+
+/** How many connections a `Pool` has at most. Null with the functions of another library. */
+export function poolMax(database: PostgresPool | PostgresTransactions<unknown>): number | null {
+  return 'transaction' in database ? null : (database.options?.max ?? defaultPoolMax);
+}
+
+/** @throws {TypeError} if handlers that also use the pool could not get a connection */
+export function checkPoolMax(max: number | null): void {
+  if (max !== null && max < 2)
+    throw new TypeError(
+      `The pool has ${max} connection. It needs at least 2: one for the transaction of a handler, and one for other statements of the handler.`,
+    );
+}
+
 function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> {
   return {
     async transaction(work, signal) {

@@ -1,8 +1,10 @@
 import { runInTransaction } from './handler-transaction.ts';
 import {
+  checkPoolMax,
   connectionOf,
   field,
   isContention,
+  poolMax,
   type PostgresClientOf,
   type PostgresPool,
   type PostgresTransactions,
@@ -57,7 +59,6 @@ export function postgresStoreSql(table: string = defaultTable): string {
 
 const lockTimeout = '200ms';
 const slotWaitMs = 2_000;
-const defaultPoolMax = 10;
 const defaultConcurrency = 4;
 
 /**
@@ -155,10 +156,6 @@ export function postgresStore(
   };
 }
 
-function poolMax(database: PostgresPool | PostgresTransactions<unknown>): number | null {
-  return 'transaction' in database ? null : (database.options?.max ?? defaultPoolMax);
-}
-
 function concurrencyFor(database: PostgresPool | PostgresTransactions<unknown>): number {
   const max = poolMax(database);
   return max === null ? defaultConcurrency : max - 1;
@@ -166,10 +163,7 @@ function concurrencyFor(database: PostgresPool | PostgresTransactions<unknown>):
 
 function checkConcurrency(concurrency: number, database: PostgresPool | PostgresTransactions<unknown>): void {
   const max = poolMax(database);
-  if (max !== null && max < 2)
-    throw new TypeError(
-      `The pool has ${max} connection. It needs at least 2: one for the transaction of a handler, and one for other statements of the handler.`,
-    );
+  checkPoolMax(max);
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new TypeError('concurrency must be an integer of at least 1.');
   if (max !== null && concurrency >= max)

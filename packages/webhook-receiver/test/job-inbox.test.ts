@@ -1,4 +1,6 @@
 import { createServer } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually, listen, startTcpProxy } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
@@ -24,6 +26,9 @@ import type { CreateReceiver } from './support/setup.ts';
 const accepted = { status: 202, json: { result: 'accepted' } };
 const duplicate = { status: 200, json: { result: 'duplicate' } };
 const unavailable = { status: 503, json: { code: 'STORE_UNAVAILABLE' } };
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 let database: TestDatabase;
 let pool: Pool;
@@ -147,7 +152,8 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs }) => {
     const first = subject.runJob(id);
     await eventually(() => expect(subject.handled).toEqual([id]));
     // It holds no connection meanwhile, and is retried.
-    await expect(subject.runJob(id)).rejects.toThrow('could not obtain lock on row');
+    await expect(subject.runJob(id)).rejects.toThrow(`Another job processes ${id}.`);
+    expect(subject.logged).toEqual([expect.stringContaining(`BUSY: Another job processes ${id}.`)]);
     gate.resolve();
     await first;
     await subject.runJob(id);
@@ -214,6 +220,66 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs }) => {
     );
     await subject.runJob(id);
     expect(await effects()).toBe(1);
+  });
+
+  test('fails the job of a delivery that its table does not have', async () => {
+    const subject = await subjectOf();
+    await expect(subject.runJob(id)).rejects.toThrow(
+      `The table "webhook_inbox_receipt" has no row for ${id}. This process needs the database and the table of the process that received it.`,
+    );
+    expect(subject.logged).toEqual([expect.stringContaining('HANDLER_FAILED')]);
+  });
+
+  test('runs fewer handlers at once than the pool has connections', async () => {
+    const small = new Pool({ connectionString: database.databaseUrl, max: 3 });
+    closers.push(() => small.end());
+    let most = 0;
+    let running = 0;
+    const on: Handlers<PoolClient> = {
+      'referral.converted': {
+        '2026-11-01': async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await small.query('select pg_sleep(0.1)');
+          running -= 1;
+        },
+      },
+    };
+    const subject = await subjectOf();
+    const several = [1, 2, 3, 4].map((number) => `${id}_${number}`);
+    for (const each of several) await subject.send(deliveryOf({ id: each }));
+    const { runJob, stop } = await open(small, { on });
+    closers.push(stop);
+    await Promise.all(several.map((each) => runJob(each)));
+    expect(most).toBe(2);
+  });
+
+  test('fails the jobs of a pool with one connection, which accepts deliveries', async () => {
+    const single = new Pool({ connectionString: database.databaseUrl, max: 1 });
+    closers.push(() => single.end());
+    const { inbox, runJob, stop } = await open(single, {
+      on: { 'referral.converted': { '2026-11-01': () => {} } },
+      log: silent,
+    });
+    closers.push(stop);
+    expect(await (await receiving(inbox, []))()).toMatchObject(accepted);
+    await expect(runJob(id)).rejects.toThrow('The pool has 1 connection. It needs at least 2');
+  });
+
+  test('keeps no listener of a handler while the library runs', async () => {
+    let held: WeakRef<AbortSignal> | undefined;
+    const subject = await subjectOf(({ signal }) => {
+      signal.addEventListener('abort', () => {});
+      held = new WeakRef(signal);
+    });
+    await subject.send();
+    const stopping = new AbortController();
+    await subject.runJob(id, stopping.signal);
+    await eventually(() => {
+      collectGarbage();
+      expect(held?.deref()).toBeUndefined();
+    });
+    expect(stopping.signal.aborted).toBe(false);
   });
 
   test.each([
@@ -296,6 +362,38 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs }) => {
     expect(await subject.inbox.retry({ ids: [id] })).toBe(0);
     expect(await effects()).toBe(1);
   });
+});
+
+test('pg-boss fails only the jobs of a batch that failed', async () => {
+  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
+  closers.push(() => boss.stop({ graceful: false }));
+  await boss.createQueue('batches', { retryLimit: 0 });
+  const inbox = pgBossInbox(pool, {
+    boss,
+    queue: 'batches',
+    on: {
+      'referral.converted': {
+        '2026-11-01': (_event, context) => {
+          if (context.id.startsWith('poison')) throw new RangeError('The disk is full.');
+        },
+      },
+    },
+    log: silent,
+  });
+  const post = await receiving(inbox, []);
+  const batch = ['good1', 'poison1', 'good2', 'poison2', 'good3'];
+  for (const each of batch) expect(await post(deliveryOf({ id: each }))).toMatchObject(accepted);
+  await boss.work('batches', { batchSize: 10, pollingIntervalSeconds: 0.5 }, inbox.work);
+  await eventually(async () => {
+    const { rows } = await pool.query(
+      `select data->>'id' as id, state from pgboss.job where name = 'batches' order by 1`,
+    );
+    expect(rows).toEqual(
+      batch.toSorted().map((each) => ({ id: each, state: each.startsWith('good') ? 'completed' : 'failed' })),
+    );
+  });
+  const { rows } = await pool.query('select id from webhook_inbox_receipt where processed_at is null order by id');
+  expect(rows).toEqual([{ id: 'poison1' }, { id: 'poison2' }]);
 });
 
 test('a delivery is not stored if pg-boss adds no job', async () => {
@@ -431,11 +529,12 @@ test('an inbox removes what was processed 40 days ago', async () => {
     ('kept', now() - interval '41 days', now() - interval '39 days'),
     ('waiting', now() - interval '41 days', null)`,
   );
+  await pool.query(`insert into webhook_inbox_receipt values ('new', null, null, now(), now())`);
   const inbox = graphileWorkerInbox(pool, { on: {} });
-  await inbox.taskList['webhook']?.({ id: 'unknown' }, {});
+  await inbox.taskList['webhook']?.({ id: 'new' }, {});
   await eventually(async () => {
     const { rows } = await pool.query('select id from webhook_inbox_receipt order by id');
-    expect(rows).toEqual([{ id: 'kept' }, { id: 'waiting' }]);
+    expect(rows).toEqual([{ id: 'kept' }, { id: 'new' }, { id: 'waiting' }]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Logger, run, runMigrations } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
@@ -73,7 +74,7 @@ const pgBoss: JobLibrary = {
     const inbox = pgBossInbox(pool, { ...options, boss });
     return {
       inbox,
-      runJob: (id, signal = new AbortController().signal) => inbox.work([{ data: { id }, signal }]),
+      runJob: (id, signal = new AbortController().signal) => inbox.work([{ id: randomUUID(), data: { id }, signal }]),
       async start() {
         await boss.work(
           queue,
