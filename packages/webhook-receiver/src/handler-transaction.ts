@@ -15,14 +15,9 @@ export async function runInTransaction<Transaction>(
   handle: (transaction: Transaction) => Promise<void>,
 ): Promise<void> {
   let hasEnded = false;
-  const check = (): void => {
-    if (hasEnded)
-      throw new Error(
-        'The transaction of this handler has ended, because the handler returned, threw or took longer than handlerTimeoutMs. The statement was not sent. Await each statement, and stop when signal aborts.',
-      );
-  };
+  const refusal = (): Error | null => (hasEnded ? new Error(ended) : null);
   try {
-    await handle(isObject(opened) ? guarded(opened, check) : opened);
+    await handle(isObject(opened) ? guarded(opened, refusal) : opened);
   } catch (error) {
     hasEnded = true;
     // Without its connection, nothing can be said about the transaction.
@@ -40,6 +35,9 @@ export async function runInTransaction<Transaction>(
       { cause: state.error },
     );
 }
+
+const ended =
+  'The transaction of this handler has ended, because the handler returned, threw or took longer than handlerTimeoutMs. The statement was not sent. Await each statement, and stop when signal aborts.';
 
 const endedByHandler =
   'The handler ended the transaction. Leave COMMIT and ROLLBACK to the store or the inbox. After a COMMIT, the store takes the delivery for processed: a retry does not call the handler, unless receiver.forget() forgets its id.';
@@ -68,8 +66,8 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** The same object for the handler, which calls `check` before each use. */
-function guarded<Opened extends object>(opened: Opened, check: () => void): Opened {
+/** The same object for the handler, without a use after `refusal` returns an error. */
+function guarded<Opened extends object>(opened: Opened, refusal: () => Error | null): Opened {
   const guard: Opened = new Proxy<Opened>(opened, {
     apply: callIfOpen,
     get(target, key) {
@@ -77,14 +75,19 @@ function guarded<Opened extends object>(opened: Opened, check: () => void): Open
       const value: unknown = Reflect.get(target, key, target);
       // What the language and `await` look up is no use of the transaction.
       if (!isObject(value) || typeof key === 'symbol' || key === 'constructor') return value;
-      check();
+      if (typeof value !== 'function') throwIf(refusal());
       // A proxy must return the property of a frozen object as it is.
       if (typeof value !== 'function' || isFrozen(target, key)) return value;
       return new Proxy(value, {
         apply(method, self, values) {
+          if (key === 'query') {
+            // As pg does, so that `catch` of the promise works.
+            const error = refusal();
+            if (error !== null) return Promise.reject(error);
+          }
           // The transaction of a savepoint, as of Drizzle, ends with this one.
           const passed =
-            key === 'transaction' ? values.map((work: unknown) => withGuardedTransaction(work, check)) : values;
+            key === 'transaction' ? values.map((work: unknown) => withGuardedTransaction(work, refusal)) : values;
           const result: unknown = callIfOpen(method, self === guard ? target : self, passed);
           return result === target ? guard : result;
         },
@@ -94,9 +97,13 @@ function guarded<Opened extends object>(opened: Opened, check: () => void): Open
   return guard;
 
   function callIfOpen(target: object, self: unknown, values: unknown[]): unknown {
-    check();
+    throwIf(refusal());
     return typeof target === 'function' ? Reflect.apply(target, self, values) : undefined;
   }
+}
+
+function throwIf(error: Error | null): void {
+  if (error !== null) throw error;
 }
 
 function isFrozen(target: object, key: string): boolean {
@@ -104,8 +111,8 @@ function isFrozen(target: object, key: string): boolean {
   return property?.configurable === false && property.writable === false;
 }
 
-function withGuardedTransaction(work: unknown, check: () => void): unknown {
+function withGuardedTransaction(work: unknown, refusal: () => Error | null): unknown {
   if (typeof work !== 'function') return work;
   return (inner: unknown, ...others: unknown[]): unknown =>
-    Reflect.apply(work, undefined, [isObject(inner) ? guarded(inner, check) : inner, ...others]);
+    Reflect.apply(work, undefined, [isObject(inner) ? guarded(inner, refusal) : inner, ...others]);
 }

@@ -262,6 +262,12 @@ describe('a statement of a handler that has ended is refused', () => {
     expect([results, await effects()]).toEqual([bothRefused, 0]);
   });
 
+  test('with a rejected promise by query of pg, so that its catch is called', async () => {
+    // Not an async function, which would turn an error that is thrown into a rejection.
+    const results = await lateResults(store, (client) => () => client.query('insert into effect values ($1)', [id]));
+    expect([results, await effects()]).toEqual([bothRefused, 0]);
+  });
+
   test('of a library', async () => {
     const results = await lateResults(postgresStore(library(pool)), (opened) => async () => effect(opened.client));
     expect([results, await effects()]).toEqual([bothRefused, 0]);
