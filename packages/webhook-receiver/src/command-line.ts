@@ -73,7 +73,7 @@ async function move(library: Library, values: Values, env: NodeJS.ProcessEnv): P
     await createTable(connection, to);
     const moved = await withJobs(library, { connectionString, ...values }, (addJob) =>
       moveInbox(connection, addJob, {
-        from: postgresTable(values.from ?? 'webhook_inbox', [], 'ended_at').name,
+        from: postgresTable('inbox', values.from ?? 'webhook_inbox', [], 'ended_at').name,
         to,
         isWithFailed: values.failed === true,
       }),

@@ -83,6 +83,7 @@ const defaultInboxTable = 'webhook_inbox_receipt';
 /** A delivery without `processed_at` waits for a job. Its body is removed when it is processed. */
 export function inboxTable(table: string = defaultInboxTable): PostgresTable {
   return postgresTable(
+    'inbox',
     table,
     [
       'id text primary key',

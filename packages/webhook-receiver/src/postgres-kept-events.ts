@@ -22,6 +22,7 @@ const statementTimeoutMs = 30_000;
 
 function keptEventsTable(table: string = defaultTable): PostgresTable {
   return postgresTable(
+    'kept-events',
     table,
     [
       'id text primary key',

@@ -1,7 +1,11 @@
 import { field, hasState, type PostgresConnection, type PostgresTransactions } from './postgres-connection.ts';
 
+/** As the command `sql` names it. */
+export type TableKind = 'store' | 'inbox' | 'kept-events';
+
 /** A table that remembers deliveries by their id. */
 export interface PostgresTable {
+  readonly kind: TableKind;
   /** As it is written in statements. */
   readonly name: string;
   /** Each can run again. */
@@ -13,7 +17,12 @@ export interface PostgresTable {
  * @param since the column that tells since when an id is remembered
  * @throws {TypeError} if the name is malformed
  */
-export function postgresTable(table: string, columns: readonly string[], since: string): PostgresTable {
+export function postgresTable(
+  kind: TableKind,
+  table: string,
+  columns: readonly string[],
+  since: string,
+): PostgresTable {
   const parts = table.split('.');
   if (parts.length > 2 || parts.some((part) => part === '' || part.length > 50))
     throw new TypeError(`table must be a name or schema.name, not ${JSON.stringify(table)}.`);
@@ -21,6 +30,7 @@ export function postgresTable(table: string, columns: readonly string[], since: 
   // An index is in the schema of its table.
   const index = quotedName(`${parts.at(-1) ?? table}_${since}`);
   return {
+    kind,
     name,
     statements: [
       `create table if not exists ${name} (\n  ${columns.join(',\n  ')}\n)`,
@@ -41,7 +51,7 @@ export function sqlOf({ statements }: PostgresTable): string {
 /** Creates a table unless it exists. */
 export async function createTable<Transaction>(
   connection: PostgresTransactions<Transaction>,
-  { name, statements }: PostgresTable,
+  { kind, name, statements }: PostgresTable,
 ): Promise<void> {
   await connection.transaction(async (opened) => {
     // `create table if not exists` needs the right to create tables even if the table exists.
@@ -54,7 +64,7 @@ export async function createTable<Transaction>(
     } catch (error) {
       if (!hasState(error, ['42501'])) throw error;
       throw new Error(
-        `The table ${name} does not exist, and this login may not create it. Create it in a migration, with the SQL that "npx deedwire-webhook-receiver sql" prints.`,
+        `The table ${name} does not exist, and this login may not create it. Create it in a migration, with the SQL that "npx deedwire-webhook-receiver sql ${kind}" prints.`,
         { cause: error },
       );
     }

@@ -49,7 +49,12 @@ export interface PostgresStore<Transaction> extends WebhookStore<Transaction> {
 const defaultTable = 'webhook_receipt';
 
 function storeTable(table: string = defaultTable): PostgresTable {
-  return postgresTable(table, ['id text primary key', 'received_at timestamptz not null default now()'], 'received_at');
+  return postgresTable(
+    'store',
+    table,
+    ['id text primary key', 'received_at timestamptz not null default now()'],
+    'received_at',
+  );
 }
 
 /** Returns the SQL that creates the table of the store, for a migration. */

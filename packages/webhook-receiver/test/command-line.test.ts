@@ -56,7 +56,7 @@ describe('sql', () => {
       const login = new Pool({ connectionString: url.href });
       try {
         await expect(createTable(login)).rejects.toThrow(
-          `The table "${table}" does not exist, and this login may not create it. Create it in a migration, with the SQL that "npx deedwire-webhook-receiver sql" prints.`,
+          `The table "${table}" does not exist, and this login may not create it. Create it in a migration, with the SQL that "npx deedwire-webhook-receiver sql ${name}" prints.`,
         );
         const sql = await run(['sql', name], {});
         await pool.query(sql);

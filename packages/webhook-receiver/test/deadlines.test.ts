@@ -323,7 +323,7 @@ describe('PostgreSQL', () => {
     await client.query('begin; lock table webhook_receipt');
     const pool = poolOf('receiver_clean_up');
     const closed = new Promise((resolve) => pool.once('remove', resolve));
-    cleanUpOf(connectionOf(pool), postgresTable('webhook_receipt', [], 'received_at'), 'received_at', 100)();
+    cleanUpOf(connectionOf(pool), postgresTable('store', 'webhook_receipt', [], 'received_at'), 'received_at', 100)();
     await inTime(closed);
     await client.query('rollback');
     client.release();
