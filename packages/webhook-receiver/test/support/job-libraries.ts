@@ -70,8 +70,10 @@ const pgBoss: JobLibrary = {
   },
   async open(pool, options) {
     const db = { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) };
-    const boss = await new PgBoss({ db, supervise: false, schedule: false, migrate: false }).start();
+    const boss = new PgBoss({ db, supervise: false, schedule: false, migrate: false });
+    // Before the start: what refuses the options would leave a library that runs until the end of the process.
     const inbox = pgBossInbox(pool, { ...options, boss });
+    await boss.start();
     return {
       inbox,
       runJob: (id, signal = new AbortController().signal) => inbox.work([{ id: randomUUID(), data: { id }, signal }]),
