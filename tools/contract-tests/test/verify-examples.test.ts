@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findProgram } from '@deedwire/testing';
 import { verifyWebhook, WebhookUsageError, WebhookVerificationError } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { succeed } from './support/command.ts';
@@ -294,16 +295,10 @@ const csharpOnMono: Language = {
   run: ['mono', 'driver.exe'],
 };
 
-const { PATH = '', CI } = process.env;
-
-function isInstalled(program: string): boolean {
-  return PATH.split(delimiter).some((folder) => existsSync(join(folder, program)));
-}
-
 function isSkipped({ name, programs }: Language): boolean {
-  const absent = programs.filter((program) => !isInstalled(program));
+  const absent = programs.filter((program) => findProgram(program) === undefined);
   // CI installs Python. A test there fails without it.
-  if (absent.length === 0 || (name === 'Python' && CI === 'true')) return false;
+  if (absent.length === 0 || (name === 'Python' && process.env['CI'] === 'true')) return false;
   process.stdout.write(
     `contract-tests: no ${absent.join(' and no ')} on the PATH, the ${name} verifier is not tested\n`,
   );

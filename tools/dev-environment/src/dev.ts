@@ -2,8 +2,8 @@
 import { join, relative, resolve } from 'node:path';
 import { readConfig } from '@deedwire/service-runtime';
 import { createStore, StoreUnavailableError } from '@deedwire/store';
+import { credentialHeaders } from '@deedwire/testing';
 import type { AppName } from './app-process.ts';
-import { credentialFields } from './curl-command.ts';
 import { devConfig, systemPorts, type DevConfig } from './dev-config.ts';
 import { openDevDatabase, type DevDatabase } from './dev-database.ts';
 import { toDevFile } from './dev-file.ts';
@@ -90,8 +90,8 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,
     },
     appEnv: {
-      'lender-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialFields(accounts.lender.credential)) },
-      'partner-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialFields(accounts.partner.credential)) },
+      'lender-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts.lender.credential)) },
+      'partner-api': { GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts.partner.credential)) },
     },
     onLine: (app, line) => {
       const phase = stopping.signal.aborted ? 'stopping' : running ? 'running' : 'starting';

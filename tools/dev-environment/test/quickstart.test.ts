@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { findProgram } from '@deedwire/testing';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../src/workspace.ts';
@@ -28,9 +29,7 @@ const [
 ] = blocks;
 
 const inherited = process.env;
-const { PATH = '', CI } = inherited;
-const hasPython = PATH.split(delimiter).some((folder) => existsSync(join(folder, 'python3')));
-const withoutPython = !hasPython && CI !== 'true';
+const withoutPython = findProgram('python3') === undefined && inherited['CI'] !== 'true';
 if (withoutPython) process.stdout.write('dev-environment: no python3 on the PATH, its receiver is not tested\n');
 
 const nodeReceiver = { name: 'Node', file: 'examples/receiver-node/server.mjs', fence: 'js', block: nodeBlock };

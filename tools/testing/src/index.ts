@@ -1,4 +1,5 @@
 export { eventually } from './eventually.ts';
+export { findProgram } from './find-program.ts';
 export {
   createClient,
   credentialHeaders,

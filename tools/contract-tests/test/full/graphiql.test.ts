@@ -1,18 +1,14 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { credentialHeaders } from '@deedwire/testing';
+import { credentialHeaders, findProgram } from '@deedwire/testing';
 import { type Browser, launch } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-const { PATH = '', CI } = process.env;
-const executablePath = PATH.split(delimiter)
-  .flatMap((folder) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)))
-  .find((file) => existsSync(file));
-const skipped = executablePath === undefined && CI !== 'true';
+const executablePath = findProgram('chromium', 'chromium-browser', 'google-chrome');
+const skipped = executablePath === undefined && process.env['CI'] !== 'true';
 if (skipped) process.stdout.write('GraphiQL: skipping the browser test, Chromium is not on the PATH\n');
 
 /** Guards against hanging only. */

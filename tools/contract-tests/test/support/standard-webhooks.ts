@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestSystem } from '@deedwire/dev-environment/harness';
-import { missing, startReceiver } from '@deedwire/testing';
+import { findProgram, missing, startReceiver } from '@deedwire/testing';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from './command.ts';
 import { createPartnerAccounts } from './partner-accounts.ts';
@@ -166,25 +166,23 @@ public class Main {
   run: ['java', '-cp', 'lib/*:.', 'Main'],
 };
 
-const { PATH = '', CI } = process.env;
-
 /** Whether to skip a test that needs tools. Under CI it fails without them. */
 export function lacks(tools: readonly string[]): boolean {
-  const absent = tools.filter((tool) => !PATH.split(delimiter).some((folder) => existsSync(join(folder, tool))));
-  if (absent.length === 0 || CI === 'true') return false;
+  const absent = tools.filter((tool) => findProgram(tool) === undefined);
+  if (absent.length === 0 || process.env['CI'] === 'true') return false;
   process.stdout.write(`contract-tests: no ${absent.join(' and no ')} on the PATH, a test is skipped\n`);
   return true;
 }
 
 /** A request that the sender of a running system has signed. */
-export interface Delivery {
+interface Delivery {
   readonly secret: string;
   /** `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-export async function receiveDelivery(system: TestSystem): Promise<Delivery> {
+async function receiveDelivery(system: TestSystem): Promise<Delivery> {
   const [{ client } = missing()] = await createPartnerAccounts(system, 1);
   const receiver = await startReceiver();
   try {
@@ -201,8 +199,13 @@ export async function receiveDelivery(system: TestSystem): Promise<Delivery> {
   }
 }
 
+/** What a library prints of a delivery of the sender, and of altered ones. */
+export async function verdictsOf(program: LibraryProgram, system: TestSystem): Promise<string[]> {
+  return verdicts(program, alterations(await receiveDelivery(system), generateWebhookSecret()));
+}
+
 /** Installs a library and runs its program with each delivery. Resolves with what it prints. */
-export async function verdicts(
+async function verdicts(
   { files, install, run: [program, ...parameters] }: LibraryProgram,
   deliveries: readonly Delivery[],
 ): Promise<string[]> {
@@ -230,7 +233,7 @@ export async function verdicts(
 }
 
 /** A delivery, and what a library must reject: another body, another id, another secret. */
-export function alterations(delivery: Delivery, otherSecret: string): readonly Delivery[] {
+function alterations(delivery: Delivery, otherSecret: string): readonly Delivery[] {
   const { headers, body } = delivery;
   return [
     delivery,
