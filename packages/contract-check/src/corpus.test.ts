@@ -6,7 +6,6 @@ import { graphqlRules } from './graphql/rules.ts';
 import { compareJsonSchemas } from './json-schema/compare-json-schema.ts';
 import { directions } from './json-schema/direction.ts';
 import { jsonSchemaRules } from './json-schema/rules.ts';
-import type { JsonValue } from './json/json-value.ts';
 import { compareManifests } from './manifest/compare-manifests.ts';
 import { manifestRules } from './manifest/rules.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
@@ -25,14 +24,14 @@ interface GraphqlCase extends Case {
   directives?: Record<string, Verdict>;
 }
 interface JsonSchemaCase extends Case {
-  from: JsonValue;
-  to: JsonValue;
+  from: unknown;
+  to: unknown;
   producer: Verdict;
   consumer: Verdict;
 }
 interface ManifestCase extends Case {
-  from: JsonValue;
-  to: JsonValue;
+  from: unknown;
+  to: unknown;
   verdict: Verdict;
   /** The coordinates that existed. Omitted if all did. */
   existing?: string[];
@@ -51,7 +50,7 @@ function readCorpus<T>(name: string): T[] {
   return cases;
 }
 
-const asText = (file: string, value: JsonValue) => ({ file, text: JSON.stringify(value) });
+const asText = (file: string, value: unknown) => ({ file, text: JSON.stringify(value) });
 
 const graphqlCases = readCorpus<GraphqlCase>('graphql');
 const jsonSchemaCases = readCorpus<JsonSchemaCase>('json-schema');

@@ -1,3 +1,4 @@
+import { JsonNumber } from '../json/json-number.ts';
 import { ownMember } from '../json/json-value.ts';
 import type { Schema } from './schema-document.ts';
 import { requiredProperties } from './shape.ts';
@@ -6,7 +7,7 @@ import { isInteger, type InstanceType } from './value-set.ts';
 type Side = 'upper' | 'lower';
 
 interface Point {
-  readonly value: number;
+  readonly value: JsonNumber;
   /** Whether the bound excludes the value itself (`exclusiveMaximum`). */
   readonly open: boolean;
 }
@@ -34,7 +35,7 @@ const boundsOfType: Readonly<Record<InstanceType, readonly Bound[]>> = {
   object: [
     {
       ...count('minProperties', 'lower'),
-      implied: (all) => [{ value: requiredProperties(all).size, open: false }],
+      implied: (all) => [{ value: JsonNumber.parse(String(requiredProperties(all).size)), open: false }],
     },
     count('maxProperties', 'upper'),
   ],
@@ -58,8 +59,9 @@ export function compareBounds(type: InstanceType, from: readonly Schema[], to: r
 
 function isTighter(point: Point | null, than: Point | null, side: Side): boolean {
   if (point === null || than === null) return point !== null;
-  if (point.value === than.value) return point.open && !than.open;
-  return side === 'upper' ? point.value < than.value : point.value > than.value;
+  const order = point.value.compare(than.value);
+  if (order === 0) return point.open && !than.open;
+  return side === 'upper' ? order < 0 : order > 0;
 }
 
 function tightest(points: readonly Point[], side: Side): Point | null {
@@ -72,7 +74,7 @@ function count(keyword: string, side: Side): Bound {
     side,
     // A count cannot be below 0, so a lower bound of 0 is no bound.
     points: (all) =>
-      numbers(all, keyword).flatMap((value) => (side === 'lower' && value === 0 ? [] : [{ value, open: false }])),
+      numbers(all, keyword).flatMap((value) => (side === 'lower' && value.sign === 0 ? [] : [{ value, open: false }])),
   };
 }
 
@@ -91,16 +93,16 @@ function numericPoints(all: readonly Schema[], inclusive: string, exclusive: str
 
 /** The closed bound that is equal for integers: below 10 becomes up to 9. */
 function ofIntegers({ value, open }: Point, side: Side): Point {
-  const step = side === 'upper' ? -1 : 1;
-  const rounded = side === 'upper' ? Math.floor(value) : Math.ceil(value);
-  return { value: open && rounded === value ? value + step : rounded, open: false };
+  const isRounded = value.isInteger && !open;
+  if (side === 'lower') return { value: value.floor(isRounded ? 0n : 1n), open: false };
+  return { value: value.floor(value.isInteger && open ? -1n : 0n), open: false };
 }
 
-function numbers(all: readonly Schema[], keyword: string): number[] {
-  return all.map((schema) => ownMember(schema, keyword)).filter((value) => typeof value === 'number');
+function numbers(all: readonly Schema[], keyword: string): JsonNumber[] {
+  return all.map((schema) => ownMember(schema, keyword)).filter((value) => value instanceof JsonNumber);
 }
 
 function show(point: Point | null): string | null {
   if (point === null) return null;
-  return point.open ? `${point.value} (exclusive)` : String(point.value);
+  return point.open ? `${String(point.value)} (exclusive)` : String(point.value);
 }

@@ -1,3 +1,4 @@
+import { JsonNumber } from '../json/json-number.ts';
 import { ownMember } from '../json/json-value.ts';
 import type { Comparison } from './comparison.ts';
 import { schemas, type Schema } from './schema-document.ts';
@@ -28,8 +29,9 @@ function isUnique(all: readonly Schema[]): boolean {
 
 interface Contains {
   readonly schemas: readonly Schema[];
-  readonly least: number;
-  readonly most: number;
+  readonly least: JsonNumber;
+  /** Null if there is no bound. */
+  readonly most: JsonNumber | null;
 }
 
 function containsOf(all: readonly Schema[]): Contains[] {
@@ -38,16 +40,25 @@ function containsOf(all: readonly Schema[]): Contains[] {
       .filter((schema) => Object.hasOwn(schema, 'contains'))
       .map((schema) => ({
         schemas: schemas(schema['contains']),
-        least: Number(ownMember(schema, 'minContains') ?? 1),
-        most: Number(ownMember(schema, 'maxContains') ?? Number.POSITIVE_INFINITY),
+        least: countIn(schema, 'minContains') ?? JsonNumber.parse('1'),
+        most: countIn(schema, 'maxContains'),
       }))
       // An unbounded count constrains nothing.
-      .filter(({ least, most }) => least > 0 || most < Number.POSITIVE_INFINITY)
+      .filter(({ least, most }) => least.sign > 0 || most !== null)
   );
 }
 
+function countIn(schema: Schema, keyword: string): JsonNumber | null {
+  const value = ownMember(schema, keyword);
+  return value instanceof JsonNumber ? value : null;
+}
+
 function range({ least, most }: Contains): string {
-  return most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least}–${most}`;
+  return most === null ? `${String(least)} or more` : `${String(least)}–${String(most)}`;
+}
+
+function isBelow(count: JsonNumber | null, other: JsonNumber | null): boolean {
+  return count !== null && (other === null || count.compare(other) < 0);
 }
 
 function compareContains(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
@@ -60,8 +71,10 @@ function compareContains(comparison: Comparison, path: string, from: readonly Sc
       continue;
     }
     const message = `The required number of items that match \`contains\` changed from ${range(before)} to ${range(now)}.`;
-    if (now.least > before.least || now.most < before.most) comparison.found('boundTightened', path, message);
-    if (now.least < before.least || now.most > before.most) comparison.found('boundLoosened', path, message);
+    if (isBelow(before.least, now.least) || isBelow(now.most, before.most))
+      comparison.found('boundTightened', path, message);
+    if (isBelow(now.least, before.least) || isBelow(before.most, now.most))
+      comparison.found('boundLoosened', path, message);
   }
   for (const _ of rest) comparison.found('conditionAdded', path, 'A `contains` condition was added.');
 }

@@ -1,4 +1,5 @@
 import { describeDifference } from '../describe-difference.ts';
+import { JsonNumber } from '../json/json-number.ts';
 import { compareFormats } from './compare-strings.ts';
 import type { Comparison } from './comparison.ts';
 import { onlyIn, keywordValues, show } from './keyword-values.ts';
@@ -22,15 +23,15 @@ function compareMultiples(comparison: Comparison, path: string, from: readonly S
   const [before, now] = [keywordValues(from, 'multipleOf'), keywordValues(to, 'multipleOf')];
   // Integers are the multiples of 1, in both notations.
   const [multiplesBefore, multiplesNow] = [withoutOne(before, from), withoutOne(now, to)];
-  const removed = onlyIn(multiplesBefore, multiplesNow).map(Number);
-  const added = onlyIn(multiplesNow, multiplesBefore).map(Number);
+  const removed = onlyIn(multiplesBefore, multiplesNow);
+  const added = onlyIn(multiplesNow, multiplesBefore);
   const [known, kept] = [withOne(before, from), withOne(now, to)];
   const message = describeDifference('multipleOf', show(before), show(now));
   // A multiple of 10 is also a multiple of 5: replacing 5 by 10 tightens the bound and does not loosen it.
-  if (added.some((divisor) => ![...known].some((old) => isMultiple(Number(old), divisor)))) {
+  if (added.some((divisor) => ![...known].some((old) => isMultiple(old, divisor)))) {
     comparison.found('boundTightened', path, message);
   }
-  if (removed.some((divisor) => ![...kept].some((next) => isMultiple(Number(next), divisor)))) {
+  if (removed.some((divisor) => ![...kept].some((next) => isMultiple(next, divisor)))) {
     comparison.found('boundLoosened', path, message);
   }
 }
@@ -43,8 +44,6 @@ function withOne(multiples: ReadonlySet<string>, all: readonly Schema[]): Set<st
   return new Set(isInteger(all) ? [...multiples, '1'] : multiples);
 }
 
-/** Also for decimals: 0.3 is a multiple of 0.1, although `0.3 % 0.1` is not 0. */
-function isMultiple(value: number, divisor: number): boolean {
-  const quotient = value / divisor;
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9 && Math.round(quotient) >= 1;
+function isMultiple(value: string, divisor: string): boolean {
+  return JsonNumber.parse(value).isMultipleOf(JsonNumber.parse(divisor));
 }

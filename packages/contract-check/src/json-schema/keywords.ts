@@ -1,3 +1,4 @@
+import { JsonNumber } from '../json/json-number.ts';
 import { isJsonObject, type JsonValue } from '../json/json-value.ts';
 
 /** How a keyword contains schemas. `named` is an object of schemas by name. `names` is a list of property names. */
@@ -32,8 +33,11 @@ const typeNames = new Set(['null', 'boolean', 'object', 'array', 'number', 'inte
 
 const isText = (value: JsonValue): boolean => typeof value === 'string';
 const isFlag = (value: JsonValue): boolean => typeof value === 'boolean';
-const isNumber = (value: JsonValue): boolean => typeof value === 'number' && Number.isFinite(value);
-const isCount = (value: JsonValue): boolean => isNumber(value) && Number.isInteger(value) && Number(value) >= 0;
+/** Bounds the memory for computing with a number: more than the 6,145 digits of an IEEE 754 decimal128. */
+const maxMagnitude = 10_000n;
+const isNumber = (value: JsonValue): value is JsonNumber =>
+  value instanceof JsonNumber && value.magnitude <= maxMagnitude;
+const isCount = (value: JsonValue): boolean => isNumber(value) && value.isInteger && value.sign >= 0;
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText);
 const isTypeName = (value: JsonValue): boolean => typeof value === 'string' && typeNames.has(value);
 
@@ -53,11 +57,11 @@ const shapes: Readonly<Record<string, { expected: string; fits(value: JsonValue)
     expected: 'an object of lists of names',
     fits: (value) => isJsonObject(value) && Object.values(value).every(isTexts),
   },
-  multipleOf: { expected: 'a number above 0', fits: (value) => isNumber(value) && Number(value) > 0 },
-  maximum: { expected: 'a number', fits: isNumber },
-  minimum: { expected: 'a number', fits: isNumber },
-  exclusiveMaximum: { expected: 'a number', fits: (value) => isNumber(value) || isFlag(value) },
-  exclusiveMinimum: { expected: 'a number', fits: (value) => isNumber(value) || isFlag(value) },
+  multipleOf: { expected: 'a number above 0 and below 1e10000', fits: (value) => isNumber(value) && value.sign > 0 },
+  maximum: { expected: 'a number below 1e10000', fits: isNumber },
+  minimum: { expected: 'a number below 1e10000', fits: isNumber },
+  exclusiveMaximum: { expected: 'a number below 1e10000', fits: (value) => isNumber(value) || isFlag(value) },
+  exclusiveMinimum: { expected: 'a number below 1e10000', fits: (value) => isNumber(value) || isFlag(value) },
   maxLength: { expected: 'a non-negative integer', fits: isCount },
   minLength: { expected: 'a non-negative integer', fits: isCount },
   maxItems: { expected: 'a non-negative integer', fits: isCount },

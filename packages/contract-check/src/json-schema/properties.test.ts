@@ -4,7 +4,6 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../change.ts';
 import { InputError } from '../input-error.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { compareJsonSchemas } from './compare-json-schema.ts';
 import { directions, type Direction } from './direction.ts';
@@ -13,17 +12,17 @@ function compareTexts(from: string, to: string, direction: Direction): Report {
   return compareJsonSchemas({ file: 'from', text: from }, { file: 'to', text: to }, { direction });
 }
 
-function compare(from: JsonValue, to: JsonValue, direction: Direction): Report {
+function compare(from: fc.JsonValue, to: fc.JsonValue, direction: Direction): Report {
   return compareTexts(JSON.stringify(from), JSON.stringify(to), direction);
 }
 
 const definitionNames = ['A', 'B', 'C'] as const;
 
 /** Schemas with references into `$defs`, including circular ones. */
-const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
+const { schema } = fc.letrec<{ schema: fc.JsonValue }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
-    fc.constantFrom<JsonValue>(
+    fc.constantFrom<fc.JsonValue>(
       true,
       {},
       { type: 'string' },
@@ -74,16 +73,16 @@ const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => ({
 }));
 
 /** Wraps references in a property, because a definition that is a bare reference could refer to itself. */
-const definition = schema.map((each): JsonValue =>
+const definition = schema.map((each): fc.JsonValue =>
   JSON.stringify(each).includes('$ref') ? { type: 'object', properties: { a: each } } : each,
 );
 
 /** A root and three definitions. */
-type Parts = readonly [root: JsonValue, ...definitions: JsonValue[]];
+type Parts = readonly [root: fc.JsonValue, ...definitions: fc.JsonValue[]];
 
 const parts = fc.tuple(schema, definition, definition, definition);
 
-function documentOf([root, ...definitions]: Parts): JsonObject {
+function documentOf([root, ...definitions]: Parts): Record<string, fc.JsonValue> {
   return { allOf: [root], $defs: Object.fromEntries(definitions.map((each, i) => [definitionNames[i], each])) };
 }
 
@@ -92,12 +91,12 @@ const document = parts.map(documentOf);
 /** Two documents that share parts, like an old and a new version. */
 const change = fc
   .tuple(parts, parts, fc.tuple(fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean()))
-  .map(([from, other, kept]): [JsonObject, JsonObject] => {
+  .map(([from, other, kept]): [Record<string, fc.JsonValue>, Record<string, fc.JsonValue>] => {
     const [root, ...definitions] = from.map((part, i) => (kept[i] === true ? part : (other[i] ?? true)));
     return [documentOf(from), documentOf([root ?? true, ...definitions])];
   });
 
-function renamed(each: JsonObject): JsonObject {
+function renamed(each: Record<string, fc.JsonValue>): Record<string, fc.JsonValue> {
   return JSON.parse(
     JSON.stringify(each)
       .replaceAll(/#\/\$defs\/(\w)/g, '#/$defs/renamed$1')
@@ -192,10 +191,10 @@ describe('compared with a validator', () => {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
   const additions = /^The property was added\.$|^The values? .+ (?:was|were) added\.$/;
 
-  const value = fc.letrec<{ value: JsonValue }>((tie) => ({
+  const value = fc.letrec<{ value: fc.JsonValue }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 2 },
-      fc.constantFrom<JsonValue>('a', 'b', 'ab', '', 'abcd', 0, 1, 2, 3, 1.5, 4, null, true),
+      fc.constantFrom<fc.JsonValue>('a', 'b', 'ab', '', 'abcd', 0, 1, 2, 3, 1.5, 4, null, true),
       fc.array(tie('value'), { maxLength: 3 }),
       fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { maxKeys: 3 }),
     ),
@@ -221,8 +220,8 @@ describe('compared with a validator', () => {
 });
 
 interface SingleCase {
-  from: JsonValue;
-  to: JsonValue;
+  from: fc.JsonValue;
+  to: fc.JsonValue;
   producer: Verdict;
   consumer: Verdict;
   closedOutputs?: boolean;
@@ -233,6 +232,6 @@ function readCases(): SingleCase[] {
   return cases.filter(({ closedOutputs }) => closedOutputs !== true);
 }
 
-function objectOf(schemas: readonly JsonValue[]): JsonObject {
+function objectOf(schemas: readonly fc.JsonValue[]): Record<string, fc.JsonValue> {
   return { type: 'object', properties: Object.fromEntries(schemas.map((each, i) => [`part${i}`, each])) };
 }

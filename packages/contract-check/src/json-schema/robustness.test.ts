@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { chainOfDefinitions } from '../../test/support/chains.ts';
-import type { JsonValue } from '../json/json-value.ts';
 import { compareJsonSchemas } from './compare-json-schema.ts';
 
 const read = (text: string) =>
   compareJsonSchemas({ file: 'a.json', text: '{}' }, { file: 'b.json', text }, { direction: 'both' });
-const asText = (value: JsonValue) => ({ file: 'a', text: JSON.stringify(value) });
-const same = (schema: JsonValue) => {
+const asText = (value: unknown) => ({ file: 'a', text: JSON.stringify(value) });
+const same = (schema: unknown) => {
   const text = JSON.stringify(schema);
   return compareJsonSchemas({ file: 'a.json', text }, { file: 'b.json', text }, { direction: 'both' }).changes;
 };
@@ -49,7 +48,7 @@ describe('an invalid schema', () => {
 });
 
 describe('circular references', () => {
-  test.each<[string, JsonValue]>([
+  test.each<[string, unknown]>([
     ['a schema that refers only to itself', { $ref: '#' }],
     ['a choice that refers back to itself', { anyOf: [{ $ref: '#' }, { type: 'string' }] }],
     [

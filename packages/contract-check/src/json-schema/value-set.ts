@@ -1,3 +1,4 @@
+import { JsonNumber } from '../json/json-number.ts';
 import { canonicalJson, isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { listMember } from './conjunction.ts';
 import type { Schema } from './schema-document.ts';
@@ -37,9 +38,9 @@ function listsOf(schema: Schema): (readonly JsonValue[])[] {
 function instanceTypeOf(value: JsonValue): InstanceType | null {
   if (value === null) return null;
   if (Array.isArray(value)) return 'array';
+  if (value instanceof JsonNumber) return 'number';
   if (isJsonObject(value)) return 'object';
-  if (typeof value === 'string') return 'string';
-  return typeof value === 'number' ? 'number' : 'boolean';
+  return typeof value === 'string' ? 'string' : 'boolean';
 }
 
 /** The types that `type` allows, without null. `integer` counts as `number`. */
@@ -55,7 +56,8 @@ export function typesOf(all: readonly Schema[]): InstanceType[] {
 /** Whether `type` or `multipleOf` allow integers but no fractions. */
 export function isInteger(all: readonly Schema[]): boolean {
   return all.some((schema) => {
-    if (Number.isInteger(ownMember(schema, 'multipleOf'))) return true;
+    const divisor = ownMember(schema, 'multipleOf');
+    if (divisor instanceof JsonNumber && divisor.isInteger) return true;
     const allowed = typeKeyword(schema);
     return allowed !== null && allowed.includes('integer') && !allowed.includes('number');
   });

@@ -1,11 +1,13 @@
-type JsonPrimitive = string | number | boolean | null;
+import { JsonNumber } from './json-number.ts';
+
+type JsonPrimitive = string | JsonNumber | boolean | null;
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
 /** An own member. `constructor` and other names of the prototype are ordinary names in JSON. */
@@ -15,6 +17,7 @@ export function ownMember(object: JsonObject, key: string): JsonValue | undefine
 
 /** Prints equal values as equal texts. Members are sorted, because JSON objects are unordered. */
 export function canonicalJson(value: JsonValue): string {
+  if (value instanceof JsonNumber) return value.toString();
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.keys(value)

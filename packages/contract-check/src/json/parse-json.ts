@@ -1,6 +1,7 @@
 import { InputError } from '../input-error.ts';
 import { locationAt, type Locator } from '../location.ts';
 import type { SourceText } from '../text-file.ts';
+import { JsonNumber } from './json-number.ts';
 import { childPointer, parentPointer, type JsonValue } from './json-value.ts';
 
 /** A parsed JSON text. */
@@ -23,11 +24,12 @@ const maxDepth = 500;
 const whitespace = /[ \t\n\r]*/y;
 // eslint-disable-next-line no-control-regex -- RFC 8259 forbids these characters inside a string
 const stringToken = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
-const otherToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const nameToken = /true|false|null/y;
 
 /**
- * Parses JSON (RFC 8259) like `JSON.parse`, with two differences: it rejects duplicate names, and it reports the line
- * of a value.
+ * Parses JSON (RFC 8259) like `JSON.parse`, with three differences: it rejects duplicate names, keeps numbers as they are
+ * written, and reports the line of a value.
  *
  * @throws {InputError} when the text is not valid JSON.
  */
@@ -144,10 +146,11 @@ function read({ file, text }: SourceText, visit: Visit | null): JsonValue {
     if (first === '{') return readObject(pointer, depth);
     if (first === '[') return readArray(pointer, depth);
     if (first === '"') return readString();
-    const found = token(otherToken);
-    if (found === null) fail(`expected a value, found ${describeNext()}`);
-    const value: JsonValue = JSON.parse(found);
-    return value;
+    const number = token(numberToken);
+    if (number !== null) return JsonNumber.parse(number);
+    const name = token(nameToken);
+    if (name === null) fail(`expected a value, found ${describeNext()}`);
+    return name === 'null' ? null : name === 'true';
   }
 
   skipWhitespace();

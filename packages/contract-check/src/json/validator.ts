@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { InputError } from '../input-error.ts';
 import { didYouMean } from '../suggest.ts';
-import { childPointer } from './json-value.ts';
+import { JsonNumber } from './json-number.ts';
+import { childPointer, isJsonObject, type JsonValue } from './json-value.ts';
 import type { JsonDocument } from './parse-json.ts';
 
 /** Checks that a value has the type that a JSON Schema describes. */
-export type Validate<T> = (document: JsonDocument, value: unknown, at?: string) => T;
+export type Validate<T> = (document: JsonDocument, value: JsonValue, at?: string) => T;
 
 /**
  * Returns a function that validates with a JSON Schema of this package. `T` is the type that the schema describes. The
@@ -20,11 +21,31 @@ export function validatorOf<T>(file: string, definition?: string): Validate<T> {
   let compiled: ValidateFunction<T> | undefined;
   return (document, value, at = '') => {
     compiled ??= compile<T>(file, definition);
-    if (compiled(value)) return value;
+    const plain = plainValue(document, value, at);
+    if (compiled(plain)) return plain;
     const { pointer, problem } = describe(compiled.errors ?? []);
     const place = `${at}${pointer}`;
     throw new InputError(document.file, lineOf(document, place), `${place || 'the file'} ${problem}`);
   };
+}
+
+/** The value with doubles as numbers. A number that no double holds is an error, because a double would be another number. */
+function plainValue(document: JsonDocument, value: JsonValue, at: string): unknown {
+  if (value instanceof JsonNumber) {
+    const double = Number(String(value));
+    if (String(value) === String(double)) return double;
+    throw new InputError(
+      document.file,
+      lineOf(document, at),
+      `${at || 'the file'} must be a number that a double holds, not ${String(value)}`,
+    );
+  }
+  if (Array.isArray(value)) return value.map((each, index) => plainValue(document, each, childPointer(at, index)));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value);
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, plainValue(document, member, childPointer(at, name))]),
+  );
 }
 
 function compile<T>(file: string, definition?: string): ValidateFunction<T> {
