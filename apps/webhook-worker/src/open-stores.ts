@@ -27,7 +27,7 @@ export function openStores(
   >,
 ): WorkerStores {
   const { applicationName } = options;
-  const shared = { ...options, prefersIndexes: true, staysOpen: true, timeouts };
+  const shared = { ...options, plansOnceByIndexes: true, staysOpen: true, timeouts };
   const store = createStore({ ...shared, maxConnections: connections });
   const fanOutStore = createStore({
     ...shared,

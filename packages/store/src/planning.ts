@@ -1,10 +1,11 @@
 import { beginWith, type SessionSettings } from './session-settings.ts';
 
 /**
- * How PostgreSQL plans a statement. By default it is planned once, for any values.
+ * How PostgreSQL plans a statement. By default it chooses: a plan for the values of each execution, or one for any values that a
+ * connection keeps.
  *
  * - `for-values`: planned at every execution. For statements that read a few partitions of a table: a plan for any values locks
- *   all partitions.
+ *   all partitions. Not for a store with `plansOnceByIndexes`.
  * - `in-index-order`: likewise, and read from indexes in the order of the rows. For statements that read a page of a large table:
  *   PostgreSQL would read all rows that match and sort them, where it expects them to be few. Costs two more round trips.
  */

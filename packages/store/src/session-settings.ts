@@ -2,10 +2,11 @@
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
 /**
- * Plans that are cached while a table is empty read all of it once it is large. Statements whose every table has an index that
- * serves them never need that.
+ * By itself, PostgreSQL plans a statement with arrays again at each execution, because it expects a plan for one element to be
+ * cheaper than one for any number. Planning then takes longer than the statement. Plans that are cached while a table is empty
+ * read all of it once it is large, so they must not read whole tables.
  */
-export const preferIndexes: SessionSettings = { enable_seqscan: 'off' };
+export const planOnceByIndexes: SessionSettings = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
 
 /** The start-up options of a connection. A transaction pooler rejects them. */
 export function startupOptions(settings: SessionSettings): string {

@@ -5,7 +5,7 @@ import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, type Planning } from './planning.ts';
 import { queryInTime } from './query-in-time.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
-import { beginWith, preferIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
+import { beginWith, planOnceByIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 import { backgroundTimeouts, responseTimeoutMs, timeoutSettings, type DatabaseTimeouts } from './timeouts.ts';
 
@@ -59,10 +59,10 @@ export interface StoreOptions {
   /** Defaults to 10, without the connection that sends notifications. */
   maxConnections?: number;
   /**
-   * Statements read whole tables only where no index serves them. Set it where every statement has an index. Behind a
-   * transaction pooler it applies inside transactions only.
+   * Each connection plans a statement once, for any values, and reads whole tables only where no index serves them. Set it where
+   * every statement has an index. Behind a transaction pooler it applies inside transactions only.
    */
-  prefersIndexes?: boolean;
+  plansOnceByIndexes?: boolean;
   /** Defaults to `backgroundTimeouts`. */
   timeouts?: DatabaseTimeouts;
   /**
@@ -85,7 +85,7 @@ export function createStore(options: StoreOptions): Store {
   const { timeouts = backgroundTimeouts } = options;
   const settings: SessionSettings = {
     ...timeoutSettings(timeouts),
-    ...(options.prefersIndexes === true && preferIndexes),
+    ...(options.plansOnceByIndexes === true && planOnceByIndexes),
   };
   const isPooled = options.directUrl !== undefined;
   // A transaction pooler rejects settings at connection, so behind one each transaction sets them.

@@ -19,7 +19,7 @@ const openStore = (directUrl?: string): Store => {
     databaseUrl: database.databaseUrl,
     directUrl,
     applicationName: 'test',
-    prefersIndexes: true,
+    plansOnceByIndexes: true,
     timeouts: { ...backgroundTimeouts, lockMs: 1_234 },
   });
   stores.push(store);
@@ -62,4 +62,21 @@ test.each([
 ])('applies to statements in the order of an index, %s', async (_, direct) => {
   const store = openStore(direct === undefined ? undefined : `${database.databaseUrl}${direct}`);
   expect(await settings(store, 'in-index-order')).toEqual({ seqscan: 'off', lock: '1234ms' });
+});
+
+test('plans a statement once, also where a plan for the values seems cheaper', async () => {
+  const store = openStore();
+  const counted: Statement = {
+    name: 'count-accounts',
+    text: `select count(*) from unnest($1::bigint[]) as wanted (id) join account on account.id = wanted.id`,
+  };
+  const plans: Statement = {
+    name: 'plans',
+    text: `
+      select generic_plans::int as generic, custom_plans::int as custom
+      from pg_prepared_statements
+      where name = 'count-accounts'`,
+  };
+  for (let execution = 0; execution < 10; execution += 1) await store.query(counted, ['{1}']);
+  expect(onlyRow(await store.query(plans, []))).toEqual({ generic: 10, custom: 0 });
 });

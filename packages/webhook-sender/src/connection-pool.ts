@@ -10,7 +10,12 @@ export interface Connection {
   readonly vettedAtMs: number;
   /** True after its first release. */
   wasReleased: boolean;
+  /** Where `socket.bytesRead` may be at the end of the current exchange. Beyond it, the socket fails with `ResponseSizeError`. */
+  readMax: number;
 }
+
+/** The receiver sent far more than its headers and its body may have. */
+export class ResponseSizeError extends Error {}
 
 // A receiver that moves to another address is reached there within this time, even if the connection is always busy. DNS
 // rebinding has no effect meanwhile, because the peer of an open connection cannot change.
@@ -109,5 +114,10 @@ export function openConnection(url: URL, socket: Socket, vettedAtMs: number): Co
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return { client, socket, origin: url.origin, vettedAtMs, wasReleased: false };
+  const connection = { client, socket, origin: url.origin, vettedAtMs, wasReleased: false, readMax: Infinity };
+  // The parser of undici bounds headers, but neither reason phrases nor chunk extensions.
+  socket.on('readable', () => {
+    if (socket.bytesRead > connection.readMax) socket.destroy(new ResponseSizeError('The response has no end'));
+  });
+  return connection;
 }

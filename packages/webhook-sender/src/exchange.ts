@@ -1,6 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
 import { AttemptError } from './attempt-error.ts';
-import type { Connection } from './connection-pool.ts';
+import { type Connection, ResponseSizeError } from './connection-pool.ts';
 
 export interface PostRequest {
   /** Path and query. */
@@ -26,6 +26,8 @@ const maxKeptBytes = 16 * 1024;
 const maxReadBytes = 64 * 1024;
 /** Interim responses (1xx) cost time for as long as they arrive. Servers send a few, for example 103 Early Hints. */
 const maxInterimResponses = 16;
+/** All bytes of a response: more than the allowed headers, interim responses, and 64 kB of a body in chunks of one byte. */
+const maxResponseBytes = 1024 * 1024;
 
 class InterimResponsesError extends Error {}
 
@@ -72,7 +74,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   start({ path, headers, body }: PostRequest): void {
-    this.connection.client.dispatch({ method: 'POST', path, headers, body }, this);
+    const { client, socket } = this.connection;
+    this.connection.readMax = socket.bytesRead + maxResponseBytes;
+    client.dispatch({ method: 'POST', path, headers, body }, this);
   }
 
   /** Ends the exchange with `TIMEOUT` and closes the connection. */
@@ -155,6 +159,13 @@ function exchangeError(origin: string, responseStatus: number | null, cause: unk
     return new AttemptError(
       'PROTOCOL_ERROR',
       `${host} sent more than ${maxInterimResponses} interim responses (status 1xx). Send the final response.`,
+      details,
+    );
+  }
+  if (cause instanceof ResponseSizeError) {
+    return new AttemptError(
+      'PROTOCOL_ERROR',
+      `The response of ${host} is larger than 1 MB. Send a status and a short body.`,
       details,
     );
   }

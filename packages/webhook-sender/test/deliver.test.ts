@@ -143,6 +143,23 @@ describe('the response', () => {
     expect(await sender().deliver(delivery(allowed.url))).toMatchObject({ responseStatus: 200, error: null });
   });
 
+  it.each([
+    ['reason phrase', null, 'HTTP/1.1 200 ', 'a'],
+    ['chunk extension', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'a'],
+    ['run of empty lines', null, '', '\r\n'],
+  ])('fails after 1 MB of a %s without an end', async (_case, responseStatus, start, repeated) => {
+    const receiver = await rawReceiver((socket) => {
+      socket.write(start);
+      every(1, socket, () => socket.write(repeated.repeat(0x8000)));
+    });
+    const result = await sender().deliver(delivery(receiver.url));
+    expect(result).toMatchObject({ responseStatus, error: 'PROTOCOL_ERROR' });
+    const [connection] = receiver.connections;
+    await expect.poll(() => connection?.destroyed).toBe(true);
+    // The bytes read, plus the socket buffers of both sides.
+    expect(connection?.bytesWritten).toBeLessThan(20_000_000);
+  });
+
   it('may follow a 1xx response', async () => {
     const receiver = await rawReceiver((socket) =>
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),

@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await createMigratedDatabase();
   store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   const directUrl = await database.urlFor('webhook_worker');
-  workerStore = createStore({ databaseUrl: directUrl, applicationName: 'test-worker', prefersIndexes: true });
+  workerStore = createStore({ databaseUrl: directUrl, applicationName: 'test-worker', plansOnceByIndexes: true });
   engine = createWebhookEngine({
     store: workerStore,
     fanOutStore: workerStore,

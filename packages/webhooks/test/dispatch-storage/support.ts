@@ -229,7 +229,7 @@ const addDeliveries: Statement = {
 };
 
 export function createWorkerStore(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
-  return createStore({ databaseUrl, applicationName: 'test-worker', prefersIndexes: true, ...options });
+  return createStore({ databaseUrl, applicationName: 'test-worker', plansOnceByIndexes: true, ...options });
 }
 
 const attemptOf = (delivery: PendingDelivery): AttemptRecord => ({

@@ -66,7 +66,7 @@ export class FanOutWorld {
     const workerStore = createStore({
       databaseUrl,
       applicationName: 'fan-out-test-worker',
-      prefersIndexes: true,
+      plansOnceByIndexes: true,
       timeouts: { ...patientTimeouts, lockMs: 200 },
     });
     closeAfterTest(() => workerStore.close());

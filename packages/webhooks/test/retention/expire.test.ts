@@ -40,7 +40,7 @@ async function createOldDatabase(): Promise<TestDatabase> {
 beforeEach(async () => {
   database = await createOldDatabase();
   workerUrl = await database.urlFor('webhook_worker');
-  store = createStore({ databaseUrl: workerUrl, applicationName: 'test', prefersIndexes: true });
+  store = createStore({ databaseUrl: workerUrl, applicationName: 'test', plansOnceByIndexes: true });
   superuser = await connect(database.databaseUrl);
   const owner = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   account = await seedAccount(owner);
