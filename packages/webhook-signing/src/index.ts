@@ -20,7 +20,7 @@ export {
 export type { WebhookRequestHeaders } from './received-headers.ts';
 export type { SignWebhookOptions, WebhookHeaders } from './sign.ts';
 export type { VerifiedWebhook, VerifyWebhookOptions } from './verify.ts';
-export { generateWebhookSecret, isWebhookSecret } from './webhook-secret.ts';
+export { generateWebhookSecret, isWebhookSecret, webhookSecretProblem } from './webhook-secret.ts';
 
 /**
  * Returns the headers of both schemes for one attempt.

@@ -50,9 +50,9 @@ export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedS
 }
 
 function serviceScheme(received: ReceivedHeaders): ReceivedScheme | null {
-  const signature = single('X-Service-Webhook-Signature', received.serviceSignature);
-  const nextSignature = single('X-Service-Webhook-Signature-Next', received.nextServiceSignature);
-  const timestamp = single('X-Service-Webhook-Timestamp', received.serviceTimestamp);
+  const signature = single(received, 'X-Service-Webhook-Signature');
+  const nextSignature = single(received, 'X-Service-Webhook-Signature-Next');
+  const timestamp = single(received, 'X-Service-Webhook-Timestamp');
   if (signature === null && nextSignature === null && timestamp === null) return null;
   const wellFormed = wellFormedTimestamp('X-Service-Webhook-Timestamp', timestamp);
   const signatures = [hexSignature('X-Service-Webhook-Signature', present('X-Service-Webhook-Signature', signature))];
@@ -61,9 +61,9 @@ function serviceScheme(received: ReceivedHeaders): ReceivedScheme | null {
 }
 
 function standardScheme(received: ReceivedHeaders): ReceivedScheme | null {
-  const signature = single('webhook-signature', received.standardSignature);
-  const id = single('webhook-id', received.standardId);
-  const timestamp = single('webhook-timestamp', received.standardTimestamp);
+  const signature = single(received, 'webhook-signature');
+  const id = single(received, 'webhook-id');
+  const timestamp = single(received, 'webhook-timestamp');
   if (signature === null && id === null && timestamp === null) return null;
   return {
     name: 'standard',
@@ -126,27 +126,26 @@ function malformed(name: string, problem: string): WebhookVerificationError {
   return new WebhookVerificationError('HEADER_MALFORMED', `${name} ${problem}.`);
 }
 
-/** The values of the headers of both schemes: null for a missing header, an array for one that occurs more than once. */
-class ReceivedHeaders {
-  serviceSignature: HeaderValue = null;
-  nextServiceSignature: HeaderValue = null;
-  serviceTimestamp: HeaderValue = null;
-  standardSignature: HeaderValue = null;
-  standardId: HeaderValue = null;
-  standardTimestamp: HeaderValue = null;
-}
+/** The headers of both schemes, as messages name them. */
+const headerNames = [
+  'X-Service-Webhook-Signature',
+  'X-Service-Webhook-Signature-Next',
+  'X-Service-Webhook-Timestamp',
+  'webhook-signature',
+  'webhook-id',
+  'webhook-timestamp',
+] as const;
 
-type HeaderValue = string | readonly string[] | null;
+type HeaderName = (typeof headerNames)[number];
 
-const fields = new Map<string, keyof ReceivedHeaders>([
-  ['x-service-webhook-signature', 'serviceSignature'],
-  ['x-service-webhook-signature-next', 'nextServiceSignature'],
-  ['x-service-webhook-timestamp', 'serviceTimestamp'],
-  ['webhook-signature', 'standardSignature'],
-  ['webhook-id', 'standardId'],
-  ['webhook-timestamp', 'standardTimestamp'],
-]);
-const fieldLengths = new Set([...fields.keys()].map((name) => name.length));
+/** Undefined or null for a missing header, an array for one that occurs more than once. */
+type HeaderValue = string | readonly string[] | null | undefined;
+
+type ReceivedHeaders = { [Name in HeaderName]?: HeaderValue };
+
+/** By their names in lower case. */
+const fields = new Map<string, HeaderName>(headerNames.map((name) => [name.toLowerCase(), name]));
+const fieldLengths = new Set(headerNames.map((name) => name.length));
 
 function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
   if (typeof headers !== 'object' || headers === null) {
@@ -155,7 +154,7 @@ function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
       'The headers must be a Headers object or an object that maps names to values.',
     );
   }
-  const received = new ReceivedHeaders();
+  const received: ReceivedHeaders = {};
   if (isHeadersObject(headers)) {
     for (const [name, field] of fields) received[field] = headers.get(name);
     return received;
@@ -185,10 +184,11 @@ function stringArray(name: string, value: unknown): readonly string[] {
 }
 
 function joined(before: HeaderValue, value: string | readonly string[]): HeaderValue {
-  return before === null ? value : [before, value].flat();
+  return before === undefined || before === null ? value : [before, value].flat();
 }
 
-function single(name: string, value: HeaderValue): string | null {
+function single(received: ReceivedHeaders, name: HeaderName): string | null {
+  const value = received[name] ?? null;
   if (value === null || typeof value === 'string') return value;
   if (value.length > 1) throw malformed(name, 'occurs more than once');
   return value[0] ?? null;

@@ -118,6 +118,7 @@ describe.each([
     verifyWebhook,
     generateWebhookSecret,
     isWebhookSecret,
+    webhookSecretProblem,
     WebhookVerificationError,
     WebhookUsageError,
   }) => {
@@ -133,6 +134,13 @@ describe.each([
 
     it.each([undefined, null, 1, [secret], { secret }])('does not accept %j as a secret', (value) => {
       expect(isWebhookSecret(value)).toBe(false);
+    });
+
+    it('says what is wrong with a secret, and nothing of a valid one', () => {
+      expect(webhookSecretProblem(`${secret}\n`)).toBe(
+        'The secret starts or ends with white space, such as the line feed of a file. Remove it. A webhook secret is "whsec_" followed by the base64 of 24 to 64 bytes.',
+      );
+      expect(webhookSecretProblem(secret)).toBe(null);
     });
 
     it('defaults to the current time and a tolerance of 300 s', async () => {

@@ -19,13 +19,18 @@ export function isWebhookSecret(value: unknown): value is string {
   return bytes !== null && bytes >= minBytes && bytes <= maxBytes;
 }
 
+/** Returns what is wrong with a webhook secret and how to fix it, without the secret. Null if it is valid. */
+export function webhookSecretProblem(value: unknown): string | null {
+  return isWebhookSecret(value) ? null : problemOf(value);
+}
+
 /** The last valid secret. A receiver has one, and a sender signs many deliveries of a subscription in a row. */
 let lastValid: string | null = null;
 
 /** @throws {WebhookUsageError} when `secret` is not a webhook secret: `SECRET_INVALID`. The message does not contain the secret. */
 export function checkSecret(secret: unknown): asserts secret is string {
   if (secret === lastValid) return;
-  if (!isWebhookSecret(secret)) throw new WebhookUsageError('SECRET_INVALID', secretProblem(secret));
+  if (!isWebhookSecret(secret)) throw new WebhookUsageError('SECRET_INVALID', problemOf(secret));
   lastValid = secret;
 }
 
@@ -37,12 +42,13 @@ export function secretKey(scheme: SchemeName, secret: string): Uint8Array<ArrayB
   return scheme === 'service' ? utf8(secret) : fromBase64(secret.slice(secretPrefix.length));
 }
 
-function secretProblem(value: unknown): string {
+function problemOf(value: unknown): string {
   const format = `A webhook secret is "${secretPrefix}" followed by the base64 of ${minBytes} to ${maxBytes} bytes.`;
   if (value === undefined || value === '')
     return `The secret is ${value === '' ? 'empty' : 'undefined'}. Check that it is configured. ${format}`;
   if (typeof value !== 'string') return `The secret is not a string. ${format}`;
-  if (value.trim() !== value) return `The secret starts or ends with white space. Remove it. ${format}`;
+  if (value.trim() !== value)
+    return `The secret starts or ends with white space, such as the line feed of a file. Remove it. ${format}`;
   if (!value.startsWith(secretPrefix))
     return `The secret does not start with "${secretPrefix}". Pass the whole secret. ${format}`;
   return `The part of the secret after "${secretPrefix}" is not padded, canonical base64 of the right length. ${format}`;
