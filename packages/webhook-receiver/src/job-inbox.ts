@@ -1,6 +1,5 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
-import { HandlerRuns } from './handler-runs.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
@@ -15,6 +14,7 @@ import {
   rootCause,
 } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
+import { Runs } from './runs.ts';
 import type { Forgettable } from './store.ts';
 import { Turnstile } from './turnstile.ts';
 import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
@@ -122,7 +122,7 @@ export function jobInbox(
   const max = poolMax(database);
   // Handlers that wait for a connection of the same pool would wait for each other.
   const turnstile = new Turnstile(max === null ? Infinity : max - 1);
-  const handlers = new HandlerRuns(handlerTimeoutMs);
+  const runs = new Runs();
   const cleanUp = cleanUpOf(connection, created, 'processed_at');
 
   function inTransaction<Result>(work: (query: Query) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
@@ -151,7 +151,9 @@ export function jobInbox(
     await runInTransaction(connection, opened, field(row, 'xid'), async (transaction) => {
       deadline.pause();
       try {
-        await handlers.run(
+        await runs.run(
+          'handler',
+          handlerTimeoutMs,
           (ending) =>
             withSignal([ending, stopping], (signal) =>
               handler(parsed.event, { id, transaction, signal, meta: { unsigned } }),
@@ -210,9 +212,17 @@ export function jobInbox(
   return {
     handles: (event) => findHandler(on, event) !== null,
 
-    async accept({ id, body, unsigned }, signal) {
+    async accept({ id, alias, body, unsigned }, signal) {
       try {
         return await inTransaction(async (query): Promise<AcceptResult> => {
+          if (alias !== undefined) {
+            // It has no job, and is remembered as long as a processed delivery.
+            const recorded = await query(
+              `insert into ${name} (id, processed_at) values ($1, now()) on conflict do nothing returning id`,
+              [alias],
+            );
+            if (recorded.length === 0) return 'duplicate';
+          }
           // Waits while another transaction inserts the same id.
           const inserted = await query(
             `insert into ${name} (id, body, unsigned) values ($1, $2, $3) on conflict do nothing returning id`,

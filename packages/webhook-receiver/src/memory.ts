@@ -23,17 +23,18 @@ export function memoryStore({ maximum = 10_000 }: MemoryStoreOptions = {}): Webh
   }
 
   return {
-    async once(id, work) {
-      if (running.has(id)) return 'busy';
+    async once(id, work, _signal, alias = id) {
+      const ids = [id, alias];
+      if (ids.some((each) => running.has(each))) return 'busy';
       removeOldest(Date.now());
-      if (processedAtMs.has(id)) return 'duplicate';
-      running.add(id);
+      if (ids.some((each) => processedAtMs.has(each))) return 'duplicate';
+      for (const each of ids) running.add(each);
       try {
         await work(undefined);
       } finally {
-        running.delete(id);
+        for (const each of ids) running.delete(each);
       }
-      processedAtMs.set(id, Date.now());
+      for (const each of ids) processedAtMs.set(each, Date.now());
       removeOldest(Date.now());
       return 'processed';
     },

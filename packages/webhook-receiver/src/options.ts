@@ -12,8 +12,8 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   on: Handlers<Transaction>;
   /**
    * What a delivery is remembered by. `webhook-id` is one for each delivery. With `event.id`, an event is processed once although
-   * several subscriptions deliver it: set it while one subscription replaces another. A retry of a delivery that was processed with
-   * the other key is processed again, so change it while no delivery waits for a retry. Defaults to `webhook-id`.
+   * several subscriptions deliver it: set it while one subscription replaces another. Each delivery is then remembered by both, so
+   * that one that is retried after `key` was set or removed is not processed twice. Defaults to `webhook-id`.
    */
   key?: 'event.id' | 'webhook-id';
   /** Called for an authentic event that has no handler, before it is acknowledged. If it throws, the response is 500. */

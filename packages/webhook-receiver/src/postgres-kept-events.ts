@@ -16,6 +16,11 @@ export interface PostgresKeptEvents extends KeptEvents {
   createTable(): Promise<void>;
 }
 
+/** The column `unsigned` also has the alias, which few events have. */
+interface StoredHeaders extends UnsignedHeaders {
+  readonly alias?: string;
+}
+
 const defaultTable = 'webhook_kept_event';
 const pageSize = 100;
 const statementTimeoutMs = 30_000;
@@ -70,12 +75,12 @@ export function postgresKeptEvents<Transaction>(
   }
 
   return {
-    async keep({ id, type, version, body, unsigned }, signal) {
+    async keep({ id, alias, type, version, body, unsigned }, signal) {
       const inserted = await run(
         `insert into ${name} (id, type, version, body, unsigned)
         select $1, $2, $3, $4, $5 where (select count(*) from ${name}) < $6::int
         on conflict do nothing returning id`,
-        [id, type, version, new TextDecoder().decode(body), JSON.stringify(unsigned), maximum],
+        [id, type, version, new TextDecoder().decode(body), JSON.stringify({ ...unsigned, alias }), maximum],
         signal,
       );
       cleanUp();
@@ -94,8 +99,9 @@ export function postgresKeptEvents<Transaction>(
         [type, version, after ?? ''],
       );
       return rows.map((row) => {
-        const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
-        return { id: String(field(row, 'id')), body: new TextEncoder().encode(String(field(row, 'body'))), unsigned };
+        const { alias, ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
+        const body = new TextEncoder().encode(String(field(row, 'body')));
+        return { id: String(field(row, 'id')), body, unsigned, ...(alias !== undefined && { alias }) };
       });
     },
 

@@ -93,21 +93,21 @@ export function postgresStore(
   const connection = connectionOf(database);
   const cleanUp = cleanUpOf(connection, created, 'received_at');
 
-  /** Inserts the id, unless it was processed before or is being processed. */
-  async function claim(opened: unknown, id: string): Promise<{ skipped: OnceResult | null; xid: unknown }> {
+  /** Inserts the ids of a delivery, unless it was processed before or is being processed. */
+  async function claim(opened: unknown, ids: readonly string[]): Promise<{ skipped: OnceResult | null; xid: unknown }> {
     const [settings] = await connection.query(
       opened,
       `select current_setting('lock_timeout') as before, set_config('lock_timeout', $1, true)`,
       [lockTimeout],
     );
     try {
-      // Waits while another transaction inserts the same id, until the lock timeout.
+      // Waits while another transaction inserts one of the ids, until the lock timeout.
       const inserted = await connection.query(
         opened,
-        `insert into ${name} (id) values ($1) on conflict do nothing returning id`,
-        [id],
+        `insert into ${name} (id) select unnest($1::text[]) on conflict do nothing returning id`,
+        [ids],
       );
-      if (inserted.length === 0) return { skipped: 'duplicate', xid: null };
+      if (inserted.length < ids.length) return { skipped: 'duplicate', xid: null };
     } catch (error) {
       if (isContention(error)) return { skipped: 'busy', xid: null };
       throw error;
@@ -122,11 +122,12 @@ export function postgresStore(
   }
 
   return {
-    async once(id, work, signal) {
+    async once(id, work, signal, alias) {
+      const ids = alias === undefined ? [id] : [id, alias];
       let skipped: OnceResult | null = null;
       let workFailed: WorkFailedError | null = null;
       const process = async (opened: unknown, lost?: AbortSignal): Promise<void> => {
-        const claimed = await claim(opened, id);
+        const claimed = await claim(opened, ids);
         skipped = claimed.skipped;
         // Rolls back without a failure of the work.
         if (skipped !== null) throw new Error(`The delivery ${id} is ${skipped}.`);

@@ -1,4 +1,4 @@
-import { parseWebhookBody, type WebhookEvent } from '@deedwire/webhook-events';
+import { parseWebhookBody, type WebhookBody, type WebhookEvent } from '@deedwire/webhook-events';
 import {
   verifyWebhook,
   WebhookUsageError,
@@ -8,12 +8,12 @@ import {
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
-import { HandlerRuns } from './handler-runs.ts';
-import { deliveryName, eventName, findHandler, type UnhandledEvent } from './handlers.ts';
+import { type AnyHandler, deliveryName, eventName, findHandler, type UnhandledEvent } from './handlers.ts';
 import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 import { Reports } from './report.ts';
 import { ok, type Outcome, refusal, type ReceiverResponse } from './responses.ts';
+import { Runs } from './runs.ts';
 import { secretsProblem } from './secrets.ts';
 import { type Forgettable, type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
 import { unsignedHeaders } from './unsigned-headers.ts';
@@ -54,12 +54,8 @@ export interface KeptResult {
 }
 
 /** The error of a handler, as opposed to one of the store. */
-class HandlerFailure {
+interface HandlerFailure {
   readonly error: unknown;
-
-  constructor(error: unknown) {
-    this.error = error;
-  }
 }
 
 /**
@@ -113,8 +109,7 @@ function createReceiver<Transaction, Context>(
     throw new TypeError('Set keepUnhandled or rejectUnhandled, not both.');
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
   const running = new Set<Promise<Outcome | null>>();
-  const handlers = new HandlerRuns(handlerTimeoutMs);
-  const bodies = new HandlerRuns(bodyTimeoutMs, 'body');
+  const runs = new Runs();
   const reports = new Reports(log, onResult);
   const storeTooLate = `The store took longer than storeTimeoutMs (${storeTimeoutMs} ms).`;
   /** The types and versions whose lack of a handler is logged. */
@@ -135,7 +130,7 @@ function createReceiver<Transaction, Context>(
 
   async function readInTime(request: ReceivedRequest): Promise<Outcome | ReceivedBody> {
     try {
-      return await bodies.run(() => request.body());
+      return await runs.run('body', bodyTimeoutMs, () => request.body());
     } catch (error) {
       if (error instanceof DeadlineError) return refusal(408, 'BODY_TIMEOUT', error.message, { headers: closing });
       throw error;
@@ -155,11 +150,11 @@ function createReceiver<Transaction, Context>(
     const { bytes } = body;
     if (loaded.length === 0)
       return (
-        (awaitingSecret ? handshake(bytes) : null) ??
+        (awaitingSecret ? handshake(parseWebhookBody(bytes)) : null) ??
         refusal(503, 'SECRET_MISSING', awaitingSecret ? 'Events are refused until secrets has one.' : noSecret)
       );
     const verified = await verify(request.headers, bytes, loaded);
-    if ('code' in verified) return (unverifiedHandshakes ? handshake(bytes) : null) ?? verified;
+    if ('code' in verified) return (unverifiedHandshakes ? handshake(parseWebhookBody(bytes)) : null) ?? verified;
     return processVerified(verified, bytes, request.headers);
   }
 
@@ -172,31 +167,31 @@ function createReceiver<Transaction, Context>(
     if (parsed.kind === 'malformed')
       return refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such body.', { problems: parsed.problems });
     if (parsed.kind === 'verification')
-      return handshake(bytes) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
+      return handshake(parsed) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
     if (deliveryId === null) return refusal(400, 'ID_MISSING', 'Check that no proxy removes the header webhook-id.');
-    const id = key === 'event.id' ? parsed.event.id : deliveryId;
-    const delivery = { id, body: bytes, unsigned: unsignedHeaders(headers) };
+    const delivery = { ...idsOf(parsed.event, deliveryId), body: bytes, unsigned: unsignedHeaders(headers) };
     const outcome =
       (parsed.kind === 'event' ? await processEvent(parsed.event, delivery) : null) ??
       (await unhandled(parsed.event, delivery));
-    return { ...outcome, delivery: { id, type: parsed.event.type, version: parsed.event.version } };
+    return { ...outcome, delivery: { id: delivery.id, type: parsed.event.type, version: parsed.event.version } };
+  }
+
+  function idsOf({ id }: UnhandledEvent, deliveryId: string): Pick<InboxDelivery, 'alias' | 'id'> {
+    return key === 'event.id' && id !== deliveryId ? { id, alias: deliveryId } : { id: deliveryId };
   }
 
   /** Null if the event has no handler. */
   async function processEvent(event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome | null> {
-    const { id, unsigned } = delivery;
     if ('inbox' in options) return options.inbox.handles(event) ? accept(options.inbox, event, delivery) : null;
     const handler = findHandler(options.on, event);
     if (handler === null) return null;
-    return once(options.store, id, event, (transaction, signal) =>
-      handler(event, { id, transaction, signal, meta: { unsigned } }),
-    );
+    return once(options.store, delivery, event, handler);
   }
 
   async function unhandled(event: UnhandledEvent, delivery: InboxDelivery): Promise<Outcome> {
     const { id } = delivery;
     try {
-      await handlers.run(() => onUnhandled?.(event, { id }));
+      await runs.run('handler', handlerTimeoutMs, () => onUnhandled?.(event, { id }));
     } catch (error) {
       return refusal(500, 'HANDLER_FAILED', `onUnhandled threw for ${deliveryName(event, id)}.`, { err: error });
     }
@@ -237,7 +232,10 @@ function createReceiver<Transaction, Context>(
         if (isClosing) return result;
         const startMs = performance.now();
         const parsed = parseWebhookBody(delivery.body);
-        const outcome = parsed.kind === 'event' ? await tracked(processEvent(parsed.event, delivery)) : null;
+        const outcome =
+          parsed.kind === 'event'
+            ? await tracked(processEvent(parsed.event, { ...delivery, ...idsOf(parsed.event, delivery.id) }))
+            : null;
         // Nor have the others of this type and version one.
         if (outcome === null) break;
         reports.add({ ...outcome, delivery: { id: delivery.id, ...name } }, startMs);
@@ -259,9 +257,9 @@ function createReceiver<Transaction, Context>(
 
   async function once(
     store: WebhookStore<Transaction>,
-    id: string,
+    { id, alias, unsigned }: InboxDelivery,
     event: WebhookEvent,
-    handle: (transaction: Transaction, signal: AbortSignal) => unknown,
+    handler: AnyHandler<Transaction>,
   ): Promise<Outcome> {
     const deadline = new Deadline(storeTimeoutMs, storeTooLate);
     const name = deliveryName(event, id);
@@ -271,20 +269,25 @@ function createReceiver<Transaction, Context>(
       deadline.signal.throwIfAborted();
       deadline.pause();
       try {
-        await handlers.run((signal) => handle(transaction, signal), lost);
+        await runs.run(
+          'handler',
+          handlerTimeoutMs,
+          (signal) => handler(event, { id, transaction, signal, meta: { unsigned } }),
+          lost,
+        );
       } catch (error) {
         // The handler may still use the transaction.
         if (error instanceof DeadlineError) deadline.expire(error);
         // Without it, no handler can succeed.
         if (lost?.aborted === true) throw lost.reason;
-        failure = new HandlerFailure(error);
+        failure = { error };
         throw error;
       } finally {
         deadline.resume();
       }
     };
     try {
-      return outcomeOf(await deadline.race(store.once(id, work, deadline.signal)), name);
+      return outcomeOf(await deadline.race(store.once(id, work, deadline.signal, alias)), name);
     } catch (error) {
       return failed(failure, error, name);
     } finally {
@@ -331,15 +334,14 @@ function createReceiver<Transaction, Context>(
     async close({ timeoutMs = 25_000 } = {}) {
       checkTimeouts({ timeoutMs });
       isClosing = true;
-      handlers.close();
+      runs.close();
       const tooLate = `The receiver was closed, and waited ${timeoutMs} ms.`;
       try {
         await within(timeoutMs, tooLate, () => Promise.all(running));
       } catch (error) {
         if (!(error instanceof DeadlineError)) throw error;
         reports.write('error', { code: 'CLOSING', err: error }, 'Something did not end in time.');
-        bodies.giveUp(error);
-        handlers.giveUp(error);
+        runs.giveUp(error);
         // The store has its own deadline.
         await Promise.all(running);
       }
@@ -391,8 +393,7 @@ async function verify(
 const tokenPattern = /^[A-Za-z0-9_-]{16,256}$/;
 
 /** The response to a handshake. Null if the body is none, or its token could mean something to a browser. */
-function handshake(bytes: Uint8Array): Outcome | null {
-  const parsed = parseWebhookBody(bytes);
+function handshake(parsed: WebhookBody): Outcome | null {
   if (parsed.kind !== 'verification' || !tokenPattern.test(parsed.verificationToken)) return null;
   return ok('HANDSHAKE', { verification_token: parsed.verificationToken });
 }
@@ -405,12 +406,11 @@ function outcomeOf(result: AcceptResult | OnceResult, delivery: string): Outcome
 }
 
 function failed(failure: HandlerFailure | null, error: unknown, delivery: string): Outcome {
-  if (failure === null && !WorkFailedError.isInstance(error)) {
+  const handlerFailure = WorkFailedError.isInstance(error) ? { error } : failure;
+  if (handlerFailure === null) {
     const message = `${delivery} could not be recorded. Deedwire will retry the delivery.`;
     return refusal(503, 'STORE_UNAVAILABLE', message, { err: error });
   }
-  const err = failure === null || WorkFailedError.isInstance(error) ? error : failure.error;
-  return refusal(500, 'HANDLER_FAILED', `The handler of ${delivery} failed. Deedwire will retry the delivery.`, {
-    err,
-  });
+  const message = `The handler of ${delivery} failed. Deedwire will retry the delivery.`;
+  return refusal(500, 'HANDLER_FAILED', message, { err: handlerFailure.error });
 }

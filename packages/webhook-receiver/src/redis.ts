@@ -12,14 +12,33 @@ export interface RedisStoreOptions {
   leaseMs?: number;
 }
 
-// Each script changes the key only while it holds the random value of this request.
-const renewScript = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0`;
-const releaseScript = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`;
+// The keys of a delivery are those of its ids.
+const leaseScript = `
+for _, key in ipairs(KEYS) do
+  local existing = redis.call('get', key)
+  if existing then return existing end
+end
+for _, key in ipairs(KEYS) do redis.call('set', key, ARGV[1], 'PX', ARGV[2]) end
+return false`;
+// The next two change keys only while they hold the random value of this request.
+const renewScript = `
+for _, key in ipairs(KEYS) do
+  if redis.call('get', key) ~= ARGV[1] then return 0 end
+end
+for _, key in ipairs(KEYS) do redis.call('pexpire', key, ARGV[2]) end
+return 1`;
+const releaseScript = `
+for _, key in ipairs(KEYS) do
+  if redis.call('get', key) == ARGV[1] then redis.call('del', key) end
+end
+return 1`;
 // A lease that was lost meanwhile does not matter: the work is done.
 const completeScript = `
-redis.call('set', KEYS[1], 'done', 'PX', ARGV[1])
-redis.call('zadd', KEYS[2], ARGV[2], ARGV[3])
-redis.call('zremrangebyscore', KEYS[2], '-inf', ARGV[2] - ARGV[1])
+for i = 2, #KEYS do
+  redis.call('set', KEYS[i], 'done', 'PX', ARGV[1])
+  redis.call('zadd', KEYS[1], ARGV[2], ARGV[i + 1])
+end
+redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[2] - ARGV[1])
 return 1`;
 // A lease stays: its delivery is still being processed.
 const forgetScript = `
@@ -47,10 +66,11 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
     send(['EVAL', script, String(keys.length), ...keys, ...parameters]);
 
   return {
-    async once(id, work) {
-      const key = keyOf(id);
+    async once(id, work, _signal, alias) {
+      const ids = alias === undefined ? [id] : [id, alias];
+      const keys = ids.map(keyOf);
       const lease = crypto.randomUUID();
-      const existing = await send(['SET', key, lease, 'NX', 'GET', 'PX', String(leaseMs)]);
+      const existing = await run(leaseScript, keys, lease, String(leaseMs));
       if (existing !== null) return existing === 'done' ? 'duplicate' : 'busy';
       const lost = new AbortController();
       const lose = (): void => lost.abort(new Error(`The lease of the delivery ${id} could not be renewed.`));
@@ -58,7 +78,7 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       const renew = async (): Promise<void> => {
         const nowMs = performance.now();
         if (nowMs - renewedMs >= leaseMs) lose();
-        const isHeld = await run(renewScript, [key], lease, String(leaseMs));
+        const isHeld = await run(renewScript, keys, lease, String(leaseMs));
         if (isHeld === 0) lose();
         else renewedMs = nowMs;
       };
@@ -70,12 +90,12 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
         await work(undefined, lost.signal);
       } catch (error) {
         // If this fails too, the lease expires.
-        await run(releaseScript, [key], lease).catch(() => {});
+        await run(releaseScript, keys, lease).catch(() => {});
         throw error;
       } finally {
         clearInterval(renewal);
       }
-      await run(completeScript, [key, indexKey], String(rememberedMs), String(Date.now()), id);
+      await run(completeScript, [indexKey, ...keys], String(rememberedMs), String(Date.now()), ...ids);
       return 'processed';
     },
 

@@ -25,14 +25,17 @@ export interface WebhookStore<Transaction = undefined> {
    *   is the error.
    * @param signal aborts when the receiver has responded without the result: the store took too long, or the work did and may
    *   still use the transaction. A store that can close its connection then does so.
+   * @param alias a second id, by which the delivery is remembered and recognized too: with `key: 'event.id'`, its `webhook-id`
    */
   once(
     id: string,
     work: (transaction: Transaction, lost?: AbortSignal) => Promise<void>,
     signal?: AbortSignal,
+    alias?: string,
   ): Promise<OnceResult>;
   /**
-   * Lets deliveries be processed again. Call it before a replay: a replayed delivery keeps its id.
+   * Lets deliveries be processed again. Call it before a replay: a replayed delivery keeps its id. One that has an alias is
+   * forgotten once both ids are.
    *
    * @returns how many were forgotten
    */
@@ -58,4 +61,4 @@ export class WorkFailedError extends Error {
 }
 
 /** How long ids are remembered, in milliseconds: 40 days, which is longer than Deedwire can replay a delivery. */
-export const rememberedMs: number = 40 * 24 * 60 * 60 * 1000;
+export const rememberedMs = 3_456_000_000;

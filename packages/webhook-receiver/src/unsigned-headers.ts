@@ -11,13 +11,10 @@ export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders
 
 function header(headers: WebhookRequestHeaders, wanted: string): string | null {
   if (typeof headers.get === 'function') return headers.get(wanted);
-  for (const key of Object.keys(headers)) {
-    if (key.toLowerCase() !== wanted) continue;
-    // Node gives an array for each name.
-    const [value] = [Reflect.get(headers, key)].flat();
-    return typeof value === 'string' ? value : null;
-  }
-  return null;
+  const name = Object.keys(headers).find((key) => key.toLowerCase() === wanted) ?? wanted;
+  // Node gives an array for each name.
+  const [value] = [Reflect.get(headers, name)].flat();
+  return typeof value === 'string' ? value : null;
 }
 
 function count(value: string | null): number | null {

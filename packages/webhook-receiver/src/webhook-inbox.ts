@@ -15,6 +15,8 @@ export type AcceptResult = 'accepted' | 'busy' | 'duplicate';
 export interface InboxDelivery {
   /** The `key` of the delivery, which is the same on every attempt and after a replay. */
   readonly id: string;
+  /** A second id, by which the delivery is recognized too: with `key: 'event.id'`, its `webhook-id`. */
+  readonly alias?: string;
   /** As signed. It is UTF-8. */
   readonly body: Uint8Array;
   readonly unsigned: UnsignedHeaders;

@@ -8,7 +8,7 @@ import { nodeHandler } from '../src/node.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
 import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
 import { nodeAdapter } from './support/adapters.ts';
-import { converted, deliveryOf, newSecret, secret } from './support/delivery.ts';
+import { deliveryOf, newSecret, secret } from './support/delivery.ts';
 import { silent } from './support/log.ts';
 import { Subject } from './support/subject.ts';
 
@@ -89,37 +89,6 @@ test('refuses no delivery while the secret is rotated under load', async () => {
   await deliver({ secret: newSecret });
   await subject.stop();
   expect(statuses).toEqual(Array.from({ length: 280 }, () => 200));
-});
-
-test('processes an event once that two subscriptions deliver, with the key event.id', async () => {
-  const handled: string[] = [];
-  const receiverOf = (options: { key?: 'event.id' | 'webhook-id' }) =>
-    createWebhookReceiver({
-      secrets: [secret, newSecret],
-      store: memoryStore(),
-      on: { 'referral.converted': { '2026-11-01': (_event, { id }) => handled.push(id) } },
-      ...options,
-    });
-  const eventId = 'gid://service/WebhookEvent/7';
-  const deliver = async ({ fetch }: ReturnType<typeof receiverOf>, id: string, by: string, event = eventId) => {
-    const { method, headers, body } = deliveryOf({ id, secret: by, body: { ...converted, id: event } });
-    const named = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-    return (
-      await fetch(new Request('http://localhost/', { method, headers: named, body: new Uint8Array(body) }))
-    ).json();
-  };
-  const receiver = receiverOf({ key: 'event.id' });
-  expect(await deliver(receiver, 'old_1', secret)).toEqual({ result: 'processed' });
-  expect(await deliver(receiver, 'new_1', newSecret)).toEqual({ result: 'duplicate' });
-  expect(await deliver(receiver, 'old_1', secret, 'gid://service/WebhookEvent/8')).toEqual({ result: 'processed' });
-  expect(await receiver.forget({ ids: [eventId, 'old_1'] })).toBe(1);
-  expect(await deliver(receiver, 'new_1', newSecret)).toEqual({ result: 'processed' });
-  expect(handled).toEqual([eventId, 'gid://service/WebhookEvent/8', eventId]);
-
-  const byDelivery = receiverOf({});
-  for (const id of ['old_1', 'new_1']) expect(await deliver(byDelivery, id, secret)).toEqual({ result: 'processed' });
-  // @ts-expect-error -- not a key
-  expect(() => receiverOf({ key: 'id' })).toThrow(`key must be 'webhook-id' or 'event.id'.`);
 });
 
 test('gives the function for secrets the context of the platform', async () => {
