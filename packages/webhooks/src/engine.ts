@@ -114,6 +114,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     clock,
     workerId,
     render: options.renderer,
+    expect: (lanes) => dispatcher.expect(lanes),
     offer: (deliveries) => dispatcher.offer(deliveries),
     isBehind: (accountId) => dispatcher.isBehind(accountId),
     onSubscriptionChanged: (id) => applySubscriptionChange({ store, dispatcher, backlogs }, id),

@@ -61,6 +61,24 @@ describe('a target', () => {
     expect(new Set(world.sent.map(({ target }) => target)).size).toBe(1);
   });
 
+  test('is read while the deliveries are written, and not again after it', async () => {
+    const world = new World();
+    const lane = world.addLane(1, succeedsAfter(20));
+    world.dispatcher.expect([lane]);
+    await world.clock.advance(100);
+    world.offer(lane, 1);
+    await world.clock.advance(0);
+    expect(world.sent.map(({ startedAtMs }) => startedAtMs)).toEqual([100]);
+    expect(world.storage.targetReads).toBe(1);
+    await world.clock.advance(60_000);
+    world.dispatcher.expect([lane]);
+    await world.clock.advance(100);
+    world.offer(lane, 1);
+    await world.clock.advance(0);
+    expect(world.sent.map(({ startedAtMs }) => startedAtMs)).toEqual([100, 60_200]);
+    expect(world.storage.targetReads).toBe(2);
+  });
+
   test('is read for many lanes with few calls', async () => {
     const world = new World();
     for (let number = 1; number <= 2_000; number += 1) world.offer(world.addLane(number, succeedsAfter(20)), 1);

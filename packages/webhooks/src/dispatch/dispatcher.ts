@@ -132,6 +132,17 @@ export class Dispatcher {
     });
   }
 
+  /** Reads the targets of lanes while deliveries for them are written. The same rule as for `offer` applies to their lanes. */
+  expect(lanes: readonly LaneId[]): void {
+    if (!this.#isClaiming) return;
+    const nowMs = this.#clock.nowMs();
+    for (const id of lanes) {
+      const lane = this.#registry.findOrAdd(id);
+      if (lane.phase === 'new') lane.openedEmpty();
+      if (lane.isSending && !lane.target.isFresh(nowMs)) this.#scheduler.readTarget(lane);
+    }
+  }
+
   /**
    * Adds new deliveries. Call it immediately after the commit that wrote them. Deliveries that do not fit into memory
    * are read from storage later. A lane that is not in memory must have no other pending deliveries: if it has, call

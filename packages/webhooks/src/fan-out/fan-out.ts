@@ -24,6 +24,8 @@ export interface FanOutOptions {
   clock: Pick<Clock, 'setTimer'>;
   workerId: () => WorkerId;
   render: Renderer;
+  /** Called before a round is written, with the lanes that are about to get deliveries. It may fail: then they get none. */
+  expect: (lanes: readonly LaneId[]) => void;
   /** Called immediately after the commit of a round, with the deliveries of subscriptions that are not paused. */
   offer: (deliveries: readonly PendingDelivery[]) => void;
   /** Whether the lanes of the account have enough to send. Its entries then wait, but not for more than 250 ms. */
@@ -77,7 +79,17 @@ export class FanOut {
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#limits = { ...defaultFanOutLimits, ...options.limits };
-    const { store, clock, workerId, render: renderer, offer, onUncertain, onEvent, onSubscriptionChanged } = options;
+    const {
+      store,
+      clock,
+      workerId,
+      render: renderer,
+      expect,
+      offer,
+      onUncertain,
+      onEvent,
+      onSubscriptionChanged,
+    } = options;
     const limits = this.#limits;
     const known = new KnownEntries(limits.knownEntries);
     const pause = (accounts: readonly QueuedAccount[]): void => this.#pause(accounts);
@@ -114,6 +126,7 @@ export class FanOut {
       pins: this.#pins,
       known,
       limits,
+      expect,
       offer,
       onUncertain,
       pause,

@@ -28,6 +28,8 @@ export interface RoundRunnerOptions {
   pins: PinsCache;
   known: KnownEntries;
   limits: FanOutLimits;
+  /** The lanes are about to get deliveries. */
+  expect: (lanes: readonly LaneId[]) => void;
   offer: (deliveries: readonly PendingDelivery[]) => void;
   onUncertain: (lanes: readonly LaneId[]) => void;
   /** Backs off these accounts. The delay grows with their failures. */
@@ -79,6 +81,7 @@ export class RoundRunner {
       if (plan.done.length > 0 || plan.blocked.length > 0) {
         failpoint('fan-out-before-write');
         writing = plan;
+        this.#options.expect(lanesOf(plan));
         const written = await writeRound(this.#options.store, run.workerId, plan);
         failpoint('fan-out-after-write');
         result = pendingDeliveries(plan, written);
@@ -103,19 +106,27 @@ export class RoundRunner {
     });
   }
 
-  async #prepare({ workerId, deliveriesMax }: Run, picked: readonly PickedEntry[]): Promise<RoundPlan> {
-    const { store, renderer, pins: cache, limits, onEvent } = this.#options;
-    const pins = await cache.get([...new Set(picked.map(({ account }) => account.id))]);
+  async #prepare({ kind, workerId, deliveriesMax }: Run, picked: readonly PickedEntry[]): Promise<RoundPlan> {
+    const { renderer, pins: cache, limits, onEvent } = this.#options;
+    const reading = cache.get([...new Set(picked.map(({ account }) => account.id))]);
+    // The events of an express round are few: they do not wait until it is known whether their accounts have subscriptions.
+    const [pins, early] = await Promise.all([
+      reading,
+      kind === 'express' ? this.#readEvents(picked.filter(({ account }) => cache.peek(account.id) !== null)) : null,
+    ]);
     const [first, further] = firstDeliveries(picked, pins, deliveriesMax * 4);
-    const ids = first.flatMap(({ account, entry }) =>
-      entry.eventId !== null && pins.has(account.id) ? [entry.eventId] : [],
-    );
-    const events = ids.length === 0 ? noEvents : await readEvents(store, [...new Set(ids)], limits.roundBytes);
+    const events = early ?? (await this.#readEvents(first.filter(({ account }) => pins.has(account.id))));
     const rendered = first.filter((pick) => willRender(pick, events, pins, renderer));
     await this.#count(workerId, rendered);
     const roundLimits = { roundBytes: limits.roundBytes, deliveries: deliveriesMax };
     const plan = planRound(first, { pins, events, renderer, limits: roundLimits, onEvent });
     return further.length === 0 ? plan : { ...plan, leftOver: [...plan.leftOver, ...further] };
+  }
+
+  async #readEvents(picked: readonly PickedEntry[]): Promise<ReadEvents> {
+    const { store, limits } = this.#options;
+    const ids = new Set(picked.flatMap(({ entry }) => entry.eventId ?? []));
+    return ids.size === 0 ? noEvents : readEvents(store, [...ids], limits.roundBytes);
   }
 
   /** In a recovering shard, an entry may have ended the last owner. */
@@ -234,4 +245,9 @@ export class RoundRunner {
     for (const { account } of turns) account.failures += 1;
     this.#options.pause(turns.map(({ account }) => account));
   }
+}
+
+/** The lanes whose deliveries are sent immediately after the write. */
+function lanesOf({ subscriptions }: RoundPlan): LaneId[] {
+  return subscriptions.flatMap(({ id, accountId, isPaused }) => (isPaused ? [] : { subscriptionId: id, accountId }));
 }

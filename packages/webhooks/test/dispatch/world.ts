@@ -146,6 +146,7 @@ export class World {
 
   /** Stores deliveries and offers them, as fan-out does. */
   offer(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+    this.dispatcher.expect([id]);
     const deliveries = this.store(id, count, changes);
     this.dispatcher.offer(deliveries);
     return deliveries;

@@ -111,6 +111,47 @@ test('an event of an account without a backlog takes three statements', async ()
   expect(statements).toEqual(['fan-out-read-queue', 'fan-out-read-events', 'fan-out-write-round']);
 });
 
+test('the first event of an account waits for three calls in a row, and its target is read beside the last one', async () => {
+  const world = await FanOutWorld.create();
+  const account = await seedAccount(world.store);
+  const subscriptionId = await world.subscribe(account, '2026-11-01');
+  const setUp = world.start();
+  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
+  await setUp.stop();
+  /** The statements of each moment in which the last one had ended. */
+  const calls: string[][] = [];
+  let running = 0;
+  const store = interceptStore(world.workerStore, {});
+  const fanOut = world.start({
+    store: {
+      ...store,
+      async query(statement, values) {
+        if (statement.name.includes('blocked')) return store.query(statement, values);
+        if (running === 0) calls.push([]);
+        calls.at(-1)?.push(statement.name);
+        running += 1;
+        try {
+          return await store.query(statement, values);
+        } finally {
+          running -= 1;
+        }
+      },
+    },
+    expect: (lanes) => calls.at(-1)?.push(...lanes.map((lane) => `expect ${lane.subscriptionId}`)),
+    limits: { pollMs: 100_000_000 },
+  });
+  await vi.waitFor(() => expect(calls).not.toEqual([]), waits);
+  await world.addEvents(account, 1);
+  fanOut.wake(null);
+  await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
+  await fanOut.stop();
+  expect(calls.slice(-3)).toEqual([
+    ['fan-out-read-queue'],
+    ['read-pins', 'fan-out-read-events', `expect ${subscriptionId}`],
+    ['fan-out-write-round'],
+  ]);
+});
+
 test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async () => {
   const world = await FanOutWorld.create();
   const account = await seedAccount(world.store);

@@ -40,6 +40,7 @@ export const laterRenderer: Renderer = { ...renderer, knowsType: () => true, kno
 /** A database with one worker, whose fan-out owns all shards once `start` is called. */
 export class FanOutWorld {
   readonly events: FanOutEvent[] = [];
+  readonly expected: LaneId[] = [];
   readonly offered: PendingDelivery[] = [];
   readonly changes: LaneId[] = [];
   readonly uncertain: LaneId[] = [];
@@ -100,6 +101,7 @@ export class FanOutWorld {
       },
       workerId: () => this.workerId,
       render: renderer,
+      expect: (lanes) => this.expected.push(...lanes),
       offer: (deliveries) => this.offered.push(...deliveries),
       isBehind: (accountId) => this.behind.has(accountId),
       onSubscriptionChanged: async (change) => void this.changes.push(change),
