@@ -8,4 +8,6 @@ export const lenderInterface = {
   path: '/lenders/graphql',
   /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl, costs }, schemas),
+  /** Plugins of Envelop and Yoga: `packages/graphql-server/README.md` says what they can do. */
+  plugins: [],
 } as const;

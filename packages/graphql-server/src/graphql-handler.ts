@@ -23,6 +23,7 @@ import type { Documentation } from './documentation.ts';
 import { mapError } from './errors/map-error.ts';
 import { RequestError } from './errors/request-error.ts';
 import { createOperationRunner, type OperationLimits } from './operation/operation-runner.ts';
+import type { InterfacePlugin } from './operation/plugin-hooks.ts';
 import { warmUp } from './operation/warm-up.ts';
 import { countParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import { checkHead } from './transport/check-head.ts';
@@ -80,6 +81,8 @@ export interface GraphqlHandlerOptions {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
   authenticator: Authenticator;
+  /** In the order in which their hooks run. Each is used for all versions. */
+  plugins: readonly InterfacePlugin[];
   /** Creates the context of resolvers. Called once per operation. */
   createContext: (request: { client: AuthenticatedClient; requestId: string; address: string }) => object;
   logger: Logger;
@@ -109,12 +112,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
   const versions = options.versions.map((version) => ({
     ...version,
-    operations: createOperationRunner(
-      version.schema,
-      createPricing(version.schema, { ...limits, costs: version.costs }),
+    operations: createOperationRunner({
+      schema: version.schema,
+      pricing: createPricing(version.schema, { ...limits, costs: version.costs }),
       limits,
+      plugins: options.plugins,
       onParsed,
-    ),
+    }),
     headers: {
       'X-Service-Schema-Version': version.version,
       ...(version.deprecation && deprecationHeaders(version.deprecation, documentation)),
@@ -165,7 +169,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     context.acceptBody();
     const body = await readBody(request, limits);
     exchange.bodyBytes = body.bytes;
-    const operation = { ...parseParameters(body.text), bodyBytes: body.bytes };
+    const operation = { message: request, parameters: parseParameters(body.text), bodyBytes: body.bytes };
     const { requestId, address } = exchange;
     const operationContext = createContext({ client, requestId, address });
     return resultResponse(await operations.run(operation, operationContext, account), exchange);

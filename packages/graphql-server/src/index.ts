@@ -2,6 +2,7 @@ export { type ErrorCode, errorTable, type ResponseMediaType } from './errors/err
 export { type RequestLimits, requestLimits } from './graphql-handler.ts';
 export { type InterfaceConfig, interfaceConfig } from './interface-config.ts';
 export { type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
+export type { InterfacePlugin } from './operation/plugin-hooks.ts';
 export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
 export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';

@@ -10,6 +10,7 @@ import { documentationAt } from './documentation.ts';
 import { withGraphiql } from './graphiql/graphiql.ts';
 import { createGraphqlHandler, requestLimits } from './graphql-handler.ts';
 import type { InterfaceConfig } from './interface-config.ts';
+import type { InterfacePlugin } from './operation/plugin-hooks.ts';
 import { createClientStores } from './schema/client-stores.ts';
 import { createOperationContext, type InterfaceActionContext } from './schema/operation-context.ts';
 import { createRefusalRenderer } from './transport/render-refusal.ts';
@@ -22,6 +23,8 @@ export interface InterfaceServiceOptions {
   /** The path of the interface, for example `/lenders/graphql`. */
   path: string;
   contract: ServedContract;
+  /** Plugins of Envelop and Yoga, in the order in which their hooks run. */
+  plugins: readonly InterfacePlugin[];
   config: InterfaceConfig;
   /** Sent in the User-Agent of handshakes. */
   appVersion: string;
@@ -91,6 +94,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     interfaceName,
     path,
     versions: contract.versions,
+    plugins: options.plugins,
     authenticator,
     buckets: costs.buckets,
     createContext: (request) =>

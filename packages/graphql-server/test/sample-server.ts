@@ -13,6 +13,7 @@ import type { CostBuckets } from '../src/cost/bucket.ts';
 import { type CostBucketsOptions, createCostBuckets } from '../src/cost/cost-buckets.ts';
 import { documentationAt } from '../src/documentation.ts';
 import { createGraphqlHandler, type RequestLimits, requestLimits } from '../src/graphql-handler.ts';
+import type { InterfacePlugin } from '../src/operation/plugin-hooks.ts';
 import { createRefusalRenderer } from '../src/transport/render-refusal.ts';
 import { type Contract, serveContract } from '../src/versions/serve-contract.ts';
 
@@ -125,6 +126,8 @@ export interface SampleServerOptions {
   logger?: Logger;
   /** By default, nothing empties the bucket of the client. */
   buckets?: CostBuckets;
+  /** Default none. */
+  plugins?: readonly InterfacePlugin[];
 }
 
 const endless: CostBucketsOptions['settle'] = async (_, { needed, spare }) => ({
@@ -137,7 +140,6 @@ const endless: CostBucketsOptions['settle'] = async (_, { needed, spare }) => ({
 export async function startSampleServer(options: SampleServerOptions = {}): Promise<SampleServer> {
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
-  const schema = makeSchema();
   let find = findStored;
   let ready = true;
   let now = new Date('2026-05-01T12:00:00Z');
@@ -147,8 +149,10 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   const handle = createGraphqlHandler({
     interfaceName: 'lender',
     path: '/lenders/graphql',
-    versions: serveContract(contract, new Map(['2025-01-01', '2026-01-01', '2027-01-01'].map((date) => [date, schema])))
-      .versions,
+    versions: serveContract(
+      contract,
+      new Map(['2025-01-01', '2026-01-01', '2027-01-01'].map((date) => [date, makeSchema()])),
+    ).versions,
     authenticator: createAuthenticator({
       interfaceName: 'lender',
       findApiKey: async (keyId) => {
@@ -157,6 +161,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       },
       cacheMs: 0,
     }),
+    plugins: options.plugins ?? [],
     createContext: ({ client }) => ({ clientId: client.clientId }),
     buckets: options.buckets ?? createCostBuckets({ settle: endless }),
     logger,

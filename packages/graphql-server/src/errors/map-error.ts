@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { type ErrorCode, errorTable } from './error-table.ts';
+import { publicGraphqlError } from './graphql-error.ts';
 import { RequestError } from './request-error.ts';
 
 /** The public code of each error that the lower layers throw on purpose, by its `code`. Any other error is a bug. */
@@ -14,18 +15,26 @@ function publicCode(error: unknown): ErrorCode {
 
 /** Maps an error that was thrown outside of any field. */
 export function mapError(error: unknown): RequestError {
-  return error instanceof RequestError ? error : new RequestError(publicCode(error), { cause: error });
+  if (error instanceof RequestError) return error;
+  if (!(error instanceof GraphQLError)) return new RequestError(publicCode(error), { cause: error });
+  const { code, ...details } = publicGraphqlError(error);
+  return new RequestError(code, details);
 }
 
 /** The public form of an error that a field failed with. */
 export interface FieldError {
   code: ErrorCode;
   message: string;
+  /** Of a plugin. */
+  extensions?: Record<string, unknown>;
   /** For the log. Undefined when the client caused the error. */
   cause?: unknown;
 }
 
-export function mapFieldError({ message, path, originalError }: GraphQLError): FieldError {
+export function mapFieldError(error: GraphQLError): FieldError {
+  const { message, path, originalError } = error;
+  const isOfPlugin = error.extensions['code'] !== undefined && (originalError ?? error) instanceof GraphQLError;
+  if (isOfPlugin) return publicGraphqlError(error);
   // graphql itself throws GraphQLErrors, for three reasons. One about a variable has no path yet. One about an argument
   // that is null at run time has nodes of the document. One about a result that does not match its type is our bug and
   // has a path but no nodes.

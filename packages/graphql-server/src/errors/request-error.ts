@@ -8,6 +8,8 @@ interface Details {
   extensions?: Record<string, unknown>;
   /** Of a request that is refused for its cost. The response adds the bucket of the client. */
   cost?: RefusedCost;
+  /** Instead of the status of the code. */
+  status?: number | undefined;
   /** Sent with the response. They replace headers of the code that have the same name. */
   headers?: Readonly<Record<string, string>>;
   /** The errors that graphql found in the document. The response has one error for each, instead of `message`. */
@@ -32,13 +34,16 @@ export class RequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly found: readonly FoundError[];
   readonly cost: RefusedCost | undefined;
+  readonly status: number | undefined;
 
-  constructor(code: ErrorCode, { message, extensions = {}, cost, headers = {}, found = [], cause }: Details = {}) {
+  constructor(code: ErrorCode, details: Details = {}) {
+    const { message, extensions = {}, cost, status, headers = {}, found = [], cause } = details;
     super(message ?? errorTable[code].message, { cause });
     this.code = code;
     this.extensions = extensions;
     this.headers = headers;
     this.found = found;
     this.cost = cost;
+    this.status = status;
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { buildSchema, execute, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
+import { buildSchema, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createOperationExecutor } from './execute-operation.ts';
 
@@ -78,7 +78,7 @@ function setUp({ query, resolversOf }: Place, value: () => Promise<string>, oper
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
   const run = createOperationExecutor(schema, { operationMs });
-  const result = run({ document, operation, variables: {}, contextValue: {} }, async (args) => execute(args));
+  const result = run({ document, operation, variables: {}, contextValue: {} });
   return { result, gate, started: started.promise, isClosed: () => isClosed };
 }
 

@@ -1,6 +1,6 @@
 import {
   type DocumentNode,
-  type ExecutionArgs,
+  execute,
   type ExecutionResult,
   getVariableValues,
   type GraphQLSchema,
@@ -9,7 +9,7 @@ import {
 import { RequestError } from '../errors/request-error.ts';
 import { createPlanCache } from './plan-cache.ts';
 import { readListsInResolvers, resolveProperty } from './read-lists.ts';
-import { type RunningPlan, runPlan } from './run-plan.ts';
+import { runPlan } from './run-plan.ts';
 
 export interface OperationToExecute {
   /** Valid. */
@@ -20,11 +20,8 @@ export interface OperationToExecute {
   contextValue: unknown;
 }
 
-/** Executes without a plan. */
-export type Interpreter = (args: ExecutionArgs) => Promise<ExecutionResult>;
-
 /** @throws {RequestError} `OPERATION_TIMEOUT` */
-export type OperationExecutor = (operation: OperationToExecute, interpret: Interpreter) => Promise<ExecutionResult>;
+export type OperationExecutor = (operation: OperationToExecute) => Promise<ExecutionResult>;
 
 /** Few, because each error prints the whole variable, which can have 100 kB. */
 const maxCoercionErrors = 10;
@@ -37,18 +34,21 @@ export function createOperationExecutor(
   readListsInResolvers(schema);
   const plans = createPlanCache(schema);
 
-  return async ({ document, operation, variables, contextValue }, interpret) => {
+  return async ({ document, operation, variables, contextValue }) => {
     const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
       maxErrors: maxCoercionErrors,
     });
     if (coerced.errors) return { errors: coerced.errors };
     const plan = plans.find(document, operation, coerced.variableValues.coerced);
-    if (plan) return withDeadline(runPlan(plan, coerced.variableValues, contextValue), operationMs);
+    if (plan) {
+      const { result, abort } = runPlan(plan, coerced.variableValues, contextValue);
+      return result instanceof Promise ? withDeadline(result, operationMs, abort) : result;
+    }
 
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), operationMs);
     try {
-      return await interpret({
+      return await execute({
         schema,
         document,
         contextValue,
@@ -66,18 +66,23 @@ export function createOperationExecutor(
   };
 }
 
-/** Rejects after the deadline, although resolvers may still run. */
-function withDeadline({ result, abort }: RunningPlan, ms: number): ExecutionResult | Promise<ExecutionResult> {
-  if (!(result instanceof Promise)) return result;
-  const { promise, resolve, reject } = Promise.withResolvers<ExecutionResult>();
+/** Rejects after the deadline, although resolvers or plugins may still run. */
+export function withDeadline<Result>(result: Promise<Result>, ms: number, abort: () => void): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const timer = setTimeout(() => {
     abort();
     reject(new RequestError('OPERATION_TIMEOUT', { cause: new Error(`The operation ran for ${ms} ms.`) }));
   }, ms);
-  // Fewer turns of the microtask queue than with Promise.race. The errors of fields are part of the result.
-  void result.then((executed) => {
-    clearTimeout(timer);
-    return resolve(executed);
-  }, reject);
+  // Fewer turns of the microtask queue than with Promise.race.
+  void result.then(
+    (settled) => {
+      clearTimeout(timer);
+      return resolve(settled);
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  );
   return promise;
 }

@@ -1,30 +1,26 @@
 import { hash } from 'node:crypto';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
-import type { ErrorCode } from '../errors/error-table.ts';
+import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { FoundError } from '../errors/found-error.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { createByteCache } from './byte-cache.ts';
 import type { DocumentLimits } from './document-limits.ts';
-import { type DocumentPipeline, readDocument } from './read-document.ts';
+import {
+  createDocumentSteps,
+  type DocumentSteps,
+  invalidDocument,
+  RejectedDocumentError,
+  type Rejection,
+} from './read-document.ts';
 
-/** The documents of one schema. */
-export interface Documents {
-  /** Returns a document that was read before, if it is valid and cached. */
+/** The documents of one schema. Each step runs once for a document, as long as its result is cached: also if it fails. */
+export interface Documents extends DocumentSteps {
+  /** Returns the document that a text was read as, if it is valid and cached. */
   find(query: string): DocumentNode | undefined;
-  /**
-   * Reads a document only once, as long as the result is cached: also the errors of a document that is rejected.
-   *
-   * @param pipeline called only to read the document
-   */
-  read(query: string, pipeline: () => DocumentPipeline): Reading;
+  /** Remembers that a plugin has read a text as another document, which is valid, so that `find` returns it. */
+  keep(query: string, document: DocumentNode): void;
   /** An estimate of the memory of the cached results. At most the sum of `maxBytes`. */
   readonly bytes: number;
 }
-
-/** `isNew`: the document was not cached, so that it was parsed. */
-export type Reading =
-  | { isValid: true; isNew: boolean; document: DocumentNode }
-  | { isValid: false; isNew: boolean; error: RequestError };
 
 /** For each schema. The rejected documents have their own cache, so that they do not displace valid ones. */
 const maxBytes = { valid: 16_000_000, rejected: 1_000_000 };
@@ -39,40 +35,69 @@ const bytesPer = {
   entry: 300,
 };
 
-/** A RequestError without its stack. */
-interface Rejection {
-  code: ErrorCode;
-  message: string;
-  found: readonly FoundError[];
-}
-
-export function createDocuments(schema: GraphQLSchema, limits: DocumentLimits): Documents {
+export function createDocuments(
+  schema: GraphQLSchema,
+  limits: DocumentLimits,
+  steps = createDocumentSteps(schema, limits),
+): Documents {
   const valid = createByteCache<DocumentNode>(maxBytes.valid);
   const rejected = createByteCache<Rejection>(maxBytes.rejected);
+  /** The texts of the documents that were parsed here. A plugin can supply others. */
+  const texts = new WeakMap<DocumentNode, string>();
+  const validated = new WeakSet<DocumentNode>();
+
+  function keep(query: string, document: DocumentNode): void {
+    valid.set(query, document, sizeOfDocument(query, document));
+  }
+
+  function reject(query: string, { code, message, found }: Rejection): void {
+    rejected.set(keyOf(query), { code, message, found }, sizeOfRejection(message, found));
+  }
+
+  /** Runs a step. Remembers why it rejects a document. */
+  function attempt<Result>(query: string | undefined, step: () => Result): Result {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      if (query !== undefined) reject(query, error);
+      throw new RejectedDocumentError(error);
+    }
+  }
 
   return {
     find: (query) => valid.get(query),
-    read(query, pipeline) {
+    keep,
+    parse(query) {
       const known = valid.get(query);
-      if (known) return { isValid: true, isNew: false, document: known };
-      const key = hash('sha256', query, 'base64');
-      const rejection = rejected.get(key);
-      if (rejection) return { isValid: false, isNew: false, error: new RequestError(rejection.code, rejection) };
-      try {
-        const document = readDocument(schema, query, limits, pipeline());
-        valid.set(query, document, sizeOfDocument(query, document));
-        return { isValid: true, isNew: true, document };
-      } catch (error) {
-        if (!(error instanceof RequestError)) throw error;
-        const { code, message, found } = error;
-        rejected.set(key, { code, message, found }, sizeOfRejection(message, found));
-        return { isValid: false, isNew: true, error };
+      if (known && texts.get(known) === query) return known;
+      const rejection = rejected.get(keyOf(query));
+      if (rejection) throw new RejectedDocumentError(rejection, false);
+      const document = attempt(query, () => steps.parse(query));
+      texts.set(document, query);
+      return document;
+    },
+    validate(document): readonly GraphQLError[] {
+      if (validated.has(document)) return [];
+      const query = texts.get(document);
+      const errors = attempt(query, () => steps.validate(document));
+      if (errors.length === 0) {
+        validated.add(document);
+        if (query !== undefined) keep(query, document);
+      } else if (query !== undefined) {
+        reject(query, invalidDocument(errors));
       }
+      return errors;
     },
     get bytes() {
       return valid.bytes + rejected.bytes;
     },
   };
+}
+
+/** Of a rejected document, whose text is not kept. */
+function keyOf(query: string): string {
+  return hash('sha256', query, 'base64');
 }
 
 function sizeOfDocument(query: string, { tokenCount = 0 }: DocumentNode): number {

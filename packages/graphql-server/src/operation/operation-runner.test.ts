@@ -1,3 +1,5 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { sdl } from '@deedwire/partner-schema';
 import { buildSchema } from 'graphql';
 import { beforeEach, expect, test } from 'vitest';
@@ -50,21 +52,28 @@ const account: CostAccount = {
   },
 };
 
+const message = new IncomingMessage(new Socket());
+
 beforeEach(() => {
   [parsed, calls, refused, turns, occupied, slots] = [[], [], null, [], [], []];
   // Every operation costs 8 points before it runs, and 3 in the end.
   const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => 3 }) };
-  runner = createOperationRunner(buildSchema(sdl('2026-11-01')), pricing, requestLimits, (isValid) =>
-    parsed.push(isValid),
-  );
+  const onParsed = (isValid: boolean): number => parsed.push(isValid);
+  runner = createOperationRunner({
+    schema: buildSchema(sdl('2026-11-01')),
+    pricing,
+    limits: requestLimits,
+    plugins: [],
+    onParsed,
+  });
 });
 
 /** Runs a document of some bytes. Returns its cost, or the code of its error. */
 async function run(query: string, bytes = query.length, bodyBytes = bytes + 12): Promise<OperationCost | string> {
   const padded = query.padEnd(bytes);
-  const request = { query: padded, variables: {}, operationName: null, bodyBytes };
+  const parameters = { query: padded, variables: {}, operationName: null, extensions: null };
   try {
-    return (await runner.run(request, {}, account)).cost;
+    return (await runner.run({ message, parameters, bodyBytes }, {}, account)).cost;
   } catch (error) {
     return error instanceof RequestError ? error.code : String(error);
   }

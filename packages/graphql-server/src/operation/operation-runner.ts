@@ -1,14 +1,16 @@
-import { type DocumentNode, execute as interpret, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import type { IncomingMessage } from 'node:http';
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import type { ThrottleStatus } from '../cost/bucket.ts';
 import type { EndTurn } from '../cost/client-turns.ts';
+import { toPoints } from '../cost/operation-costs.ts';
 import type { Pricing } from '../cost/operation-price.ts';
 import { bodyCost, type ReadingCostLimits, readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { createOperationExecutor } from '../execution/execute-operation.ts';
-import type { Parameters } from '../transport/parameters.ts';
+import { type Parameters, requireQuery } from '../transport/parameters.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { createDocuments } from './documents.ts';
-import { validateDocument } from './read-document.ts';
+import { createPluginHooks, type InterfacePlugin, type OperationSteps } from './plugin-hooks.ts';
+import { readDocument, RejectedDocumentError } from './read-document.ts';
 import { selectOperation } from './select-operation.ts';
 
 /** Runs operations on one schema. */
@@ -25,7 +27,10 @@ export interface OperationRunner {
   run(request: OperationRequest, context: object, account: CostAccount): Promise<OperationResult>;
 }
 
-export interface OperationRequest extends Parameters {
+export interface OperationRequest {
+  /** Its body has been read. */
+  message: IncomingMessage;
+  parameters: Parameters;
   bodyBytes: number;
 }
 
@@ -77,63 +82,54 @@ export interface OperationLimits extends DocumentLimits, ReadingCostLimits {
   operationMs: number;
 }
 
-const graphqlPlugin: Plugin = {
-  // graphql's own `execute` supports `abortSignal`. Yoga's default executor reads it from `args.signal` instead.
-  onExecute: ({ setExecuteFn }) => setExecuteFn(interpret),
-  // Yoga adds all rules of graphql to the given ones. One of them takes quadratic time.
-  onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
-};
+export interface OperationRunnerOptions {
+  schema: GraphQLSchema;
+  pricing: Pricing;
+  limits: OperationLimits;
+  /** In the order in which their hooks run. */
+  plugins: readonly InterfacePlugin[];
+  /** Called for each document that was parsed because it was not cached. Must not throw. */
+  onParsed: (isValid: boolean) => void;
+}
 
-/**
- * Yoga is used for `getEnveloped` only, which is envelop's plugin pipeline: `parse`, `validate`, `contextFactory` and
- * `execute` run the hooks of plugins (`onParse`, `onValidate`, `onContextBuilding`, `onExecute`). Operations that run by a plan
- * skip the last two. With the one plugin above, a run does the same as calling graphql's `parse`, `validateDocument` and
- * graphql's `execute`. Yoga's own plugins then add three things, none of which we use:
- * `extensions.code` and `extensions.http` on validation errors, a GET check that needs a `request` in the context, and
- * hooks for subscriptions.
- *
- * Yoga's HTTP layer is not used, because its Request and Response objects cost more than a small operation. Masked errors,
- * logging, GraphiQL, the landing page and CORS belong to that layer or are done in `transport/` and `errors/`. The parser
- * and validation caches are off because they limit the number of documents, not their size, and keep invalid documents.
- *
- * @param onParsed called for each document that was parsed because it was not cached. Must not throw.
- */
-export function createOperationRunner(
-  schema: GraphQLSchema,
-  pricing: Pricing,
-  limits: OperationLimits,
-  onParsed: (isValid: boolean) => void,
-): OperationRunner {
-  const { getEnveloped } = createYoga({
-    schema,
-    plugins: [graphqlPlugin],
-    maskedErrors: false,
-    parserAndValidationCache: false,
-    logging: false,
-    graphiql: false,
-    landingPage: false,
-    cors: false,
-  });
-  const execute = createOperationExecutor(schema, limits);
+/** @throws {Error} if a plugin cannot be used. */
+export function createOperationRunner(options: OperationRunnerOptions): OperationRunner {
+  const { schema, pricing, limits, onParsed } = options;
   const documents = createDocuments(schema, limits);
+  const ownSteps: OperationSteps = {
+    parse: documents.parse,
+    validate: documents.validate,
+    execute: (operation) => execute(operation),
+  };
+  const hooks = createPluginHooks(schema, options.plugins, ownSteps, limits);
+  // Plugins can wrap resolvers when they are created, and this has to be the last one that does.
+  const execute = createOperationExecutor(schema, limits);
 
   /** Reads a document that is not cached. `paid` are the points charged for it. */
-  async function readNew(query: string, context: object, account: CostAccount): Promise<PaidDocument> {
+  async function readNew(query: string, steps: OperationSteps, account: CostAccount): Promise<PaidDocument> {
     const endTurn = await account.turn();
     let occupiedMs = 0;
     try {
-      const known = documents.find(query); // another request with the same document came first
-      if (known) return { document: known, paid: 0 };
+      // Another request with the same document can have come first.
+      if (documents.find(query)) return { document: readDocument(query, steps), paid: 0 };
       const bytes = Buffer.byteLength(query);
       const paid = readingCost(bytes, limits);
       await account.chargeReading(paid);
       const startMs = performance.now();
-      const reading = documents.read(query, () => getEnveloped(context));
-      occupiedMs = performance.now() - startMs;
-      if (reading.isNew) onParsed(reading.isValid);
-      if (reading.isValid) return { document: reading.document, paid };
-      if (reading.isNew) account.deduct(rejectionCost(bytes, limits) - paid);
-      throw reading.error;
+      try {
+        const document = readDocument(query, steps);
+        documents.keep(query, document);
+        onParsed(true);
+        return { document, paid };
+      } catch (error) {
+        if (error instanceof RejectedDocumentError && error.isNew) {
+          onParsed(false);
+          account.deduct(rejectionCost(bytes, limits) - paid);
+        }
+        throw error;
+      } finally {
+        occupiedMs = performance.now() - startMs;
+      }
     } finally {
       endTurn(occupiedMs);
     }
@@ -153,29 +149,67 @@ export function createOperationRunner(
     return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
   }
 
+  async function run(
+    { query: given, variables, operationName }: Parameters,
+    bodyBytes: number,
+    context: object,
+    account: CostAccount,
+    steps: OperationSteps,
+  ): Promise<OperationResult> {
+    const query = requireQuery(given);
+    const cached = documents.find(query);
+    const { document, paid } = cached
+      ? { document: hooks ? readDocument(query, steps) : cached, paid: 0 }
+      : await readNew(query, steps, account);
+    const operation = selectOperation(document, operationName);
+    const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, variables);
+    const least = bodyCost(bodyBytes, limits);
+    const price = Math.max(largest, least);
+    if (price > paid) await account.chargeOperation(price, paid);
+    const requestedQueryCost = Math.max(price, paid);
+    const leave = await account.slot().catch((error: unknown) => {
+      account.refund(requestedQueryCost - paid);
+      throw error;
+    });
+    const execution = await steps.execute({ document, operation, variables, contextValue: context }).finally(leave);
+    if (isAboutVariables(execution))
+      return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
+    const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
+    const throttleStatus = account.refund(requestedQueryCost - actualQueryCost);
+    return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
+  }
+
+  /** The cost of a result that a plugin has without an operation: a point for 1,000 bytes, as in the price of operations. */
+  async function chargeResult(
+    execution: ExecutionResult,
+    bodyBytes: number,
+    account: CostAccount,
+  ): Promise<OperationCost> {
+    const bytes = Buffer.byteLength(JSON.stringify(execution));
+    const points = Math.max(Math.min(toPoints(bytes), limits.operationCostPoints), bodyCost(bodyBytes, limits));
+    await account.chargeOperation(points, 0);
+    return { requestedQueryCost: points, actualQueryCost: points, throttleStatus: account.refund(0) };
+  }
+
+  if (!hooks) {
+    return {
+      run: ({ parameters, bodyBytes }, context, account) => run(parameters, bodyBytes, context, account, ownSteps),
+    };
+  }
   return {
-    async run({ query, variables, operationName, bodyBytes }, context, account) {
-      const cached = documents.find(query);
-      const { document, paid } = cached ? { document: cached, paid: 0 } : await readNew(query, context, account);
-      const operation = selectOperation(document, operationName);
-      const { requestedQueryCost: largest, priceOf } = pricing.price(document, operation, variables);
-      const least = bodyCost(bodyBytes, limits);
-      const price = Math.max(largest, least);
-      if (price > paid) await account.chargeOperation(price, paid);
-      const requestedQueryCost = Math.max(price, paid);
-      const leave = await account.slot().catch((error: unknown) => {
-        account.refund(requestedQueryCost - paid);
-        throw error;
+    async run(request, context, account) {
+      let cost: OperationCost | undefined;
+      const execution = await hooks.run(request, context, async (parameters, steps) => {
+        const result = await run(parameters, request.bodyBytes, context, account, steps);
+        cost = result.cost;
+        return result.execution;
       });
-      const execution = await execute({ document, operation, variables, contextValue: context }, async (args) => {
-        const enveloped = getEnveloped(context);
-        return enveloped.execute({ ...args, contextValue: await enveloped.contextFactory() });
-      }).finally(leave);
-      if (execution.data === undefined)
-        return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
-      const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
-      const throttleStatus = account.refund(requestedQueryCost - actualQueryCost);
-      return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
+      return { execution, cost: cost ?? (await chargeResult(execution, request.bodyBytes, account)) };
     },
   };
+}
+
+/** Errors of plugins have codes. */
+function isAboutVariables({ data, errors = [] }: ExecutionResult): boolean {
+  return data === undefined && errors.every(({ extensions }) => extensions['code'] === undefined);
 }

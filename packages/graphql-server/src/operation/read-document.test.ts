@@ -6,15 +6,16 @@ import { introspectionQueries } from '../../test/support/introspection-queries.t
 import { readingCost, rejectionCost } from '../cost/reading-cost.ts';
 import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../graphql-handler.ts';
-import { readDocument, validateDocument } from './read-document.ts';
+import { createDocumentSteps, readDocument } from './read-document.ts';
 import { warmUp } from './warm-up.ts';
 
 const schema = buildSchema(sdl('2026-11-01'));
+const steps = createDocumentSteps(schema, requestLimits);
 
 /** Returns null for a valid document. */
 function rejectionOf(query: string): RequestError | null {
   try {
-    readDocument(schema, query, requestLimits, { parse, validate: validateDocument });
+    readDocument(query, steps);
     return null;
   } catch (error) {
     if (error instanceof RequestError) return error;
@@ -102,7 +103,5 @@ test.each([
 
 test('keeps the text of the document, in which execution counts lines', () => {
   const query = '\n\n{partner{id}}';
-  expect(readDocument(schema, query, requestLimits, { parse, validate: validateDocument }).loc?.source.body).toBe(
-    query,
-  );
+  expect(readDocument(query, steps).loc?.source.body).toBe(query);
 });

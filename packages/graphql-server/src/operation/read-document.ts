@@ -2,7 +2,7 @@ import {
   type DocumentNode,
   GraphQLError,
   OverlappingFieldsCanBeMergedRule,
-  type parse,
+  parse,
   Source,
   specifiedRules,
   type GraphQLSchema,
@@ -16,12 +16,31 @@ import { checkMergeableFields } from './mergeable-fields.ts';
 import { StorableTextRule } from './storable-text-rule.ts';
 import { withoutComments } from './without-comments.ts';
 
-/** The functions of the plugin pipeline that a document passes. */
-export interface DocumentPipeline {
-  parse: typeof parse;
-  /** `validateDocument`, with what plugins add to it. */
-  validate: (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
+/** The two steps of reading a document. */
+export interface DocumentSteps {
+  /** @throws {RequestError} if the text is not a document, or has too many tokens. */
+  parse: (query: string) => DocumentNode;
+  /**
+   * Returns the errors of an invalid document.
+   *
+   * @throws {RequestError} if the document exceeds a limit.
+   */
+  validate: (document: DocumentNode) => readonly GraphQLError[];
 }
+
+/** The document itself is rejected, whatever its variables are. */
+export class RejectedDocumentError extends RequestError {
+  /** False if it was rejected before, so that its errors come from a cache. */
+  readonly isNew: boolean;
+
+  constructor({ code, message, found, cause }: Rejection, isNew = true) {
+    super(code, { message, found, cause });
+    this.isNew = isNew;
+  }
+}
+
+/** A RejectedDocumentError without its stack. */
+export type Rejection = Pick<RequestError, 'code' | 'message' | 'found'> & { cause?: unknown };
 
 /** Our rule and graphql's rules, except one that takes quadratic time. `checkMergeableFields` replaces it. */
 const rules: readonly ValidationRule[] = [
@@ -37,41 +56,50 @@ const maxErrors = 10;
 /** The maximum number of visited selections. Real documents are far below it: a full introspection query has about 300. */
 const maxVisits = 10_000;
 
-/**
- * Parses and validates a document. Parsing stops at the token limit, and validation does not begin for a document that
- * exceeds another limit.
- *
- * @throws {RequestError} if the document is invalid or exceeds a limit.
- */
-export function readDocument(
-  schema: GraphQLSchema,
-  query: string,
-  limits: DocumentLimits,
-  pipeline: DocumentPipeline,
-): DocumentNode {
-  const source = new Source(withoutComments(query));
-  try {
-    const document = parseDocument(source, limits, pipeline.parse);
-    checkDocument(document, limits);
-    const errors = withoutText(source, () => pipeline.validate(schema, document));
-    if (errors.length === 0) return document;
-    const found: FoundError[] = errors.slice(0, maxErrors).map(describeFoundError);
-    if (errors.length > maxErrors) found.push({ message: `The document has more than these ${maxErrors} errors.` });
-    throw new RequestError('GRAPHQL_VALIDATION_FAILED', { found });
-  } catch (error) {
-    // The parser is recursive: a document of opening brackets only can overflow the stack.
-    if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
-    throw error;
-  }
+/** @throws {RequestError} if the document is rejected. It is a RejectedDocumentError if no plugin has failed. */
+export function readDocument(query: string, steps: DocumentSteps): DocumentNode {
+  const document = steps.parse(query);
+  const errors = steps.validate(document);
+  if (errors.length > 0) throw new RejectedDocumentError(invalidDocument(errors));
+  return document;
 }
 
-function parseDocument(source: Source, limits: DocumentLimits, parseSource: DocumentPipeline['parse']): DocumentNode {
+/** Has at most 10 errors, and says if there are more. */
+export function invalidDocument(errors: readonly GraphQLError[]): RequestError {
+  const found: FoundError[] = errors.slice(0, maxErrors).map(describeFoundError);
+  if (errors.length > maxErrors) found.push({ message: `The document has more than these ${maxErrors} errors.` });
+  return new RequestError('GRAPHQL_VALIDATION_FAILED', { found });
+}
+
+/** The steps without a cache and without plugins. Parsing stops at the token limit, and validation begins after all limits. */
+export function createDocumentSteps(schema: GraphQLSchema, limits: DocumentLimits): DocumentSteps {
+  return {
+    parse(query) {
+      const source = new Source(withoutComments(query));
+      try {
+        return withoutOverflow(() => parse(source, { maxTokens: limits.queryTokens }));
+      } catch (error) {
+        checkTokens(source.body, limits);
+        if (error instanceof GraphQLError)
+          throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [describeFoundError(error)] });
+        throw error;
+      }
+    },
+    validate(document) {
+      return withoutOverflow(() => {
+        checkDocument(document, limits);
+        return withoutText(document, () => validateDocument(schema, document));
+      });
+    },
+  };
+}
+
+/** Both steps are recursive: a document of opening brackets only can overflow the stack. */
+function withoutOverflow<Result>(run: () => Result): Result {
   try {
-    return parseSource(source, { maxTokens: limits.queryTokens });
+    return run();
   } catch (error) {
-    checkTokens(source.body, limits);
-    if (error instanceof GraphQLError)
-      throw new RequestError('GRAPHQL_PARSE_FAILED', { found: [describeFoundError(error)] });
+    if (error instanceof RangeError) throw new RequestError('OPERATION_TOO_COMPLEX', { cause: error });
     throw error;
   }
 }
@@ -92,7 +120,9 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode):
  * 100 errors take more than 100 ms. Without the text there is nothing to count; `describeFoundError` reads the places from
  * the tokens.
  */
-function withoutText<Result>(source: Source, run: () => Result): Result {
+function withoutText<Result>({ loc }: DocumentNode, run: () => Result): Result {
+  if (!loc) return run();
+  const { source } = loc;
   const text = source.body;
   source.body = '';
   try {
@@ -100,4 +130,13 @@ function withoutText<Result>(source: Source, run: () => Result): Result {
   } finally {
     source.body = text;
   }
+}
+
+/** The errors of rules that a plugin adds. */
+export function validateRules(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  added: readonly ValidationRule[],
+): readonly GraphQLError[] {
+  return added.length === 0 ? [] : withoutText(document, () => validate(schema, document, added, { maxErrors }));
 }

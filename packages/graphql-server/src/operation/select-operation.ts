@@ -8,20 +8,24 @@ import { fragmentsOf, responseNameOf, visitFields } from './document-nodes.ts';
  * @throws {RequestError} if there is no such operation, or if it is a mutation with several root fields.
  */
 export function selectOperation(document: DocumentNode, operationName: string | null): OperationDefinitionNode {
-  const operation = getOperationAST(document, operationName);
-  if (!operation) {
-    const message =
-      operationName === null
-        ? 'The document contains several operations. Name one of them in "operationName".'
-        : 'The document contains no operation with the name in "operationName".';
-    throw new RequestError('GRAPHQL_VALIDATION_FAILED', { message });
-  }
+  const operation = findOperation(document, operationName);
   const rootFields = operation.operation === 'mutation' ? rootFieldsOf(document, operation).size : 0;
   if (rootFields > 1) {
     const message = `The mutation has ${rootFields} root fields; at most 1 is allowed. Send each in its own request.`;
     throw new RequestError('OPERATION_TOO_COMPLEX', { message });
   }
   return operation;
+}
+
+/** @throws {RequestError} if there is no such operation. */
+export function findOperation(document: DocumentNode, operationName: string | null): OperationDefinitionNode {
+  const operation = getOperationAST(document, operationName);
+  if (operation) return operation;
+  const message =
+    operationName === null
+      ? 'The document contains several operations. Name one of them in "operationName".'
+      : 'The document contains no operation with the name in "operationName".';
+  throw new RequestError('GRAPHQL_VALIDATION_FAILED', { message });
 }
 
 /** The response names of the root fields. Ignores `@skip` and `@include`. Omits `__typename`, which changes nothing. */

@@ -1,10 +1,12 @@
 import { RequestError } from '../errors/request-error.ts';
 
-/** The parameters of a GraphQL request. Unknown members of the body are ignored. */
+/** The parameters of a GraphQL request. */
 export interface Parameters {
-  query: string;
+  /** Null if it is missing, which only plugins accept. */
+  query: string | null;
   variables: Record<string, unknown>;
   operationName: string | null;
+  extensions: Record<string, unknown> | null;
 }
 
 /**
@@ -17,15 +19,33 @@ export function parseParameters(body: string): Parameters {
   const value = parseJson(body);
   if (Array.isArray(value)) throw bad('The body is a JSON array. Batches are not supported: send one JSON object.');
   if (!isObject(value)) throw bad('The body must be a JSON object.');
+  return readParameters(value);
+}
 
-  const { query, variables = null, operationName = null, extensions = null } = value;
-  if (typeof query !== 'string' || query.trim() === '') throw bad('"query" must be a string with a GraphQL document.');
+/**
+ * Reads the parameters from the members of an object. Ignores unknown members.
+ *
+ * @throws {RequestError} if a member has the wrong type, or a variable cannot be stored.
+ */
+export function readParameters(members: Readonly<Record<string, unknown>>): Parameters {
+  const { query = null, variables = null, operationName = null, extensions = null } = members;
+  if (query !== null && (typeof query !== 'string' || query.trim() === '')) throw noQuery();
   if (variables !== null && !isObject(variables)) throw bad('"variables" must be an object or null.');
   if (operationName !== null && typeof operationName !== 'string')
     throw bad('"operationName" must be a string or null.');
   if (extensions !== null && !isObject(extensions)) throw bad('"extensions" must be an object or null.');
   if (variables !== null) checkVariables(variables);
-  return { query, variables: variables ?? {}, operationName };
+  return { query, variables: variables ?? {}, operationName, extensions };
+}
+
+/** @throws {RequestError} if there is no query. */
+export function requireQuery(query: string | null | undefined): string {
+  if (query === null || query === undefined) throw noQuery();
+  return query;
+}
+
+function noQuery(): RequestError {
+  return bad('"query" must be a string with a GraphQL document.');
 }
 
 function parseJson(body: string): unknown {

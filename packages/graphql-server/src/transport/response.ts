@@ -5,13 +5,13 @@ import { type ErrorCode, errorTable, type ResponseMediaType, statusOf } from '..
 import { shorten } from '../errors/found-error.ts';
 import { mapFieldError } from '../errors/map-error.ts';
 import { RequestError } from '../errors/request-error.ts';
-import type { OperationCost, OperationResult } from '../operation/operation-runner.ts';
+import type { OperationResult } from '../operation/operation-runner.ts';
 
 /** A response, without the headers that every response has. */
 export interface GraphqlResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
-  body: { data?: ExecutionResult['data']; errors?: GraphQLFormattedError[]; extensions?: { cost: OperationCost } };
+  body: { data?: ExecutionResult['data']; errors?: GraphQLFormattedError[]; extensions?: Record<string, unknown> };
   /** Null when nothing failed. */
   code: ErrorCode | null;
   /** The internal errors to log. Empty when the client caused the errors. */
@@ -36,7 +36,7 @@ export function errorResponse(error: RequestError, context: ResponseContext): Gr
       ? [{ message: error.message, extensions }]
       : error.found.map((found) => ({ ...found, extensions }));
   return {
-    status: statusOf(code, context.mediaType),
+    status: error.status ?? statusOf(code, context.mediaType),
     headers: { ...errorTable[code].headers, ...error.headers },
     body: { errors },
     code,
@@ -52,7 +52,7 @@ export function resultResponse(
   { execution: result, cost }: OperationResult,
   context: ResponseContext,
 ): GraphqlResponse {
-  const extensions = { cost };
+  const extensions = { ...result.extensions, cost };
   if (!result.errors)
     return { status: 200, headers: {}, body: { data: result.data ?? null, extensions }, code: null, causes: [] };
 
@@ -65,7 +65,7 @@ export function resultResponse(
   const errors = failed.map(({ message, place, ...error }) => ({
     message: shorten(message),
     ...place,
-    extensions: extensionsOf(error.code, context),
+    extensions: { ...extensionsOf(error.code, context), ...error.extensions },
   }));
   return {
     status: result.data ? 200 : statusOf(code, context.mediaType),

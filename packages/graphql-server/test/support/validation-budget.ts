@@ -5,7 +5,7 @@ import { buildSchema, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, v
 import { RequestError } from '../../src/errors/request-error.ts';
 import { requestLimits } from '../../src/graphql-handler.ts';
 import { checkMergeableFields } from '../../src/operation/mergeable-fields.ts';
-import { readDocument, validateDocument } from '../../src/operation/read-document.ts';
+import { createDocumentSteps, readDocument } from '../../src/operation/read-document.ts';
 import { warmUp } from '../../src/operation/warm-up.ts';
 import { hostileDocuments, mutateDocument } from './hostile-documents.ts';
 import { type Choose, writeRandomDocument } from './random-document.ts';
@@ -41,13 +41,14 @@ export function compareMerging(documents: number): { accepted: number; rejected:
 }
 
 const schema = buildSchema(sdl('2026-11-01'));
+const steps = createDocumentSteps(schema, requestLimits);
 
 /** Reads a document. Returns the CPU time and the error. */
 function read(query: string): { cpuMs: number; rejection: RequestError | null } {
   const before = process.cpuUsage();
   let rejection: RequestError | null = null;
   try {
-    readDocument(schema, query, requestLimits, { parse, validate: validateDocument });
+    readDocument(query, steps);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     rejection = error;

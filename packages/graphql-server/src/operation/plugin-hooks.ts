@@ -1,0 +1,253 @@
+import type { IncomingMessage } from 'node:http';
+import { requestPath } from '@deedwire/service-runtime';
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  type GraphQLSchema,
+  specifiedRules,
+  type ValidationRule,
+} from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import { RequestError } from '../errors/request-error.ts';
+import { type OperationExecutor, withDeadline } from '../execution/execute-operation.ts';
+import { type Parameters, readParameters, requireQuery } from '../transport/parameters.ts';
+import { type DocumentSteps, validateRules } from './read-document.ts';
+import { findOperation } from './select-operation.ts';
+
+/**
+ * A plugin of Envelop, or one of Yoga that does not use its HTTP layer. Not Yoga's type, which would add the global types of
+ * browsers to the apps, and allows every object too.
+ */
+export type InterfacePlugin = object;
+
+// Hooks can demand what a plugin adds to the context.
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnyPlugin = Plugin<any>;
+
+/** What an operation passes. With plugins, their hooks run around each step. */
+export interface OperationSteps extends DocumentSteps {
+  execute: OperationExecutor;
+}
+
+/** Runs an operation with the parameters that plugins have chosen, and with steps that call their hooks. */
+export type RunOperation = (parameters: Parameters, steps: OperationSteps) => Promise<ExecutionResult>;
+
+export interface PluginHooks {
+  /**
+   * Runs the hooks of a request around its operation. Does not call `runOperation` if a plugin has the result already.
+   *
+   * @param context of the resolvers. Plugins can add properties, but not change those it has.
+   */
+  run(
+    request: { message: IncomingMessage; parameters: Parameters },
+    context: object,
+    runOperation: RunOperation,
+  ): Promise<ExecutionResult>;
+}
+
+const operationHooks = [
+  'onEnveloped',
+  'onParams',
+  'onParse',
+  'onValidate',
+  'onContextBuilding',
+  'onExecute',
+  'onExecutionResult',
+  'instrumentation',
+] as const;
+
+/** They belong to Yoga's HTTP layer, so they would never be called. */
+const unsupportedHooks = ['onRequest', 'onRequestParse', 'onResultProcess', 'onResponse', 'onDispose'] as const;
+const unsupportedInstrumentation = ['request', 'requestParse', 'operation', 'resultProcess'] as const;
+
+/** Not for plugins, which log or trace what a request contains. */
+const secretHeader = 'x-service-api-key';
+
+/**
+ * Yoga is used for its plugins: `getEnveloped` and `getResultForParams` call their hooks. Our handler replaces its HTTP layer,
+ * because the Request and Response objects cost more than a small operation. Masked errors, logging, GraphiQL, the landing page
+ * and CORS belong to that layer or are done in `transport/` and `errors/`. The parser and validation caches are off because
+ * they limit the number of documents, not their size, and keep invalid documents.
+ *
+ * Whatever the plugins do, and in whichever order, a request is authenticated before, its operation is charged, validated
+ * and limited outside of their hooks, and the deadline includes them.
+ *
+ * @param steps without hooks
+ * @returns null if no plugin has a hook that operations call. They need no Yoga then.
+ * @throws {Error} if a plugin needs a hook that is never called, or replaces the schema.
+ */
+export function createPluginHooks(
+  schema: GraphQLSchema,
+  plugins: readonly InterfacePlugin[],
+  steps: OperationSteps,
+  { operationMs }: { operationMs: number },
+): PluginHooks | null {
+  const runs = new WeakMap<object, (parameters: Parameters) => Promise<ExecutionResult>>();
+  const graphqlRules = new Set(specifiedRules);
+  /** In their order, with those that plugins have added. */
+  let all: AnyPlugin[] = [];
+
+  const first: AnyPlugin = {
+    onPluginInit({ plugins: current }) {
+      all = current;
+    },
+    onSchemaChange({ schema: current }) {
+      if (current !== schema) throw new Error('A plugin replaced the schema. The schema of a version is its contract.');
+    },
+    onParams({ setParamsHandler }) {
+      setParamsHandler(({ params, context }) => {
+        const run = runs.get(context);
+        if (!run) throw new Error('A plugin replaced the context. Add properties to it instead.');
+        return run(readParameters({ ...params }));
+      });
+    },
+    onParse: ({ setParseFn }) => setParseFn(steps.parse),
+    onValidate({ setValidationFn }) {
+      setValidationFn((_, document, rules = []) => {
+        const errors = steps.validate(document);
+        if (errors.length > 0) return errors;
+        return validateRules(
+          schema,
+          document,
+          rules.filter((rule: ValidationRule) => !graphqlRules.has(rule)),
+        );
+      });
+    },
+    onExecute({ setExecuteFn }) {
+      setExecuteFn(({ document, operationName, variableValues, contextValue }: ExecutionArgs) => {
+        const operation = getOperationAST(document, operationName);
+        if (!operation) throw new Error('A plugin replaced the document by one without the operation.');
+        return steps.execute({ document, operation, variables: variableValues ?? {}, contextValue });
+      });
+    },
+  };
+  // Its checks come before those of Yoga, which have other messages.
+  const last: AnyPlugin = {
+    onParams: ({ params }) => void requireQuery(params.query),
+    onParse:
+      () =>
+      ({ result, context }) => {
+        if (!(result instanceof Error)) findOperation(result, context.params.operationName ?? null);
+      },
+  };
+
+  const { getEnveloped, getResultForParams, fetchAPI } = createYoga({
+    schema,
+    plugins: [first, ...plugins, last],
+    maskedErrors: false,
+    parserAndValidationCache: false,
+    logging: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+  });
+  const given = all.slice(all.indexOf(first) + 1, all.indexOf(last));
+  for (const plugin of given) checkHooks(plugin);
+  if (!given.some((plugin) => operationHooks.some((hook) => plugin[hook]))) return null;
+
+  /** One for each operation. */
+  function openSteps(context: object): OperationSteps {
+    const { parse, validate, contextFactory, execute } = getEnveloped(context);
+    return {
+      parse: (query) => parse(query),
+      validate(document) {
+        const errors = validate(schema, document);
+        // A plugin can skip validation, but prices and limits are for valid documents only. This costs a lookup.
+        return errors.length > 0 ? errors : steps.validate(document);
+      },
+      execute({ document, operation, variables }) {
+        const run = async (): Promise<ExecutionResult> => {
+          const contextValue = await contextFactory();
+          const operationName = operation.name?.value;
+          const args = { schema, document, contextValue, variableValues: variables, operationName };
+          return singleResult(await execute(args));
+        };
+        return withDeadline(run(), operationMs, () => {});
+      },
+    };
+  }
+
+  return {
+    async run({ message, parameters }, context, runOperation) {
+      for (const name of Object.keys(context)) Object.defineProperty(context, name, { writable: false });
+      const request = toRequest(message, fetchAPI);
+      Object.assign(context, { request });
+      const hooksOnly = createHookDeadline(operationMs);
+      runs.set(context, async (chosen) => {
+        hooksOnly.pause();
+        Object.assign(context, { params: toParams(chosen) });
+        try {
+          return await runOperation(chosen, openSteps(context));
+        } finally {
+          hooksOnly.start();
+        }
+      });
+      const run = async (): Promise<ExecutionResult> =>
+        singleResult(await getResultForParams({ params: toParams(parameters), request }, context));
+      try {
+        hooksOnly.start();
+        return await Promise.race([run(), hooksOnly.expired]);
+      } finally {
+        hooksOnly.pause();
+      }
+    },
+  };
+}
+
+function checkHooks(plugin: AnyPlugin): void {
+  if (typeof plugin !== 'object') throw new Error('A plugin is not an object. Call the function that creates it.');
+  const { instrumentation } = plugin;
+  const found =
+    unsupportedHooks.find((hook) => plugin[hook]) ??
+    unsupportedInstrumentation.find((hook) => instrumentation?.[hook] !== undefined);
+  if (found === undefined) return;
+  throw new Error(
+    `A plugin registers "${found}", which belongs to the HTTP layer of Yoga and is never called here. ` +
+      'Use a plugin without it, or remove it from the plugin.',
+  );
+}
+
+/** Yoga's classes cost less than those of Node. */
+type FetchApi = Pick<typeof globalThis, 'Headers' | 'Request'>;
+
+/** The head of the request, without the API key. The body has been read. */
+function toRequest(message: IncomingMessage, { Headers, Request }: FetchApi): Request {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {
+    const name = String(message.rawHeaders[index]);
+    if (name.toLowerCase() !== secretHeader) headers.append(name, String(message.rawHeaders[index + 1]));
+  }
+  // The Host header is whatever the client sends, so it is not a part of the URL.
+  const [search = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
+  return new Request(`http://localhost${requestPath(message)}${search}`, { method: 'POST', headers });
+}
+
+function toParams({ query, variables, operationName, extensions }: Parameters) {
+  return {
+    ...(query !== null && { query }),
+    variables,
+    ...(operationName !== null && { operationName }),
+    ...(extensions !== null && { extensions }),
+  };
+}
+
+function singleResult(result: unknown): ExecutionResult {
+  const isResult = typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result);
+  if (!isResult) throw new Error('A plugin returned something else than a single result.');
+  return result;
+}
+
+/** Ends the wait for a hook that takes too long. Operations have their own deadline. */
+function createHookDeadline(ms: number) {
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    expired,
+    start() {
+      const cause = new Error(`The hooks of plugins ran for ${ms} ms.`);
+      timer = setTimeout(() => reject(new RequestError('OPERATION_TIMEOUT', { cause })), ms);
+    },
+    pause: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,371 @@
+import { useOpenTelemetry } from '@envelop/opentelemetry';
+import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { buildSchema, type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, parse } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { afterEach, describe, expect, test } from 'vitest';
+import { key, type SampleServer, type SampleServerOptions, startSampleServer } from './sample-server.ts';
+
+// Hooks can demand what a plugin adds to the context.
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnyPlugin = Plugin<any>;
+
+let server: SampleServer | undefined;
+afterEach(() => server?.close());
+
+async function start(plugins: readonly AnyPlugin[], options: SampleServerOptions = {}): Promise<void> {
+  server = await startSampleServer({ ...options, plugins });
+}
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  data?: unknown;
+  errors?: { message: string; extensions: Record<string, unknown> }[];
+  extensions?: { cost?: { requestedQueryCost: number; actualQueryCost: number }; [name: string]: unknown };
+}
+
+async function send(body: object, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${server?.url}?from=test`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Service-Client-Id': 'client-1',
+      'X-Service-API-Key': key.apiKey,
+      'X-Service-Organization-Id': 'org-1',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, headers: response.headers, ...(JSON.parse(await response.text()) as object) };
+}
+
+/** For example `400 BAD_REQUEST`. */
+async function refusal(body: object, headers: Record<string, string> = {}): Promise<string> {
+  const { status, errors: [error] = [] } = await send(body, headers);
+  return `${status} ${String(error?.extensions['code'])}`;
+}
+
+const newer = { Accept: 'application/graphql-response+json' };
+/** With the plan from the third run on. */
+const runs = [1, 2, 3, 4, 5];
+
+test('OpenTelemetry sees every operation and resolver, also those that run by a plan', async () => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  await start([useOpenTelemetry({ resolvers: true, variables: true, traceIdInResult: 'traceId' }, provider)]);
+  const query = 'query Greet($name: String!) { hello(name: $name) }';
+  for (const run of runs) {
+    const { data, extensions } = await send({ query, variables: { name: String(run) } });
+    expect(data).toEqual({ hello: `hello ${run}` });
+    expect(extensions).toMatchObject({ traceId: expect.stringMatching(/^\w{32}$/), cost: { actualQueryCost: 1 } });
+  }
+  const spans = exporter.getFinishedSpans();
+  const ofOperations = spans.filter(({ name }) => name === 'query.Greet');
+  expect(ofOperations.map(({ attributes }) => attributes['graphql.execute.variables'])).toEqual(
+    runs.map((run) => `{"name":"${run}"}`),
+  );
+  expect(ofOperations[4]?.attributes['graphql.execute.document']).toBe(query);
+  const ofResolvers = spans.filter(({ name }) => name === 'Query.hello');
+  const traces = ofOperations.map((span) => span.spanContext().traceId);
+  expect(ofResolvers.map((span) => span.spanContext().traceId)).toEqual(traces);
+});
+
+function persisted(id: string, variables?: object): object {
+  return { variables, extensions: { persistedQuery: { version: 1, sha256Hash: id } } };
+}
+
+describe('persisted operations', () => {
+  const stored: Record<string, string | DocumentNode> = {
+    text: 'query Text($name: String) { hello(name: $name) }',
+    document: parse('{ hello(name: "document") }'),
+    invalid: parse('{ nope }'),
+    deep: parse(`${'{ again '.repeat(11)}{ hello }${'}'.repeat(11)}`),
+  };
+  const options = { getPersistedOperation: async (id: string) => stored[id] ?? null };
+
+  test('run without a query', async () => {
+    await start([usePersistedOperations(options)]);
+    for (const run of runs) {
+      expect(await send(persisted('text', { name: `${run}` }))).toMatchObject({ data: { hello: `hello ${run}` } });
+      const { data, extensions } = await send(persisted('document'));
+      expect(data).toEqual({ hello: 'hello document' });
+      expect(extensions?.cost).toMatchObject({ requestedQueryCost: 1, actualQueryCost: 1 });
+    }
+  });
+
+  test('refuse others with the code of the plugin', async () => {
+    await start([usePersistedOperations(options)]);
+    expect(await refusal(persisted('unknown'))).toBe('200 PERSISTED_QUERY_NOT_IN_LIST');
+    expect(await refusal(persisted('unknown'), newer)).toBe('400 PERSISTED_QUERY_NOT_IN_LIST');
+    expect(await refusal({})).toBe('200 PERSISTED_QUERY_ID_REQUIRED');
+    const { errors } = await send({ query: '{ hello }' });
+    expect(errors).toEqual([
+      {
+        message: 'PersistedQueryOnly',
+        extensions: { code: 'CANNOT_SEND_PQ_ID_AND_BODY', requestId: expect.any(String) },
+      },
+    ]);
+  });
+
+  test('are validated and limited, even if the plugin skips validation', async () => {
+    await start([usePersistedOperations({ ...options, skipDocumentValidation: true })]);
+    for (const _ of runs) {
+      expect(await refusal(persisted('invalid'))).toBe('200 GRAPHQL_VALIDATION_FAILED');
+      expect(await refusal(persisted('deep'))).toBe('200 OPERATION_TOO_COMPLEX');
+    }
+  });
+
+  test('are not found under the text that the plugin makes up', async () => {
+    await start([usePersistedOperations({ ...options, allowArbitraryOperations: true })]);
+    expect(await send(persisted('document'))).toMatchObject({ status: 200, data: { hello: 'hello document' } });
+    expect(await refusal({ query: '__PERSISTED_OPERATION_document__' })).toBe('200 GRAPHQL_PARSE_FAILED');
+    expect(await send(persisted('document'))).toMatchObject({ status: 200, data: { hello: 'hello document' } });
+  });
+});
+
+/** Records the hooks that are called, and whether all get the same context. */
+function createRecorder() {
+  const calls: string[] = [];
+  const contexts = new Set<object>();
+  const documents = new Set<unknown>();
+  const note = (name: string, context: object): void => {
+    calls.push(name);
+    contexts.add(context);
+  };
+  const plugin: AnyPlugin = {
+    onParams: ({ context }) => note('params', context),
+    onParse({ context }) {
+      note('parse', context);
+      return ({ result }) => void documents.add(result);
+    },
+    onValidate({ context }) {
+      note('validate', context);
+      return ({ valid }) => void calls.push(valid ? 'valid' : 'invalid');
+    },
+    onContextBuilding: ({ context }) => note('context', context),
+    onExecute({ args }) {
+      note('execute', args.contextValue);
+      return { onExecuteDone: () => note('done', args.contextValue) };
+    },
+  };
+  return { plugin, calls, contexts, documents };
+}
+
+test('every hook sees every operation with one context, also when the document is cached and has a plan', async () => {
+  const { plugin, calls, contexts, documents } = createRecorder();
+  await start([plugin]);
+  for (const _ of runs) {
+    calls.length = 0;
+    await send({ query: '{ hello }' });
+    expect(calls).toEqual(['params', 'parse', 'validate', 'valid', 'context', 'execute', 'done']);
+  }
+  expect(contexts.size).toBe(5);
+  // The cached one.
+  expect(documents.size).toBe(1);
+});
+
+test('a document that was rejected before fails in parseFn, so onValidate does not see it', async () => {
+  const { plugin, calls } = createRecorder();
+  await start([plugin]);
+  expect(await refusal({ query: '{ nope }' })).toBe('200 GRAPHQL_VALIDATION_FAILED');
+  expect(calls).toEqual(['params', 'parse', 'validate', 'invalid']);
+  calls.length = 0;
+  expect(await refusal({ query: '{ nope }' })).toBe('200 GRAPHQL_VALIDATION_FAILED');
+  expect(calls).toEqual(['params', 'parse']);
+});
+
+test('hooks see the request and its extensions, and not the API key', async () => {
+  const seen: Record<string, unknown>[] = [];
+  const see = (request: Request, params: object): number =>
+    seen.push({
+      method: request.method,
+      url: request.url,
+      client: request.headers.get('x-service-client-id'),
+      key: request.headers.get('x-service-api-key'),
+      params,
+    });
+  await start([
+    {
+      onParams: ({ request, params }) => void see(request, params),
+      onExecute: ({ args: { contextValue } }) => void see(contextValue.request, contextValue.params),
+    },
+  ]);
+  await send({ query: '{ hello }', extensions: { tenant: 'a' }, unknown: 1 });
+  const expected = {
+    method: 'POST',
+    url: 'http://localhost/lenders/graphql?from=test',
+    client: 'client-1',
+    key: null,
+    params: { query: '{ hello }', variables: {}, extensions: { tenant: 'a' } },
+  };
+  expect(seen).toEqual([expected, expected]);
+});
+
+test('rules that a plugin adds run for each operation, whoever sent the document first', async () => {
+  await start([
+    {
+      onValidate({ context, addValidationRule }) {
+        const isHidden = context.request.headers.get('x-hide') !== null;
+        if (isHidden) addValidationRule(NoSchemaIntrospectionCustomRule);
+      },
+    },
+  ]);
+  const query = '{ __schema { queryType { name } } }';
+  for (const _ of runs) {
+    expect(await send({ query })).toMatchObject({ data: { __schema: { queryType: { name: 'Query' } } } });
+    expect(await refusal({ query }, { 'X-Hide': '1' })).toBe('200 GRAPHQL_VALIDATION_FAILED');
+  }
+});
+
+test('a document with several operations gets the error that it gets without plugins', async () => {
+  await start([createRecorder().plugin]);
+  const query = 'query A { hello } query B { hello }';
+  expect(await refusal({ query })).toBe('200 GRAPHQL_VALIDATION_FAILED');
+  expect(await refusal({ query, operationName: 'C' })).toBe('200 GRAPHQL_VALIDATION_FAILED');
+  expect(await send({ query, operationName: 'B' })).toMatchObject({ data: { hello: 'hello world' } });
+});
+
+describe('a plugin bypasses nothing', () => {
+  const query = `{ ${Array.from({ length: 20 }, (_, index) => `a${index}: again { hello }`).join(' ')} }`;
+
+  test('no hook runs before authentication, or for a body that is no request', async () => {
+    const { plugin, calls } = createRecorder();
+    await start([plugin]);
+    expect(await refusal({ query }, { 'X-Service-API-Key': 'wrong' })).toBe('401 UNAUTHENTICATED');
+    expect(await refusal({ query, variables: 1 })).toBe('400 BAD_REQUEST');
+    expect(calls).toEqual([]);
+  });
+
+  test('a result that replaces the execution costs what the operation costs', async () => {
+    await start([]);
+    const { extensions } = await send({ query });
+    const cost = { requestedQueryCost: 22, actualQueryCost: 22 };
+    expect(extensions?.cost).toMatchObject(cost);
+    await server?.close();
+    const data = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`a${index}`, { hello: 'x' }]));
+    await start([{ onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution({ data }) }]);
+    const replaced = await send({ query });
+    expect(replaced).toMatchObject({ data, extensions: { cost } });
+  });
+
+  test('a result that replaces the operation costs a point for 1,000 bytes', async () => {
+    await start([{ onParams: ({ setResult }) => setResult({ data: { hello: 'x'.repeat(4_500) } }) }]);
+    const { extensions } = await send({ query: '{ hello }' });
+    expect(extensions?.cost).toMatchObject({ requestedQueryCost: 5, actualQueryCost: 5 });
+  });
+
+  test('the limit of an operation holds before and after the other plugins', async () => {
+    const rename: AnyPlugin = {
+      onParams: ({ params, setParams }) => setParams({ ...params, query: '{ hello }' }),
+    };
+    const grow: AnyPlugin = { onParams: ({ params, setParams }) => setParams({ ...params, query }) };
+    const limits = { operationCostPoints: 10 };
+    await start([rename, grow], { limits });
+    expect(await refusal({ query: '{ hello }' })).toBe('200 OPERATION_TOO_COMPLEX');
+    await server?.close();
+    await start([grow, rename], { limits });
+    expect(await send({ query: '{ hello }' })).toMatchObject({ data: { hello: 'hello world' } });
+  });
+
+  test('the client of the context stays', async () => {
+    await start([{ onContextBuilding: ({ extendContext }) => extendContext({ clientId: 'client-2' }) }]);
+    const mutation = 'mutation { first(input: { name: "a" }) }';
+    expect(await refusal({ query: mutation })).toBe('500 INTERNAL_SERVER_ERROR');
+    await server?.close();
+    await start([{ onContextBuilding: ({ extendContext }) => extendContext({ more: 1 }) }]);
+    expect(await send({ query: mutation })).toMatchObject({ data: { first: 'client-1 a' } });
+  });
+});
+
+const fail = (): never => {
+  throw new Error('a bug in a plugin');
+};
+const refuse = (): never => {
+  throw new GraphQLError('Pay first.', {
+    extensions: { code: 'PAYMENT_REQUIRED', invoice: 7, http: { status: 402, headers: { 'X-Invoice': '7' } } },
+  });
+};
+
+const hang = (): Promise<never> => new Promise(() => {});
+
+describe('a plugin that', () => {
+  const hooks = ['onParams', 'onParse', 'onParseDone', 'onValidate', 'onContextBuilding', 'onExecute', 'onExecuteDone'];
+  let failing = '';
+  let end: () => unknown;
+  const act = (hook: string): void => (hook === failing ? (end() as never) : undefined);
+  const plugin: AnyPlugin = {
+    onParams: () => act('onParams'),
+    onParse() {
+      act('onParse');
+      return () => act('onParseDone');
+    },
+    onValidate: () => act('onValidate'),
+    onContextBuilding: () => act('onContextBuilding'),
+    onExecute: () => act('onExecute') ?? { onExecuteDone: () => act('onExecuteDone') },
+    onExecutionResult: () => act('onExecutionResult'),
+  };
+
+  /** What a client gets when a hook acts: in the first operation of a document, and in one whose document is cached. */
+  async function eachHook(names: string[], action: () => unknown, ask: () => Promise<unknown>): Promise<unknown[]> {
+    const answers: unknown[] = [];
+    end = action;
+    for (failing of [...names, ...names]) answers.push(await ask());
+    return answers;
+  }
+
+  test('throws fails the request with 500 and a line in the log', async () => {
+    await start([plugin]);
+    const answers = await eachHook(hooks, fail, () => refusal({ query: '{ hello }' }));
+    expect(answers).toEqual(answers.map(() => '500 INTERNAL_SERVER_ERROR'));
+    const lines = server?.logged.filter(({ msg }) => msg === 'request failed');
+    expect(lines).toHaveLength(2 * hooks.length);
+    expect(lines?.[0]).toMatchObject({ clientId: 'client-1', err: { message: 'a bug in a plugin' } });
+  });
+
+  test('throws a GraphQLError refuses the request with its code, extensions, status and headers', async () => {
+    await start([plugin]);
+    const answers = await eachHook(hooks, refuse, async () => {
+      const { status, headers, errors } = await send({ query: '{ hello }' });
+      return [status, headers.get('x-invoice'), errors];
+    });
+    const extensions = { code: 'PAYMENT_REQUIRED', invoice: 7, requestId: expect.any(String) };
+    expect(answers).toEqual(answers.map(() => [402, '7', [{ message: 'Pay first.', extensions }]]));
+    expect(server?.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
+  });
+
+  test('does not end loses its request at the deadline', async () => {
+    await start([plugin], { limits: { operationMs: 50 } });
+    const asynchronous = ['onParams', 'onContextBuilding', 'onExecute', 'onExecuteDone', 'onExecutionResult'];
+    const answers = await eachHook(asynchronous, hang, () => refusal({ query: '{ hello }' }));
+    expect(answers).toEqual(answers.map(() => '503 OPERATION_TIMEOUT'));
+  });
+});
+
+test('errors of a result that a plugin sets keep their codes, and are not taken for those of variables', async () => {
+  const error = new GraphQLError('Slow down.', { extensions: { code: 'RATE_LIMITED' } });
+  await start([{ onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution({ errors: [error] }) }]);
+  const { errors, extensions } = await send({ query: '{ hello }' });
+  expect(errors?.[0]).toMatchObject({ message: 'Slow down.', extensions: { code: 'RATE_LIMITED' } });
+  expect(extensions?.cost).toMatchObject({ actualQueryCost: 1 });
+});
+
+test.each<[string, AnyPlugin, string]>([
+  ['a plugin that needs a hook of the HTTP layer', { onResponse: () => {} }, 'A plugin registers "onResponse"'],
+  [
+    'a plugin that needs an instrumentation of it',
+    { instrumentation: { operation: () => {} } },
+    'A plugin registers "operation"',
+  ],
+  [
+    'a plugin that replaces the schema',
+    {
+      onPluginInit: ({ setSchema }: { setSchema: (schema: object) => void }) =>
+        setSchema(buildSchema('type Query { other: ID }')),
+    },
+    'A plugin replaced the schema.',
+  ],
+  ['a function that was not called', useOpenTelemetry as AnyPlugin, 'A plugin is not an object.'],
+])('the server does not start with %s', async (_, plugin, message) => {
+  await expect(start([plugin])).rejects.toThrow(message);
+});
