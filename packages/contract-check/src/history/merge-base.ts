@@ -41,7 +41,7 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
         : `no such commit. Fetch it, for example: git fetch origin ${name.replace(/^origin\//, '')}`,
     );
   }
-  const [commit] = mergeBases(repository, target);
+  const [commit] = target === repository.head ? [target] : mergeBases(repository, target);
   if (commit !== undefined) return { commit, target, warning };
   throw new InputError(
     `--base ${name}`,

@@ -137,11 +137,9 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
 
   /** The package in another folder, in the parents of the commit that moved it to this one. */
   function beforeRename({ commit }: PackageAt): Point[] {
-    const [, ...ids] = repository.git('rev-list', '--parents', '-1', commit).trim().split(' ');
-    const kept = ids.length === 0 ? new Set() : foldersAt(commit);
-    return ids.flatMap((id) =>
+    return repository.parentsOf(commit).flatMap((id) =>
       // A package that the commit keeps was copied, for example to a fixture. The copy has a history of its own.
-      [...foldersAt(id)].filter((path) => !kept.has(path)).map((path) => pointAt({ commit: id, path })),
+      [...foldersAt(id)].filter((path) => !foldersAt(commit).has(path)).map((path) => pointAt({ commit: id, path })),
     );
   }
 
@@ -170,7 +168,7 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
 /** Whether the clone lacks the parents of a commit. */
 function isBoundary(repository: Repository, commit: string): boolean {
   const written = /^parent /m.test(repository.git('cat-file', '-p', commit).split('\n\n', 1)[0] ?? '');
-  return written && repository.git('rev-list', '--parents', '-1', commit).trim() === commit;
+  return written && repository.parentsOf(commit).length === 0;
 }
 
 /** A text in a `package.json`. Null if the file, or the member, is missing or invalid. */

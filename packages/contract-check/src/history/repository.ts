@@ -10,6 +10,8 @@ export interface CommitFiles {
   readonly commit: string;
   /** By path relative to the folder of the repository object. Reading a file that is not loaded starts a git process. */
   readonly files: PackageFiles;
+  /** The paths of all files relative to the root of the repository. */
+  readonly paths: Iterable<string>;
   /** The symbolic links in `files` to something that is no file of the commit. They are not in `files`. */
   readonly brokenLinks: readonly string[];
   /** Path → id of the content. */
@@ -26,6 +28,8 @@ export interface CommitFiles {
 export interface Repository {
   /** Whether the clone lacks the older commits. */
   readonly isShallow: boolean;
+  /** The id of the commit that is checked out. */
+  readonly head: string;
   /**
    * Runs git in the folder and returns what it prints.
    *
@@ -37,14 +41,24 @@ export interface Repository {
    * branch or a tag of this name: a pull request can come from one.
    */
   commitOf(ref: string): string | null;
+  /** Tag → id of its commit. */
+  tags(): ReadonlyMap<string, string>;
+  /** The parents of a commit that the clone has. */
+  parentsOf(commit: string): readonly string[];
+  /** @param commit its id */
   filesAt(commit: string): CommitFiles;
   /** Whether a path relative to the folder is in the repository. */
   contains(path: string): boolean;
   /** Whether git tracks a file, or a file in a folder. `path` is relative to the folder. */
   tracks(path: string): boolean;
-  /** The texts of files at commits, in one git process. Null for a file that the commit does not have. Replaces invalid UTF-8. */
+  /**
+   * The texts of files at commits, in one git process, which also reads the parents of the commits. Null for a file that the
+   * commit does not have. Replaces invalid UTF-8.
+   */
   textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[];
 }
+
+// Starting git takes longer than its work, so a process answers as many questions as possible, and no question is asked twice.
 
 const maxOutputBytes = 1024 * 1024 * 1024;
 
@@ -60,8 +74,12 @@ export function openRepository(folder: string): Repository | null {
     const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
     throw new InputError(folder, null, isReadable ? 'the repository has no commit' : stderr);
   }
-  const [shallow = '', prefix = ''] = stdout.toString().split('\n');
+  const [shallow = '', prefix = '', head = ''] = stdout.toString().split('\n');
+  const isShallow = shallow === 'true';
   const contents = new Map<string, Uint8Array>();
+  const trees = new Map<string, CommitFiles>();
+  const parents = new Map<string, readonly string[]>();
+  let refs: ReadonlyMap<string, string> | undefined;
 
   function git(...args: string[]): string {
     const result = runGit(folder, args);
@@ -76,21 +94,56 @@ export function openRepository(folder: string): Repository | null {
 
   function load(blobs: readonly string[]): void {
     const missing = [...new Set(blobs)].filter((blob) => !contents.has(blob));
-    for (const [index, content] of readObjects(folder, missing).entries())
-      if (content !== null) contents.set(missing[index] ?? '', content);
+    for (const [index, object] of readObjects(folder, missing).entries())
+      if (object?.type === 'blob') contents.set(missing[index] ?? '', object.content);
+  }
+
+  /** The commits of the tags and the remote branches, by the full name of the ref. */
+  function readRefs(): ReadonlyMap<string, string> {
+    const format = '--format=%(refname)%00%(objectname)%00%(*objectname)';
+    const lines = git('for-each-ref', format, 'refs/tags', 'refs/remotes').split('\n').filter(Boolean);
+    return new Map(
+      lines.map((line) => {
+        const [name = '', object = '', target = ''] = line.split('\0');
+        return [name, target === '' ? object : target];
+      }),
+    );
+  }
+
+  function knownRefs(): ReadonlyMap<string, string> {
+    refs ??= readRefs();
+    return refs;
   }
 
   return {
-    isShallow: shallow === 'true',
+    isShallow,
+    head,
     git,
     commitOf(ref) {
-      for (const name of [`refs/remotes/${ref}`, ref]) {
+      const known = knownRefs().get(`refs/remotes/${ref}`) ?? (ref === 'HEAD' ? head : knownRefs().get(ref));
+      if (known !== undefined) return known;
+      for (const name of ref.startsWith('refs/') ? [ref] : [`refs/remotes/${ref}`, ref]) {
         const found = runGit(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
         if (found.status === 0) return found.stdout.toString().trim();
       }
       return null;
     },
+    tags: () =>
+      new Map(
+        [...knownRefs()]
+          .filter(([name]) => name.startsWith('refs/tags/'))
+          .map(([name, commit]) => [name.slice('refs/tags/'.length), commit]),
+      ),
+    parentsOf(commit) {
+      const known = parents.get(commit);
+      // The commits at the end of a shallow clone have parents that it lacks.
+      if (known !== undefined && !isShallow) return known;
+      const [, ...ids] = git('rev-list', '--parents', '-1', commit).trim().split(' ');
+      return ids;
+    },
     filesAt(commit) {
+      const known = trees.get(commit);
+      if (known !== undefined) return known;
       // By path relative to the root of the repository.
       const blobs = new Map<string, string>();
       const links = new Map<string, string>();
@@ -133,9 +186,10 @@ export function openRepository(folder: string): Repository | null {
       }
 
       const files = filesIn('');
-      return {
+      const tree: CommitFiles = {
         commit,
         files,
+        paths: blobs.keys(),
         brokenLinks: ends.flatMap(([path, blob]) =>
           blob === null && path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
         ),
@@ -147,12 +201,19 @@ export function openRepository(folder: string): Repository | null {
         },
         filesIn,
       };
+      trees.set(commit, tree);
+      return tree;
     },
     contains: (path) => !posix.join(prefix, path).startsWith('../'),
     tracks: (path) => git('ls-files', '-z', '--', `:(top,literal)${posix.join(prefix, path)}`) !== '',
     textsAt(places) {
       const names = places.map(({ commit, path }) => `${commit}:${posix.join(prefix, path)}`);
-      return readObjects(folder, names).map((content) => (content === null ? null : new TextDecoder().decode(content)));
+      const commits = [...new Set(places.map(({ commit }) => commit))].filter((commit) => !parents.has(commit));
+      const objects = readObjects(folder, [...names, ...commits]);
+      for (const [index, commit] of commits.entries()) parents.set(commit, parentsIn(objects[names.length + index]));
+      return objects
+        .slice(0, names.length)
+        .map((object) => (object?.type === 'blob' ? new TextDecoder().decode(object.content) : null));
     },
   };
 }
@@ -162,21 +223,32 @@ function isInRepository(folder: string): boolean {
   return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInRepository(dirname(folder)));
 }
 
-/** The contents of blobs, by id or `COMMIT:PATH`. Null for a name that does not exist. */
-function readObjects(folder: string, names: readonly string[]): (Uint8Array | null)[] {
+interface GitObject {
+  readonly type: string;
+  readonly content: Uint8Array;
+}
+
+/** The parents in the header of a commit. */
+function parentsIn(object: GitObject | null | undefined): string[] {
+  const [header = ''] = new TextDecoder().decode(object?.content).split('\n\n', 1);
+  return [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
+}
+
+/** Objects by id or `COMMIT:PATH`. Null for a name that does not exist. */
+function readObjects(folder: string, names: readonly string[]): (GitObject | null)[] {
   if (names.length === 0) return [];
   const { status, stdout, stderr } = runGit(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`);
   if (status !== 0) throw new InputError(folder, null, `git cat-file: ${stderr}`);
   let at = 0;
   return names.map(() => {
     const end = stdout.indexOf(0x0a, at);
-    const [, type, bytes] = / (\w+) (\d+)$/.exec(stdout.subarray(at, end).toString()) ?? [];
+    const [, type = '', bytes] = / (\w+) (\d+)$/.exec(stdout.subarray(at, end).toString()) ?? [];
     at = end + 1;
     if (bytes === undefined) return null;
     const content = stdout.subarray(at, at + Number(bytes));
     // A line end follows each content.
     at += Number(bytes) + 1;
-    return type === 'blob' ? content : null;
+    return { type, content };
   });
 }
 

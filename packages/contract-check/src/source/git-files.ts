@@ -11,7 +11,8 @@ import type { PackageFiles } from './package-files.ts';
  * @throws {InputError} when git does not find the commit or the file.
  */
 export function readGitFile(ref: string, path: string, folder: string): SourceText {
-  return fileOfCommit(ref, pathFromRoot(ref, path, folder), folder);
+  const name = pathFromRoot(ref, path, folder);
+  return fileOfCommit(ref, checkedRef(`git:${ref}:${name}`, ref, folder), name, folder);
 }
 
 /**
@@ -21,13 +22,10 @@ export function readGitFile(ref: string, path: string, folder: string): SourceTe
  */
 export function filesOfCommit(ref: string, folder: string): PackageFiles {
   const place = `git:${ref}`;
-  const listed = git(
-    place,
-    ['ls-tree', '-r', '-z', '--full-tree', '--name-only', checkedRef(place, ref, folder)],
-    folder,
-  );
+  const checked = checkedRef(place, ref, folder);
+  const listed = git(place, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', checked], folder);
   const paths = decodeSourceText(place, listed).split('\0').filter(Boolean);
-  return new Map(paths.map((path) => [path, () => fileOfCommit(ref, path, folder)]));
+  return new Map(paths.map((path) => [path, () => fileOfCommit(ref, checked, path, folder)]));
 }
 
 /** The path of a file relative to the root of the repository. `path` is that of `readGitFile`. */
@@ -38,10 +36,13 @@ export function pathFromRoot(ref: string, path: string, folder: string): string 
   return posix.join(prefix, path);
 }
 
-function fileOfCommit(ref: string, path: string, folder: string): SourceText {
+/** @param checked the ref as git finds it */
+function fileOfCommit(ref: string, checked: string, path: string, folder: string): SourceText {
   const file = `git:${ref}:${path}`;
-  const text = decodeSourceText(file, git(file, ['show', `${checkedRef(file, ref, folder)}:${path}`], folder));
-  return { file, text, readRelative: (other) => fileOfCommit(ref, posix.join(posix.dirname(path), other), folder) };
+  const text = decodeSourceText(file, git(file, ['show', `${checked}:${path}`], folder));
+  const readRelative = (other: string): SourceText =>
+    fileOfCommit(ref, checked, posix.join(posix.dirname(path), other), folder);
+  return { file, text, readRelative };
 }
 
 /** `origin/main` is the fetched branch, as in `Repository.commitOf`. */

@@ -14,13 +14,17 @@ import type { WorkspaceState } from './workspace-state.ts';
 export function checkStorage(root: string, now: WorkspaceState, repository: Repository): void {
   const isRead = (path: string): boolean =>
     ['package.json', 'versions.json'].includes(posix.basename(path)) || isContract(now, path);
-  const link = repository.filesAt('HEAD').brokenLinks.find((path) => existsSync(join(root, path)) && isRead(path));
+  const head = repository.filesAt(repository.head);
+  const link = head.brokenLinks.find((path) => existsSync(join(root, path)) && isRead(path));
   if (link !== undefined)
     throw new InputError(
       join(root, link),
       null,
       'is a symbolic link to something that is not in the repository, so nothing shows later what was released. Commit the file itself.',
     );
+  // An encoding comes from a file in the commit. Without one, git need not be asked for the attributes of all files.
+  const hasAttributes = [...head.paths].some((path) => posix.basename(path) === '.gitattributes');
+  if (!hasAttributes) return;
   const encoded = repository
     .git('ls-files', '-z', '--', '.', ':(exclude,attr:!working-tree-encoding)')
     .split('\0')

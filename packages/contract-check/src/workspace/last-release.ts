@@ -12,6 +12,7 @@ import { baselineOf, type Baseline } from './baseline.ts';
 import { findPackages, packageOfFiles, packageReader, type WorkspacePackage } from './contract-package.ts';
 import { ownerOf } from './listed-contracts.ts';
 import { releasedFolderOf } from './snapshot.ts';
+import { loadState } from './workspace-state.ts';
 
 /** A release that was found. */
 export interface ReleasedBaseline extends Baseline {
@@ -49,17 +50,13 @@ export interface ReleaseSearch {
  */
 export function lastReleases(search: ReleaseSearch): LastReleaseOf {
   const { repository, base, registry } = search;
-  const commits = new Map<string, CommitFiles>();
   const packagesAt = packagesByFolder(repository);
-  const tags = tagsIn(repository);
+  const tags = repository.tags();
   let merged: ReadonlySet<string> | undefined;
 
   function filesAt(commit: string): CommitFiles {
-    const known = commit === base.commit ? base : commits.get(commit);
-    if (known !== undefined) return known;
     const tree = repository.filesAt(commit);
-    tree.load([...tree.files.keys()].filter((path) => /(?:^|\/)(?:package|versions)\.json$/.test(path)));
-    commits.set(commit, tree);
+    loadState(tree);
     return tree;
   }
 
@@ -238,21 +235,6 @@ export function remembered(search: LastReleaseOf): LastReleaseOf {
     found.set(key, release);
     return release;
   };
-}
-
-/** Tag → id of its commit. */
-function tagsIn(repository: Repository): ReadonlyMap<string, string> {
-  const format = '--format=%(refname:strip=2)%00%(objectname)%00%(*objectname)';
-  return new Map(
-    repository
-      .git('for-each-ref', format, 'refs/tags')
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => {
-        const [name = '', object = '', target = ''] = line.split('\0');
-        return [name, target === '' ? object : target];
-      }),
-  );
 }
 
 /** The version that a tag of a package names: `@books/api@1.2.0`, or `v1.2.0` for a package in the root. */

@@ -35,6 +35,15 @@ export function workingTree(root: string, config: string | null): WorkspaceState
   return { files, config: readConfig(config, root), packageIn, packages: findPackages(files, packageIn) };
 }
 
+const settingsFiles = /(?:^|\/)(?:(?:package|versions|contract-check|contract-exceptions)\.json|\.npmrc)$/;
+const contractFiles =
+  /(?:^|\/)(?:released\/.*|versions\/[^/]*\.(?:graphql|manifest\.json)|json-schema\/.*\.json|api\/.*\.api\.json)$/;
+
+/** Loads what is always read of a commit: the settings, and the contracts in the documented folders. */
+export function loadState(tree: CommitFiles): void {
+  tree.load([...tree.files.keys()].filter((path) => settingsFiles.test(path) || contractFiles.test(path)));
+}
+
 /** What makes the gate less strict, as a commit has it. */
 export interface Permissions {
   readonly overrides: readonly Override[];
@@ -62,9 +71,8 @@ export function stateAt(
   target: CommitFiles,
   config: string | null,
 ): MergedState {
-  tree.load(
-    [...tree.files.keys()].filter((path) => /(?:^|\/)(?:package|versions)\.json$|(?:^|\/)released\//.test(path)),
-  );
+  loadState(tree);
+  if (target.commit !== tree.commit) target.load([configFile, exceptionsFile]);
   const notices: Notice[] = [];
   function readOr<T>(path: string, other: T, read: () => T): T {
     try {
