@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { commitAll, initRepository } from '../test/support/git.ts';
 import { runInFolder } from '../test/support/run-in-folder.ts';
 import { readConfig } from './config/read-config.ts';
 import { readManifest } from './manifest/read-manifest.ts';
@@ -70,30 +71,25 @@ test('has at most 500 words', () => {
   expect(readme.split(/\s+/).length).toBeLessThanOrEqual(500);
 });
 
-test('shows the output of the first command', () => {
+test('shows the output of the first command', async () => {
   const write = (text: string): void => writeFileSync(join(folder, 'schema.graphql'), text);
-  const git = (...args: string[]): void => {
-    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-    execFileSync('git', [...identity, ...args], { cwd: folder, stdio: 'pipe' });
-  };
   writeFileSync(join(folder, 'package.json'), '{ "name": "@books/ledger-api" }');
   write(oldSdl);
-  git('init', '--quiet', '--initial-branch=main');
-  git('add', '.');
-  git('commit', '--quiet', '--message', 'Release');
+  initRepository(folder);
+  commitAll(folder);
   write(oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n'));
   const [line = '', ...expected] = (blocks('console')[0] ?? '').split('\n');
-  expect(runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
+  expect(await runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
 });
 
 const results = readText('docs/results.md');
 
-test('shows the output of the JSON Schema example', () => {
+test('shows the output of the JSON Schema example', async () => {
   const [from = '', to = ''] = blocks('json', results);
   writeFileSync(join(folder, 'old.json'), from);
   writeFileSync(join(folder, 'new.json'), to);
   const [line = '', ...expected] = (blocks('console', results)[0] ?? '').split('\n');
-  expect(runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
+  expect(await runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
 });
 
 test('shows the output of the code example', () => {

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commitAll, initRepository } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'contract-check-paths-')));
@@ -12,23 +12,18 @@ beforeAll(() => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'schema.graphql'), 'type Query {\n  a: Int\n  b: Int\n}\n');
   writeFileSync(join(folder, 'old.graphql'), 'type Query {\n  a: Int\n  b: Int\n}\n');
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  for (const args of [
-    ['init', '--quiet'],
-    ['add', '.'],
-    ['commit', '--quiet', '--message', 'Release'],
-  ])
-    execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' });
+  initRepository(root);
+  commitAll(root);
   writeFileSync(join(folder, 'schema.graphql'), 'type Query {\n  a: Int\n}\n');
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-const compare = (from: string, format: string, variables = {}): string =>
+const compare = (from: string, format: string, variables = {}): Promise<string> =>
   runInFolder(folder, ['graphql', '--from', from, '--to', 'schema.graphql', '--format', format], variables);
 
 describe('in a folder of a repository', () => {
-  test('annotations name files from its root', () => {
-    expect(compare('git:HEAD:./schema.graphql', 'github')).toContain(
+  test('annotations name files from its root', async () => {
+    expect(await compare('git:HEAD:./schema.graphql', 'github')).toContain(
       '::warning file=packages/api/schema.graphql,line=1,',
     );
   });
@@ -36,24 +31,26 @@ describe('in a folder of a repository', () => {
   test.each([
     ['git:HEAD:./schema.graphql', 'packages/api/schema.graphql', 'Before the change, in HEAD'],
     ['old.graphql', 'packages/api/old.graphql', 'Before the change'],
-  ])('SARIF names new and old files from its root: %s', (from, uri, text) => {
-    const [found] = JSON.parse(compare(from, 'sarif')).runs[0].results;
+  ])('SARIF names new and old files from its root: %s', async (from, uri, text) => {
+    const [found] = JSON.parse(await compare(from, 'sarif')).runs[0].results;
     expect(found.locations[0].physicalLocation.artifactLocation.uri).toBe('packages/api/schema.graphql');
     expect(found.relatedLocations).toEqual([
       { id: 1, message: { text }, physicalLocation: { artifactLocation: { uri }, region: { startLine: 3 } } },
     ]);
   });
 
-  test('other formats name files as they were passed, and those of a commit from its root', () => {
-    expect(JSON.parse(compare('git:HEAD:./schema.graphql', 'json')).changes[0]).toMatchObject({
+  test('other formats name files as they were passed, and those of a commit from its root', async () => {
+    expect(JSON.parse(await compare('git:HEAD:./schema.graphql', 'json')).changes[0]).toMatchObject({
       location: { file: 'schema.graphql', line: 1 },
       oldLocation: { file: 'git:HEAD:packages/api/schema.graphql', line: 3 },
     });
   });
 });
 
-test('without git, annotations name files from the workspace of GitHub', () => {
+test('without git, annotations name files from the workspace of GitHub', async () => {
   const variables = { GIT_DIR: join(root, 'nowhere'), GITHUB_WORKSPACE: join(root, 'packages') };
-  expect(compare('old.graphql', 'github', variables)).toContain('file=api/schema.graphql,');
-  expect(compare('old.graphql', 'github', { ...variables, GITHUB_WORKSPACE: '' })).toContain('file=schema.graphql,');
+  expect(await compare('old.graphql', 'github', variables)).toContain('file=api/schema.graphql,');
+  expect(await compare('old.graphql', 'github', { ...variables, GITHUB_WORKSPACE: '' })).toContain(
+    'file=schema.graphql,',
+  );
 });

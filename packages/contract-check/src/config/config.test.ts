@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { commitAll, initRepository } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from '../workspace/check-workspace.ts';
 
@@ -23,16 +23,10 @@ beforeEach(() => {
   write('services/accounts/schema/public.graphql', sdl);
   write('events/account/opened.json', event);
   configure({ contracts });
-  git('init', '--quiet');
-  git('add', '.');
-  git('commit', '--quiet', '--message', 'Release');
+  initRepository(root);
+  commitAll(root);
 });
 afterEach(() => rmSync(root, { recursive: true }));
-
-function git(...args: string[]): void {
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' });
-}
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -111,7 +105,7 @@ describe('an override', () => {
     ['of another file', { rule: 'graphql/fieldRemoved', files: ['events/**'] }, 'major'],
   ])('sets the verdict %s', async (_, match, verdict) => {
     configure({ contracts, overrides: [{ ...match, verdict: 'patch', reason }] });
-    git('commit', '--quiet', '--all', '--message', 'Override a verdict');
+    commitAll(root);
     dropOwner();
     const { packages, changes } = await check();
     expect(packages[0]?.verdict).toBe(verdict);

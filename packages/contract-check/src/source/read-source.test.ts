@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { buildSchema, introspectionFromSchema } from 'graphql';
 import { create } from 'tar';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { commitAll, git, initRepository } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import type { Change } from '../change.ts';
 import { run } from '../cli/run.ts';
@@ -174,55 +174,53 @@ test('reads the file at the same path in a folder and in a tarball', async () =>
   expect(await placeIn(`${tarball}:lost.graphql`)).toBe(`${tarball}:lost.graphql: file not found`);
 });
 
-const git = (...args: string[]): void => {
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  execFileSync('git', [...identity, ...args], { cwd: folder, stdio: 'pipe' });
-};
-
 describe('a commit', () => {
   beforeAll(() => {
-    git('init', '--quiet');
+    initRepository(folder);
     writeFileSync(join(folder, 'api/schema.graphql'), old);
     write('events/part.json', '{ "$defs": { "name": { "type": "string" } } }');
     write('events/root.json', '{\n  "properties": { "name": { "$ref": "part.json#/$defs/name" } }\n}');
-    git('add', '.');
-    git('commit', '--quiet', '--message', 'Release');
+    commitAll(folder);
     writeFileSync(join(folder, 'api/schema.graphql'), 'type Query {\n  a: Int\n}\n');
   });
 
-  test('is read by git', () => {
+  test('is read by git', async () => {
     expect(
-      runInFolder(folder, ['graphql', '--from', 'git:HEAD:api/schema.graphql', '--to', 'api/schema.graphql']),
+      await runInFolder(folder, ['graphql', '--from', 'git:HEAD:api/schema.graphql', '--to', 'api/schema.graphql']),
     ).toContain('major  Query.b');
   });
 
-  test('has the files of a pattern, or those at the paths of the other side', () => {
+  test('has the files of a pattern, or those at the paths of the other side', async () => {
     for (const from of ['git:HEAD:api/*.graphql', 'git:HEAD'])
-      expect(runInFolder(folder, ['graphql', '--from', from, '--to', 'api/*.graphql', '--format', 'json'])).toContain(
-        '"file": "git:HEAD:api/schema.graphql"',
-      );
+      expect(
+        await runInFolder(folder, ['graphql', '--from', from, '--to', 'api/*.graphql', '--format', 'json']),
+      ).toContain('"file": "git:HEAD:api/schema.graphql"');
   });
 
-  test('gives a schema the files that it refers to', () => {
+  test('gives a schema the files that it refers to', async () => {
     write('events/part.json', '{ "$defs": { "name": { "type": ["string", "null"] } } }');
     const args = ['--direction', 'producer', '--from', 'git:HEAD:./events/root.json', '--to', 'events/root.json'];
-    expect(runInFolder(folder, ['json-schema', ...args])).toContain('major  $.name\n         Null is now valid.');
+    expect(await runInFolder(folder, ['json-schema', ...args])).toContain('major  $.name\n         Null is now valid.');
   });
 
-  test('that does not have the file yet, or whose file was deleted, gets a verdict', () => {
+  test('that does not have the file yet, or whose file was deleted, gets a verdict', async () => {
     write('first.graphql', old);
     for (const from of ['git:HEAD', 'git:HEAD:first.graphql', 'git:HEAD:./first.graphql'])
-      expect(runInFolder(folder, ['graphql', '--from', from, '--to', 'first.graphql', '--declared', 'minor'])).toMatch(
-        /minor {2}first\.graphql\n +first\.graphql was added\.[^]*Passed: the declared bump is minor\./,
-      );
+      expect(
+        await runInFolder(folder, ['graphql', '--from', from, '--to', 'first.graphql', '--declared', 'minor']),
+      ).toMatch(/minor {2}first\.graphql\n +first\.graphql was added\.[^]*Passed: the declared bump is minor\./);
     const deleted = ['json-schema', '--direction', 'both', '--from', 'git:HEAD', '--to', 'events/gone.json'];
     write('events/gone.json', '{}');
-    git('add', 'events/gone.json');
-    git('commit', '--quiet', '--message', 'Add a schema');
+    git(folder, 'add', 'events/gone.json');
+    git(folder, 'commit', '--quiet', '--message', 'Add a schema');
     rmSync(join(folder, 'events'), { recursive: true });
-    expect(runInFolder(folder, deleted)).toMatch(/major {2}events\/gone\.json\n +events\/gone\.json was removed\./);
-    git('checkout', '--quiet', 'events');
-    expect(runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'lost.graphql'])).toContain('lost.graphql');
+    expect(await runInFolder(folder, deleted)).toMatch(
+      /major {2}events\/gone\.json\n +events\/gone\.json was removed\./,
+    );
+    git(folder, 'checkout', '--quiet', 'events');
+    expect(await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'lost.graphql'])).toContain(
+      'lost.graphql',
+    );
   });
 
   test.each([
@@ -230,8 +228,8 @@ describe('a commit', () => {
     ['git:v9:schema.graphql', "git:v9:schema.graphql: invalid object name 'v9'."],
     ['git:--output=x:a', 'git:--output=x:a: must be git:REF or git:REF:PATH'],
     ['git:HEAD:api/*.txt', 'git:HEAD:api/*.txt: matches no file'],
-  ])('that does not have the file is named: %s', (from, message) => {
-    expect(runInFolder(folder, ['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
+  ])('that does not have the file is named: %s', async (from, message) => {
+    expect(await runInFolder(folder, ['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
   });
 });
 

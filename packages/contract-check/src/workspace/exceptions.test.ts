@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { commitRelease, git, merge } from '../../test/support/git.ts';
+import { outcomeOfWorkspace } from '../cli/outcome.ts';
+import { renderText } from '../cli/render-text.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
 
@@ -53,56 +55,60 @@ function except(...entries: object[]): void {
 }
 
 async function check(today = '2027-01-01') {
-  const { packages, exceptions } = await checkWorkspace({ root, today });
-  const { exitCode, stdout, stderr } = await run(['workspace', '--root', root, '--today', today]);
-  const codes = packages.flatMap(({ problems }) => problems.map(({ code }) => code));
-  return { codes, statuses: exceptions.map(({ status }) => status), exitCode, stdout, stderr };
+  const report = await checkWorkspace({ root, today });
+  const outcome = outcomeOfWorkspace(report);
+  return {
+    codes: report.packages.flatMap(({ problems }) => problems.map(({ code }) => code)),
+    statuses: report.exceptions.map(({ status }) => status),
+    passed: outcome.passed,
+    text: renderText(outcome),
+  };
 }
 
 test('an exception allows a released break with a major bump, and is reported', async () => {
-  expect(await check()).toMatchObject({ codes: ['released-version-broken'], exitCode: 1 });
+  expect(await check()).toMatchObject({ codes: ['released-version-broken'], passed: false });
   except(exception);
-  const { stdout, ...result } = await check();
-  expect(result).toMatchObject({ codes: [], statuses: ['applied'], exitCode: 0 });
-  expect(stdout).toContain(`Exceptions in contract-exceptions.json:
+  const { text, ...result } = await check();
+  expect(result).toMatchObject({ codes: [], statuses: ['applied'], passed: true });
+  expect(text).toContain(`Exceptions in contract-exceptions.json:
 
   applied  api versions/2026-06-01.graphql Query.secret (graphql/fieldRemoved)
            The field shows the secrets of other ledgers.
            Approved by Ada Example. It holds until 2027-01-31.
 `);
   declare('minor');
-  expect(await check()).toMatchObject({ codes: ['bump-too-small'], exitCode: 1 });
+  expect(await check()).toMatchObject({ codes: ['bump-too-small'], passed: false });
 });
 
 test('an exception does not apply in the pull request that adds or changes it', async () => {
   list(exception);
   const added = await check();
-  expect(added).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], exitCode: 1 });
-  expect(added.stdout).toContain(
+  expect(added).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], passed: false });
+  expect(added.text).toContain(
     'To fix: merge the exception in an earlier pull request of its own, and rebase. Otherwise, revert the major changes in',
   );
   git(root, 'add', '--all');
   git(root, 'commit', '--quiet', '--message', 'Break the contract and approve it');
-  expect(await check()).toMatchObject({ statuses: ['new'], exitCode: 1 });
+  expect(await check()).toMatchObject({ statuses: ['new'], passed: false });
   except({ ...exception, expiresOn: '2026-12-31' });
-  expect(await check()).toMatchObject({ statuses: ['expired'], exitCode: 1 });
+  expect(await check()).toMatchObject({ statuses: ['expired'], passed: false });
   list(exception);
-  expect(await check()).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], exitCode: 1 });
+  expect(await check()).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], passed: false });
 });
 
 test('a pull request that only adds an exception passes, and so does one that removes an expired one', async () => {
   write('packages/api/versions/2026-06-01.graphql', secret);
   list(exception);
-  expect(await check()).toMatchObject({ statuses: ['new'], exitCode: 0 });
+  expect(await check()).toMatchObject({ statuses: ['new'], passed: true });
   except(exception);
   rmSync(join(root, 'contract-exceptions.json'));
-  expect(await check('2028-01-01')).toMatchObject({ statuses: [], exitCode: 0 });
+  expect(await check('2028-01-01')).toMatchObject({ statuses: [], passed: true });
 });
 
 test('an exception can state the bump that a change needs', async () => {
   except({ ...exception, verdict: 'patch' });
   declare('patch');
-  expect(await check()).toMatchObject({ codes: [], exitCode: 0 });
+  expect(await check()).toMatchObject({ codes: [], passed: true });
 });
 
 test('an exception covers only its rule, coordinate and file', async () => {
@@ -118,23 +124,23 @@ test('an exception covers only its rule, coordinate and file', async () => {
 
 test('an expired exception fails, whether or not a change needs it', async () => {
   except(exception);
-  expect(await check('2027-01-31')).toMatchObject({ statuses: ['applied'], exitCode: 0 });
+  expect(await check('2027-01-31')).toMatchObject({ statuses: ['applied'], passed: true });
   expect(await check('2027-02-01')).toMatchObject({
     codes: ['released-version-broken'],
     statuses: ['expired'],
-    exitCode: 1,
+    passed: false,
   });
   write('packages/api/versions/2026-06-01.graphql', secret);
-  const { stdout, ...result } = await check('2027-02-01');
-  expect(result).toMatchObject({ codes: [], statuses: ['expired'], exitCode: 1 });
-  expect(stdout).toContain('It expired after 2027-01-31.');
-  expect(stdout).toContain('Failed: contract-exceptions.json');
+  const { text, ...result } = await check('2027-02-01');
+  expect(result).toMatchObject({ codes: [], statuses: ['expired'], passed: false });
+  expect(text).toContain('It expired after 2027-01-31.');
+  expect(text).toContain('Failed: contract-exceptions.json');
 });
 
 test('an exception that no change needs is reported', async () => {
   write('packages/api/versions/2026-06-01.graphql', secret);
   except(exception);
-  expect(await check()).toMatchObject({ codes: [], statuses: ['unused'], exitCode: 0 });
+  expect(await check()).toMatchObject({ codes: [], statuses: ['unused'], passed: true });
 });
 
 test.each([

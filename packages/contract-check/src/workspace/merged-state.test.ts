@@ -6,7 +6,7 @@ import { create } from 'tar';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
 import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
-import { commitAll, commitRelease, git, merge } from '../../test/support/git.ts';
+import { commitAll, commitRelease, git, headOf, initRepository, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
 
@@ -203,7 +203,7 @@ describe('a pull request does not choose what it is compared with', () => {
 describe('the last release', () => {
   test('of a version is the oldest commit that has it, over all parents', async () => {
     release();
-    const start = git(root, 'rev-parse', 'HEAD').trim();
+    const start = headOf(root);
     // The topic breaks the contract, merges the next release of main, and main moves to the topic.
     git(root, 'checkout', '--quiet', '-b', 'topic', start);
     commit({ [contract]: broken });
@@ -269,7 +269,7 @@ describe('the last release', () => {
       'package.json': JSON.stringify({ name: 'api', version: '0.0.0-development' }),
       'versions/1.graphql': broken,
     });
-    git(root, 'init', '--quiet', '--initial-branch=main');
+    initRepository(root);
     commitAll(root);
     merge(root);
     expect(await check()).toMatchObject({ baselines: [null], codes: [] });
@@ -284,7 +284,7 @@ describe('the last release', () => {
 
   test('is the first commit if it has the version, with a notice', async () => {
     write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl });
-    git(root, 'init', '--quiet', '--initial-branch=main');
+    initRepository(root);
     commitAll(root);
     merge(root);
     write({ [contract]: broken });
@@ -445,7 +445,7 @@ describe('the base', () => {
 
   test('is the base of a merge queue', async () => {
     release();
-    const sha = git(root, 'rev-parse', 'HEAD').trim();
+    const sha = headOf(root);
     commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
     merge(root);
     const event = join(folder, 'event.json');
@@ -509,7 +509,7 @@ describe('the base', () => {
     write({ [contract]: broken });
     await expect(check()).rejects.toThrow('is not in a git repository, so nothing shows what was last released.');
     expect(await check({ baselines: [join(folder, 'published')] })).toMatchObject(brokenRelease);
-    git(root, 'init', '--quiet');
+    initRepository(root);
     await expect(check()).rejects.toThrow('the repository has no commit');
   });
 });

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { create } from 'tar';
@@ -67,8 +67,14 @@ function configure(baseline: string): void {
   settle();
 }
 
-/** Commits the configuration, or its removal. */
+let settled = '';
+
+/** Commits the configuration, or its removal, if it changed. */
 function settle(): void {
+  const config = join(root, 'contract-check.json');
+  const text = existsSync(config) ? readFileSync(config, 'utf8') : '';
+  if (text === settled) return;
+  settled = text;
   git(root, 'update-index', '--add', '--remove', '--', 'contract-check.json');
   git(root, 'commit', '--quiet', '--allow-empty', '--message', 'Configure');
   merge(root);

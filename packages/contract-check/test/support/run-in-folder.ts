@@ -1,14 +1,23 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { run } from '../../src/cli/run.ts';
 
-const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
-
-/** Runs the command in a folder, because git resolves places from the current folder. Returns what it prints. */
-export function runInFolder(folder: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}): string {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--conditions=deedwire-source', bin, ...args], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: { ...process.env, ...variables },
-  });
-  return stdout + stderr;
+/**
+ * Runs a command line in the process of the test, with a folder as the working directory, because git resolves places from there.
+ * Returns what it prints.
+ */
+export async function runInFolder(
+  folder: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const before = process.cwd();
+  process.chdir(folder);
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  try {
+    const { stdout, stderr } = await run(args, undefined, variables);
+    return stdout + stderr;
+  } finally {
+    vi.unstubAllEnvs();
+    process.chdir(before);
+  }
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git } from '../../test/support/git.ts';
-import { checkWorkspace } from './check-workspace.ts';
+import { checkWorkspace } from '../../src/workspace/check-workspace.ts';
+import { git } from '../support/git.ts';
 
 const workspaceRoot = join(import.meta.dirname, '../../../..');
 
