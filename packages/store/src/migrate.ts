@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
+import { buildIndex, concurrentIndexOf } from './build-index.ts';
 import { createClient } from './connect.ts';
 import { CellMismatchError, MigrationBlockedError, toStoreError } from './errors.ts';
-import { type LockHolder, type MigrationWait } from './migration-wait.ts';
+import { type MigrationWait, selectLockHolders } from './migration-wait.ts';
 import { findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
+import { startupOptions } from './session-settings.ts';
 import type { Store } from './store.ts';
 
 export interface Migration extends AppliedMigration {
@@ -21,7 +23,7 @@ export interface MigrateOptions {
   cell?: number;
   /** How long all migrations together wait for locks that others hold. Defaults to 10 minutes. */
   waitMs?: number;
-  /** Called each time a migration was rolled back, because it waited too long for a lock. It is tried again. */
+  /** Called each time a migration was rolled back, because it waited too long for a lock, and while an index waits for one. */
   onWait?: (wait: MigrationWait) => void;
 }
 
@@ -42,8 +44,9 @@ const pauseMs = 1000;
 const migrationsFolder = new URL('../migrations/', import.meta.url);
 
 /**
- * Applies the migrations of this build that the database lacks, each in its own transaction. Several processes may call it at
- * the same time: they apply each migration once. A migration that waits too long for a lock is rolled back and tried again.
+ * Applies the migrations of this build that the database lacks, each in its own transaction, or without one if it builds an index
+ * while the table is written. Several processes may call it at the same time: they apply each migration once. A migration that
+ * waits too long for a lock is rolled back and tried again.
  *
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
  * @returns the names of the migrations that this call applied, in order
@@ -65,7 +68,11 @@ export async function applyMigrations(
   options: MigrateOptions,
 ): Promise<{ applied: string[] }> {
   const { cell, waitMs = defaultWaitMs, onWait } = options;
-  const client = createClient(databaseUrl, { application_name: 'deedwire-migrate' });
+  const client = createClient(databaseUrl, {
+    application_name: 'deedwire-migrate',
+    // Its transaction is idle while an index is built on another connection.
+    options: startupOptions({ idle_in_transaction_session_timeout: 0 }),
+  });
   client.on('error', () => {}); // the running statement rejects with the same error
   try {
     await client.connect();
@@ -75,12 +82,21 @@ export async function applyMigrations(
     await refuseObjectsOfApps(client);
     const applied: string[] = [];
     const deadlineMs = performance.now() + waitMs;
+    const build = (migration: string, index: string, sql: string): Promise<void> =>
+      buildIndex({
+        databaseUrl,
+        sql,
+        index,
+        waitMs: deadlineMs - performance.now(),
+        pauseMs,
+        onWait: (holders) => onWait?.({ migration, holders }),
+      });
     for (let isComplete = false; !isComplete;) {
-      const step = await applyNext(client, migrations, cell);
+      const step = await applyNext(client, migrations, cell, build);
       if (step.kind === 'complete') isComplete = true;
       else if (step.kind === 'applied') applied.push(step.migration);
       else {
-        const wait = { migration: step.migration, holders: await selectLockHolders(client) };
+        const wait = { migration: step.migration, holders: await selectLockHolders(client, null) };
         if (performance.now() > deadlineMs) throw new MigrationBlockedError(wait, step.cause);
         onWait?.(wait);
         await sleep(pauseMs);
@@ -99,8 +115,16 @@ type Step =
   | { kind: 'complete' }
   | { kind: 'blocked'; migration: string | null; cause: unknown };
 
-/** Applies the first migration that the database lacks. */
-async function applyNext(client: Client, migrations: readonly Migration[], cell: number | undefined): Promise<Step> {
+/**
+ * Applies the first migration that the database lacks. The transaction holds the lock of the migrations while an index is built
+ * without one. It is idle meanwhile and has no snapshot, so that the build does not wait for it.
+ */
+async function applyNext(
+  client: Client,
+  migrations: readonly Migration[],
+  cell: number | undefined,
+  build: (migration: string, index: string, sql: string) => Promise<void>,
+): Promise<Step> {
   let next: Migration | undefined;
   try {
     await client.query('begin');
@@ -119,7 +143,8 @@ async function applyNext(client: Client, migrations: readonly Migration[], cell:
       await client.query('commit');
       return { kind: 'complete' };
     }
-    await client.query(next.sql);
+    const index = concurrentIndexOf(next);
+    await (index === null ? client.query(next.sql) : build(next.name, index, next.sql));
     await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [next.name, next.checksum]);
     await client.query('commit');
     return { kind: 'applied', migration: next.name };
@@ -140,22 +165,6 @@ const creationStates = ['23505', '42P07'];
 function isConflict(error: unknown, isPreparing: boolean): boolean {
   if (!(error instanceof DatabaseError) || error.code === undefined) return false;
   return lockStates.includes(error.code) || (isPreparing && creationStates.includes(error.code));
-}
-
-async function selectLockHolders(client: Client): Promise<LockHolder[]> {
-  const { rows } = await client.query<LockHolder>(`
-    select a.pid, coalesce(a.usename, '') as login, a.application_name as "applicationName",
-      floor(extract(epoch from clock_timestamp() - a.xact_start))::int as seconds
-    from pg_stat_activity a
-    where a.pid <> pg_backend_pid() and exists (
-      select from pg_locks l
-      join pg_class c on c.oid = l.relation
-      where l.pid = a.pid and l.granted and c.relnamespace = current_schema()::regnamespace
-        and l.database = (select oid from pg_database where datname = current_database())
-    )
-    order by a.xact_start
-    limit 5`);
-  return rows;
 }
 
 /** @throws {CellMismatchError} if the database has a cell, and it is not this one */

@@ -1,11 +1,12 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   CellMismatchError,
   createStore,
   describeDatabaseProblems,
   migrate,
+  MigrationBlockedError,
   MigrationChangedError,
   MigrationMissingError,
   type MigrationWait,
@@ -27,6 +28,11 @@ const allMigrations = [
   '0010-last-failure-of-a-receiver',
   '0011-size-of-events',
   '0012-positions-of-the-queue',
+  '0013-referrals-by-reference',
+  '0014-referrals-by-closing',
+  '0015-referrals-by-reference-and-closing',
+  '0016-matters-in-an-index',
+  '0017-one-index-of-matters',
 ];
 
 let database: TestDatabase;
@@ -184,6 +190,116 @@ test('gives up after the time that the caller allows, and applies nothing of the
   );
   await connection.run('commit');
   expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
+});
+
+const stateOfIndex = async () => {
+  const [row] = await connection.run(
+    `select indisvalid as valid, indexrelid::text as id from pg_index where indexrelid = to_regclass('account_by_name')`,
+  );
+  return row ?? null;
+};
+
+/** Runs `work` while a transaction that has written the table is open. */
+async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
+  const writer = await connect(database.databaseUrl);
+  await writer.run(`begin; insert into account values ('Grace')`);
+  await work(writer);
+  await writer.close();
+}
+
+describe('a migration without a transaction', () => {
+  const sql = '-- no transaction\ncreate index concurrently if not exists account_by_name\n  on account (name);\n';
+  const addIndex = [{ name: '0001-index', checksum: 'x', sql }];
+  beforeEach(async () => {
+    await connection.run(`create table account (name text); insert into account values ('Ada')`);
+  });
+
+  test('builds an index while rows are inserted, and names the transaction that it waits for', async () => {
+    await whileATransactionIsOpen(async (writer) => {
+      const waits: MigrationWait[] = [];
+      const migrating = applyMigrations(database.databaseUrl, addIndex, {
+        onWait: (wait) => {
+          waits.push(wait);
+          // PostgreSQL ends an insert that waits for the index.
+          const inserted = connection.run(`set lock_timeout = '100ms'; insert into account values ('Edsger')`);
+          void inserted.then(() => writer.run('commit'));
+        },
+      });
+      expect(await migrating).toEqual({ applied: ['0001-index'] });
+      expect(waits[0]).toEqual({
+        migration: '0001-index',
+        holders: [{ pid: expect.any(Number), login: 'postgres', applicationName: '', seconds: expect.any(Number) }],
+      });
+    });
+    expect(await stateOfIndex()).toMatchObject({ valid: true });
+    await connection.run('set enable_seqscan = off');
+    expect(await connection.run(`select name from account where name = 'Edsger'`)).toEqual([{ name: 'Edsger' }]);
+  });
+
+  test('gives up after the time that the caller allows, and builds the index again in the next run', async () => {
+    await whileATransactionIsOpen(async () => {
+      await expect(applyMigrations(database.databaseUrl, addIndex, { waitMs: 0 })).rejects.toThrow(
+        MigrationBlockedError,
+      );
+    });
+    const interrupted = await stateOfIndex();
+    expect(interrupted).toMatchObject({ valid: false });
+    expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
+    expect(await stateOfIndex()).toMatchObject({ valid: true });
+    expect(await stateOfIndex()).not.toEqual(interrupted);
+  });
+
+  test('builds an index again whose session was ended', async () => {
+    await whileATransactionIsOpen(async () => {
+      const migrating = applyMigrations(database.databaseUrl, addIndex, {
+        onWait: () =>
+          void connection.run(`
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name = 'deedwire-migrate' and query like '%create index%'`),
+      });
+      await expect(migrating).rejects.toThrow(StoreUnavailableError);
+    });
+    expect(await stateOfIndex()).toMatchObject({ valid: false });
+    expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
+    expect(await stateOfIndex()).toMatchObject({ valid: true });
+  });
+
+  test('builds an index once when 5 processes migrate at the same time', async () => {
+    await whileATransactionIsOpen(async (writer) => {
+      const waiting = new Set<number>();
+      const migrating = Array.from({ length: 5 }, (_, process) =>
+        applyMigrations(database.databaseUrl, addIndex, {
+          onWait: () => {
+            waiting.add(process);
+            if (waiting.size === 5) void writer.run('commit');
+          },
+        }),
+      );
+      const results = await Promise.all(migrating);
+      expect(results.flatMap(({ applied }) => applied)).toEqual(['0001-index']);
+    });
+    expect(await stateOfIndex()).toMatchObject({ valid: true });
+  });
+
+  test('keeps an index that is complete', async () => {
+    await connection.run('create index account_by_name on account (name)');
+    const complete = await stateOfIndex();
+    expect(await applyMigrations(database.databaseUrl, addIndex, {})).toEqual({ applied: ['0001-index'] });
+    expect(await stateOfIndex()).toEqual(complete);
+  });
+
+  test.each([
+    'create index account_by_name on account (name);',
+    'create index concurrently account_by_name on account (name);',
+    'create index concurrently if not exists account_by_name on account (name); select 1;',
+    'alter table account add column nickname text;',
+  ])('rejects a statement that cannot be repeated: %s', async (statement) => {
+    const migration = { name: '0001-other', checksum: 'x', sql: `-- no transaction\n${statement}\n` };
+    await expect(applyMigrations(database.databaseUrl, [migration], {})).rejects.toThrow(
+      'Migration 0001-other runs without a transaction, so it must be one statement',
+    );
+    expect(await connection.run(`select to_regclass('schema_migration') as there`)).toEqual([{ there: null }]);
+  });
 });
 
 test('reports all migrations as pending while the login of an app may not read the table', async () => {
