@@ -63,6 +63,7 @@ export {
   listReferralsOfPartner,
   type Matter,
   type Referral,
+  type ReferralsRequest,
 } from './referrals.ts';
 export {
   countSecrets,

@@ -1,17 +1,17 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from './errors.ts';
-import { keysetPage, type PageRequest } from './page.ts';
+import { keysetPage, orderOfIds, type PageRequest } from './page.ts';
 
 const ids = Array.from({ length: 45 }, (_, index) => toRecordId<never>(String(45 - index)));
 
 const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'referrals') =>
   keysetPage(
-    list,
+    orderOfIds(list),
     request,
-    async ({ afterId, limit }) =>
+    async ({ after, limit }) =>
       ids
-        .filter((id) => afterId === null || Number(id) < Number(afterId))
+        .filter((id) => after === null || Number(id) < Number(after))
         .slice(0, limit)
         .map((id) => ({ id })),
     ({ id }) => id,

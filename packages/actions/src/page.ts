@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import { parseRecordId, type RecordId } from '@deedwire/domain';
-import type { PageQuery } from '@deedwire/store';
 import { InvalidArgumentError } from './errors.ts';
 
 /** One page of a list that is paged forward only. */
@@ -21,7 +20,7 @@ export interface PageRequest {
   after?: string | null | undefined;
 }
 
-/** The lists that have cursors, with the type of their records. A list does not accept a cursor of another list. */
+/** The lists in the order of ids, with the type of their records. */
 interface ListTypes {
   members: 'TeamMember';
   referrals: 'Referral';
@@ -31,46 +30,91 @@ interface ListTypes {
 
 export type ListName = keyof ListTypes;
 
+/** The order of a list. A list does not accept a cursor of another list, or of another order. */
+export interface ListOrder<Row, Position> {
+  /** Begins the text of a cursor. */
+  name: string;
+  /** The list, for a client. */
+  description: string;
+  /** The part of a cursor that says where a record is in the list. */
+  write: (row: Row) => string;
+  /** Returns null for a text that `write` does not return. */
+  read: (text: string) => Position | null;
+}
+
+export function orderOfIds<List extends ListName>(
+  list: List,
+  description = `\`${list}\``,
+): ListOrder<{ id: RecordId<ListTypes[List]> }, RecordId<ListTypes[List]>> {
+  return { name: list, description, write: ({ id }) => id, read: parseRecordId };
+}
+
+/** A page to read. */
+export interface PageToRead<Position> {
+  /** Only records after this position. Null starts at the beginning. */
+  after: Position | null;
+  /** One more than the page shows, to know whether there is a next page. */
+  limit: number;
+}
+
 const firstDefault = 20;
 const firstMax = 100;
 
 /**
- * Reads a page of a list by keyset: the cursor holds the id of the last record.
+ * Reads a page of a list by keyset: the cursor holds the position of the last record.
  *
- * @param select returns at most `limit` records after `afterId`, in the order of the list
+ * @param select returns at most `limit` records after `after`, in the order of the list
  * @throws {InvalidArgumentError} if `first` is out of range, or `after` is not a cursor of this list
  */
-export async function keysetPage<List extends ListName, Row extends { id: RecordId<ListTypes[List]> }, Node>(
-  list: List,
+export async function keysetPage<Row, Position, Node>(
+  order: ListOrder<Row, Position>,
   request: PageRequest,
-  select: (query: PageQuery<ListTypes[List]>) => Promise<readonly Row[]>,
+  select: (page: PageToRead<Position>) => Promise<readonly Row[]>,
   toNode: (row: Row) => Node,
 ): Promise<Page<Node>> {
+  return toPage(order, request, await select(readPageRequest(order, request)), toNode);
+}
+
+/** @throws {InvalidArgumentError} as `keysetPage` does */
+export function readPageRequest<Row, Position>(
+  order: ListOrder<Row, Position>,
+  request: PageRequest,
+): PageToRead<Position> {
   const first = request.first ?? firstDefault;
   if (!Number.isInteger(first) || first < 1 || first > firstMax) {
     throw new InvalidArgumentError(`\`first\` must be 1 to ${firstMax}; it is ${first}.`);
   }
   const after = request.after ?? null;
-  // One more than the page shows, to know whether there is a next page.
-  const rows = await select({ afterId: after === null ? null : parseCursor(list, after), limit: first + 1 });
-  const edges = rows.slice(0, first).map((row) => ({ cursor: formatCursor(list, row.id), node: toNode(row) }));
+  return { after: after === null ? null : parseCursor(order, after), limit: first + 1 };
+}
+
+/** The page of a request, from what `readPageRequest` wants to be read. */
+export function toPage<Row, Node>(
+  order: Pick<ListOrder<Row, unknown>, 'name' | 'write'>,
+  request: PageRequest,
+  rows: readonly Row[],
+  toNode: (row: Row) => Node,
+): Page<Node> {
+  const first = request.first ?? firstDefault;
+  const edges = rows
+    .slice(0, first)
+    .map((row) => ({ cursor: formatCursor(order.name, order.write(row)), node: toNode(row) }));
   return {
     edges,
     endCursor: edges.at(-1)?.cursor ?? null,
     hasNextPage: rows.length > first,
-    hasPreviousPage: after !== null,
+    hasPreviousPage: (request.after ?? null) !== null,
   };
 }
 
-function formatCursor(list: ListName, id: RecordId<ListTypes[ListName]>): string {
-  return Buffer.from(`${list}:${id}`).toString('base64url');
+function formatCursor(name: string, position: string): string {
+  return Buffer.from(`${name}:${position}`).toString('base64url');
 }
 
-function parseCursor<List extends ListName>(list: List, cursor: string): RecordId<ListTypes[List]> {
+function parseCursor<Position>({ name, description, read }: ListOrder<never, Position>, cursor: string): Position {
   const text = cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString('latin1');
-  const id = parseRecordId<ListTypes[List]>(text.slice(list.length + 1));
-  if (id === null || formatCursor(list, id) !== cursor) {
-    throw new InvalidArgumentError(`\`after\` is not a cursor of \`${list}\`.`);
-  }
-  return id;
+  const position = text.slice(name.length + 1);
+  const found = formatCursor(name, position) === cursor ? read(position) : null;
+  if (found === null) throw new InvalidArgumentError(`\`after\` is not a cursor of ${description}.`);
+  return found;
 }

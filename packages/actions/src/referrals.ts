@@ -5,15 +5,18 @@ import {
   formatMatterReference,
   isDeclineReason,
   parseGid,
+  parseRecordId,
   type ReferralStatus,
 } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import { insertMatter, reserveMatterNumber } from '@deedwire/store/matters';
 import {
+  type ClosedPosition,
   closeReferral,
   type LockedReferralRow,
   lockReferral,
   type ReferralRow,
+  selectClosedReferrals,
   selectReferral,
   selectReferrals,
 } from '@deedwire/store/referrals';
@@ -22,7 +25,7 @@ import { appendEvent } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { keysetPage, type Page, type PageRequest } from './page.ts';
+import { keysetPage, type ListOrder, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `Matter` of the partner interface. */
 export interface Matter {
@@ -74,24 +77,62 @@ export async function findReferral(context: ActionContext, caller: Caller, gid: 
   return row === null ? null : toReferral(context.gidNamespace, row);
 }
 
+/** A filter that is null or undefined does not restrict the list. */
+export interface ReferralsRequest extends PageRequest {
+  status?: ReferralStatus | null | undefined;
+  externalReference?: string | null | undefined;
+  /** Created at this time or later. */
+  createdAfter?: Date | null | undefined;
+  createdBefore?: Date | null | undefined;
+  /** Closed at this time or later. */
+  closedAfter?: Date | null | undefined;
+}
+
+const newestFirst = orderOfIds('referrals', '`referrals` without `closedAfter`');
+
+const inOrderOfClosing: ListOrder<ReferralRow, ClosedPosition> = {
+  name: 'referralsByClosing',
+  description: '`referrals` with `closedAfter`',
+  write: ({ closedAt, id }) => `${closedAt?.getTime()}:${id}`,
+  read(text) {
+    const [, ms = '', number = ''] = /^(\d{1,15}):(\d+)$/.exec(text) ?? [];
+    const id = parseRecordId<'Referral'>(number);
+    return id === null ? null : { closedAt: new Date(Number(ms)), id };
+  },
+};
+
 /**
- * The caller's referrals, newest first.
+ * The caller's referrals, newest first. With `closedAfter` those that were closed, in the order in which they were.
  *
- * @param request.status null or undefined for referrals of any status
  * @throws {InvalidArgumentError} if `first` or `after` is invalid
  */
 export async function listReferrals(
   context: ActionContext,
   caller: Caller,
-  request: PageRequest & { status?: ReferralStatus | null | undefined },
+  request: ReferralsRequest,
 ): Promise<Page<Referral>> {
-  const filter = { accountId: caller.accountId, status: request.status ?? null };
-  return keysetPage(
-    'referrals',
-    request,
-    (query) => selectReferrals(context.store, filter, query),
-    (row) => toReferral(context.gidNamespace, row),
-  );
+  const filter = {
+    accountId: caller.accountId,
+    status: request.status ?? null,
+    externalReference: request.externalReference ?? null,
+    createdFrom: request.createdAfter ?? null,
+    createdBefore: request.createdBefore ?? null,
+  };
+  const toNode = (row: ReferralRow): Referral => toReferral(context.gidNamespace, row);
+  const closedFrom = request.closedAfter ?? null;
+  return closedFrom === null
+    ? keysetPage(
+        newestFirst,
+        request,
+        ({ after, limit }) => selectReferrals(context.store, filter, { afterId: after, limit }),
+        toNode,
+      )
+    : keysetPage(
+        inOrderOfClosing,
+        request,
+        (page) => selectClosedReferrals(context.store, { ...filter, closedFrom }, page),
+        toNode,
+      );
 }
 
 /**
@@ -106,10 +147,12 @@ export async function listReferralsOfPartner(
   request: PageRequest & { partnerId: string; status: ReferralStatus | null },
 ): Promise<Page<Referral>> {
   const account = await findAccount(context, 'partner', request.partnerId);
+  const all = { externalReference: null, createdFrom: null, createdBefore: null };
+  const filter = { ...all, accountId: account.id, status: request.status };
   return keysetPage(
-    'referrals',
+    newestFirst,
     request,
-    (query) => selectReferrals(context.store, { accountId: account.id, status: request.status }, query),
+    ({ after, limit }) => selectReferrals(context.store, filter, { afterId: after, limit }),
     (row) => toReferral(context.gidNamespace, row),
   );
 }

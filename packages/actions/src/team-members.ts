@@ -22,7 +22,7 @@ import { appendEvent } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { keysetPage, type Page, type PageRequest } from './page.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `TeamMember` of the lender interface. */
 export interface TeamMember {
@@ -58,9 +58,9 @@ export async function pageTeamMembers(
   request: PageRequest,
 ): Promise<Page<TeamMember>> {
   return keysetPage(
-    'members',
+    orderOfIds('members'),
     request,
-    (query) => context.lenders.readMembers(caller.accountId, query),
+    ({ after, limit }) => context.lenders.readMembers(caller.accountId, { afterId: after, limit }),
     (row) => toTeamMember(context.gidNamespace, row),
   );
 }

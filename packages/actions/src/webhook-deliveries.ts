@@ -13,7 +13,7 @@ import {
 import { subscriptionExists } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { keysetPage, type Page, type PageRequest } from './page.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -54,6 +54,8 @@ export async function findWebhookDelivery(
   return row === null ? null : toWebhookDelivery(context.gidNamespace, row);
 }
 
+const deliveryOrder = orderOfIds('webhookDeliveries');
+
 /** A filter that is null or undefined does not restrict the list. */
 export interface WebhookDeliveriesRequest extends PageRequest {
   subscriptionId?: string | null | undefined;
@@ -75,9 +77,10 @@ export async function listWebhookDeliveries(
   const matchesNothing = gid !== null && subscriptionId === null;
   const filter = { accountId: caller.accountId, subscriptionId, status: request.status ?? null };
   return keysetPage(
-    'webhookDeliveries',
+    deliveryOrder,
     request,
-    async (query) => (matchesNothing ? [] : selectDeliveries(context.store, filter, query)),
+    async ({ after, limit }) =>
+      matchesNothing ? [] : selectDeliveries(context.store, filter, { afterId: after, limit }),
     (row) => toWebhookDelivery(context.gidNamespace, row),
   );
 }
@@ -99,12 +102,12 @@ export async function listAllWebhookDeliveries(
   if (gid !== null && !exists) throw new RefusedError('NOT_FOUND', `The subscription ${gid} does not exist.`);
   const { status } = request;
   return keysetPage(
-    'webhookDeliveries',
+    deliveryOrder,
     request,
-    (query) =>
+    ({ after, limit }) =>
       subscriptionId === null
-        ? selectDeliveriesOfAllAccounts(context.store, status, query)
-        : selectDeliveries(context.store, { accountId: null, subscriptionId, status }, query),
+        ? selectDeliveriesOfAllAccounts(context.store, status, { afterId: after, limit })
+        : selectDeliveries(context.store, { accountId: null, subscriptionId, status }, { afterId: after, limit }),
     (row) => toWebhookDelivery(context.gidNamespace, row),
   );
 }

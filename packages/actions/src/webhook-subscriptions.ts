@@ -13,7 +13,7 @@ import {
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { inputError, type UserError } from './errors.ts';
-import { keysetPage, type Page, type PageRequest } from './page.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** The mutation whose idempotency keys a deletion erases. */
 export const createMutation = 'createWebhookSubscription';
@@ -74,9 +74,9 @@ export async function listWebhookSubscriptions(
   request: PageRequest,
 ): Promise<Page<WebhookSubscription>> {
   return keysetPage(
-    'webhookSubscriptions',
+    orderOfIds('webhookSubscriptions'),
     request,
-    (query) => selectSubscriptions(context.store, caller.accountId, query),
+    ({ after, limit }) => selectSubscriptions(context.store, caller.accountId, { afterId: after, limit }),
     (row) => toWebhookSubscription(context.gidNamespace, row),
   );
 }

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   convertReferral,
   createReferralForPartner,
   declineReferral,
   findReferral,
+  listReferrals,
   listReferralsOfPartner,
+  type ReferralsRequest,
 } from '../src/index.ts';
 import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
@@ -140,4 +142,88 @@ test('lists the referrals of a partner, and rejects an unknown partner', async (
   expect((await list(world.otherPartner.gid)).edges).toEqual([]);
   await expectRefused(list('gid://service/Partner/999999'), 'NOT_FOUND');
   await expectRefused(list(world.lender.gid.replace('Lender', 'Partner')), 'NOT_FOUND');
+});
+
+/** Referrals of the partner with these references. The others are closed, in this order. */
+async function refer(references: readonly (string | null)[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const externalReference of references) {
+    const details = { clientName: 'Ada', clientEmail: null, externalReference, note: null };
+    ids.push((await createReferralForPartner(world.operator, { ...details, partnerId: world.partner.gid })).id);
+  }
+  return ids;
+}
+const names = (ids: readonly string[], found: readonly string[]) =>
+  found.map((id) => 'abcdef'[ids.indexOf(id)]).join('');
+const page = async (request: ReferralsRequest) => listReferrals(world.partnerApi, world.partner, request);
+const idsOf = async (request: ReferralsRequest) => (await page(request)).edges.map(({ node }) => node.id);
+
+describe('the filters of a list', () => {
+  test('select by reference, status, creation and closing, alone and together', async () => {
+    const ids = await refer(['x', 'y', 'x', null, 'x', 'y']);
+    const [a = '', b = '', c = '', d = '', e = ''] = ids;
+    for (const id of [d, b]) await convert(id);
+    for (const id of [c, a]) await decline(id);
+    for (const [hour, id] of [d, b, c, a].entries()) {
+      const closedAt = `2090-01-01T0${hour}:00:00Z`;
+      await world.sql(`update referral set closed_at = $2 where id = $1`, [id.split('/').at(-1), closedAt]);
+    }
+    const times = new Map(await Promise.all(ids.map(async (id) => [id, await read(id)] as const)));
+    const created = (id: string) => times.get(id)?.createdAt ?? new Date(Number.NaN);
+    const closed = (id: string) => times.get(id)?.closedAt ?? new Date(Number.NaN);
+    const select = async (request: ReferralsRequest) => names(ids, await idsOf(request));
+
+    expect(await select({})).toBe('fedcba');
+    expect(await select({ externalReference: 'x' })).toBe('eca');
+    expect(await select({ externalReference: 'x', status: 'DECLINED' })).toBe('ca');
+    expect(await select({ externalReference: 'X' })).toBe('');
+    expect(await select({ createdAfter: created(e) })).toContain('fe');
+    expect(await select({ createdBefore: new Date(created(a).getTime()) })).toBe('');
+    expect(await select({ createdAfter: created(a), createdBefore: new Date(created(d).getTime() + 1) })).toContain(
+      'dcba',
+    );
+    expect(await select({ createdBefore: new Date('2020-01-01T00:00:00Z') })).toBe('');
+    expect(await select({ createdAfter: new Date('9999-12-31T23:59:59Z') })).toBe('');
+    expect(await select({ createdAfter: new Date('0001-01-01T00:00:00Z'), status: 'OPEN' })).toBe('fe');
+    expect(await select({ closedAfter: closed(d) })).toBe('dbca');
+    expect(await select({ closedAfter: closed(b) })).toBe('bca');
+    expect(await select({ closedAfter: new Date(closed(b).getTime() + 1) })).toBe('ca');
+    expect(await select({ closedAfter: closed(d), status: 'CONVERTED' })).toBe('db');
+    expect(await select({ closedAfter: closed(d), status: 'OPEN' })).toBe('');
+    expect(await select({ closedAfter: closed(d), externalReference: 'x' })).toBe('ca');
+    expect(await select({ closedAfter: closed(d), externalReference: 'x', status: 'CONVERTED' })).toBe('');
+    expect(await select({ closedAfter: created(a), createdBefore: created(a) })).toBe('');
+    expect(await select({ closedAfter: created(a), createdAfter: created(a), externalReference: 'y' })).toBe('b');
+  });
+
+  test('list only referrals of the caller', async () => {
+    await refer(['x']);
+    const other = await listReferrals(world.partnerApi, world.otherPartner, { externalReference: 'x' });
+    expect(other.edges).toEqual([]);
+  });
+
+  test('a page continues in the order of closing, also where several were closed at the same time', async () => {
+    const ids = await refer(['x', 'x', 'x', 'x', 'x']);
+    await world.sql(`update referral set status = 'DECLINED', closed_at = '2026-11-01T00:00:00Z'`);
+    const found: string[] = [];
+    for (let after: string | null = null, more = true; more;) {
+      const { edges, endCursor, hasNextPage } = await page({ closedAfter: new Date(0), first: 2, after });
+      found.push(...edges.map(({ node }) => node.id));
+      [after, more] = [endCursor, hasNextPage];
+    }
+    expect(names(ids, found)).toBe('abcde');
+  });
+
+  test('reject a cursor of the other order', async () => {
+    const [id = ''] = await refer(['x']);
+    await decline(id);
+    const { endCursor: newest } = await page({});
+    const { endCursor: closed } = await page({ closedAfter: new Date(0) });
+    await expect(page({ after: closed })).rejects.toThrow(
+      '`after` is not a cursor of `referrals` without `closedAfter`.',
+    );
+    await expect(page({ after: newest, closedAfter: new Date(0) })).rejects.toThrow(
+      '`after` is not a cursor of `referrals` with `closedAfter`.',
+    );
+  });
 });

@@ -16,7 +16,7 @@ export {
 } from './gid.ts';
 export type { InterfaceName } from './interface-name.ts';
 export { operationCostPoints } from './operation-cost.ts';
-export { idAt, timeOf } from './record-id-time.ts';
+export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 export {
   canCloseReferral,

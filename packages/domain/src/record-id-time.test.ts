@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { idAt, timeOf } from './record-id-time.ts';
+import { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 import { toRecordId } from './record-id.ts';
 
 const epochMs = Date.UTC(2026, 0, 1);
@@ -53,4 +53,10 @@ test.each([
   ['invalid', new Date('nonsense')],
 ])('rejects a time %s', (_, time) => {
   expect(() => idAt(time)).toThrow(RangeError);
+});
+
+test('the nearest id of a time that ids cannot name is the first or the last', () => {
+  expect(nearestIdAt(new Date('2026-11-03T09:30:00.000Z'))).toBe('111034132070400000');
+  expect(nearestIdAt(new Date('0001-01-01T00:00:00.000Z'))).toBe(String(2 ** 22));
+  expect(timeOf(nearestIdAt(new Date('9999-12-31T23:59:59.999Z')))).toEqual(new Date('2095-09-07T15:47:35.551Z'));
 });

@@ -17,6 +17,11 @@ export function idAt<TypeName extends RecordTypeName>(time: Date): RecordId<Type
   return toRecordId((BigInt(ms - epochMs) << bitsBelowTime).toString());
 }
 
+/** As `idAt`. Returns the first or the last id that names a time if no id names this one. */
+export function nearestIdAt<TypeName extends RecordTypeName>(time: Date): RecordId<TypeName> {
+  return idAt(new Date(Math.min(Math.max(time.getTime(), epochMs + 1), lastMs)));
+}
+
 /** When an id was drawn, to the millisecond, by the clock of the database server. */
 export function timeOf(id: RecordId<RecordTypeName>): Date {
   return new Date(epochMs + Number(BigInt(id) >> bitsBelowTime));

@@ -1,4 +1,10 @@
-import type { AccountId, RecordId, ReferralDetails, ReferralStatus } from '@deedwire/domain';
+import {
+  type AccountId,
+  nearestIdAt,
+  type RecordId,
+  type ReferralDetails,
+  type ReferralStatus,
+} from '@deedwire/domain';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 import { firstRow, onlyRow, type Database } from './store.ts';
 
@@ -53,7 +59,7 @@ const selectFromReferrals = `
   from referral r
   left join matter m on m.referral_id = r.id`;
 
-/** A referral of the account. Served by referral_pkey and matter_referral_id_key. */
+/** A referral of the account. Served by referral_pkey and matter_by_referral. */
 export async function selectReferral(
   database: Database,
   accountId: AccountId,
@@ -68,21 +74,139 @@ export async function selectReferral(
   return firstRow(await database.query<ReferralRow>(statement, [accountId, id]));
 }
 
-/** Newest first. Served by referral_by_account, or by referral_by_account_and_status if a status is given. */
+/** The referrals of an account, of one status, with one reference, created in a period. Null does not restrict them. */
+export interface ReferralFilter {
+  accountId: AccountId;
+  status: ReferralStatus | null;
+  externalReference: string | null;
+  /** Created at this time or later. */
+  createdFrom: Date | null;
+  createdBefore: Date | null;
+}
+
+const statuses = ['OPEN', 'CONVERTED', 'DECLINED'] as const;
+
+/**
+ * Newest first. Served by referral_by_reference if a reference is given, otherwise by referral_by_account_and_status or
+ * referral_by_account.
+ */
 export async function selectReferrals(
   database: Database,
-  filter: { accountId: AccountId; status: ReferralStatus | null },
+  filter: ReferralFilter,
   page: PageQuery<'Referral'>,
 ): Promise<ReferralRow[]> {
-  const statement = {
-    name: filter.status === null ? 'select-referrals' : 'select-referrals-by-status',
-    text: `
-      ${selectFromReferrals}
-      where ${filter.status === null ? '' : 'r.status = $4 and'} ${keysetConditions(['r.account_id', '$1'], 'r.id', '$2')}
-      limit $3`,
-  };
-  const values = [filter.accountId, page.afterId, page.limit];
-  return database.query<ReferralRow>(statement, filter.status === null ? values : [...values, filter.status]);
+  const { accountId, status, externalReference } = filter;
+  const values: unknown[] = [accountId, page.limit, page.afterId];
+  const conditions = [`id < coalesce($3::bigint, ${largestId})`, ...createdConditions(filter, values)];
+  if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
+  if (conditions.length === 1 && status === null) {
+    // The most frequent page, without the round trips of `in-index-order`.
+    const statement = {
+      name: 'select-referrals',
+      text: `
+        ${selectFromReferrals}
+        where ${keysetConditions(['r.account_id', '$1'], 'r.id', '$3')}
+        limit $2`,
+    };
+    return database.query<ReferralRow>(statement, values);
+  }
+  const text = pageOf(
+    externalReference === null || status !== null ? [status] : statuses,
+    conditions,
+    'account_id desc, id desc',
+  );
+  return database.query<ReferralRow>({ name: 'select-filtered-referrals', text, planning: 'in-index-order' }, values);
+}
+
+/** A place in the list of closed referrals. */
+export interface ClosedPosition {
+  closedAt: Date;
+  id: RecordId<'Referral'>;
+}
+
+/**
+ * Those that were closed at `closedFrom` or later, in the order in which they were closed. Served by referral_by_closing, or by
+ * referral_by_reference_and_closing if a reference is given.
+ *
+ * The entries of the index do not have the order of a period of creation, so each is compared with it. No referral is closed
+ * before it was created, so that they start at the period.
+ *
+ * @param page.after only referrals after this one in the list. Null starts at the beginning.
+ */
+export async function selectClosedReferrals(
+  database: Database,
+  filter: ReferralFilter & { closedFrom: Date },
+  page: { after: ClosedPosition | null; limit: number },
+): Promise<ReferralRow[]> {
+  const { accountId, status, externalReference, closedFrom, createdFrom } = filter;
+  if (status === 'OPEN') return [];
+  const from = createdFrom !== null && createdFrom > closedFrom ? createdFrom : closedFrom;
+  const after = page.after !== null && page.after.closedAt >= from ? page.after : { closedAt: from, id: '0' };
+  const values: unknown[] = [accountId, page.limit, after.closedAt, after.id];
+  const conditions = [
+    // Shows that `closed_at` is not null, which the index requires.
+    'closed_at >= $3::timestamptz',
+    '(closed_at, id) > ($3::timestamptz, $4::bigint)',
+    ...createdConditions(filter, values),
+  ];
+  if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
+  const text = pageOf(status === null ? ['CONVERTED', 'DECLINED'] : [status], conditions, 'account_id, closed_at, id');
+  return database.query<ReferralRow>({ name: 'select-closed-referrals', text, planning: 'in-index-order' }, values);
+}
+
+/**
+ * A page of referrals of the account `$1`, at most `$2`, with their matters. An index returns the referrals of each status in the
+ * order of the page, and PostgreSQL merges them.
+ *
+ * `account_id = any (array[…])` keeps it from scanning the referrals of all accounts: see `keysetConditions`. The order and the
+ * limit of each status keep it from sorting them: it does not move the order of the page into the branches of a union.
+ *
+ * @param of null for all statuses in one scan
+ */
+function pageOf(of: readonly (ReferralStatus | null)[], conditions: readonly string[], order: string): string {
+  const branches = of.map(
+    (status) => `(
+        select *
+        from referral
+        where account_id = any (array[$1::bigint]) ${status === null ? '' : `and status = '${status}'`}
+          and ${conditions.join(' and ')}
+        order by ${order}
+        limit $2
+      )`,
+  );
+  return `
+    select ${referralColumns('r')},
+      m.id as "matterId", m.reference as "matterReference", m.opened_at as "matterOpenedAt"
+    from (
+      select *
+      from (${branches.join(' union all ')}) branch
+      order by ${order}
+      limit $2
+    ) r
+    left join matter m on m.referral_id = r.id
+    order by r.${order.replaceAll(', ', ', r.')}`;
+}
+
+const largestId = 2n ** 63n - 1n;
+
+/**
+ * `created_at` is the start of a transaction, and its first statement draws the id. The server ends transactions that wait for
+ * this long for a statement: see `backgroundTimeouts`.
+ */
+const createdToIdMs = 10_000;
+
+/** The conditions of a period of creation, with the bounds of the ids, which the indexes contain. Adds their values. */
+function createdConditions({ createdFrom, createdBefore }: ReferralFilter, values: unknown[]): string[] {
+  const conditions: string[] = [];
+  if (createdFrom !== null) {
+    const firstId = nearestIdAt(new Date(createdFrom.getTime() - createdToIdMs));
+    conditions.push(`created_at >= $${values.push(createdFrom)}`, `id >= $${values.push(firstId)}`);
+  }
+  if (createdBefore !== null) {
+    const lastId = nearestIdAt(new Date(createdBefore.getTime() + createdToIdMs));
+    conditions.push(`created_at < $${values.push(createdBefore)}`, `id < $${values.push(lastId)}`);
+  }
+  return conditions;
 }
 
 export type LockedReferralRow = Pick<ReferralRow, 'id' | 'accountId' | 'status' | 'externalReference'>;

@@ -1,23 +1,27 @@
 import { toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
-import { escapeLiteral } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
 import { selectApiKey } from '../src/credentials.ts';
-import { beginInIndexOrder, type Database } from '../src/index.ts';
-import { selectReferrals } from '../src/referrals.ts';
+import { type ReferralFilter, selectClosedReferrals, selectReferrals } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
+import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
 
-// All referrals belong to 20 accounts. The oldest ones belong to account 1, so that a plan that scans the records of all
+// All referrals belong to 20 accounts, one a second. The oldest ones belong to account 1, so that a plan that scans the records of all
 // accounts reads all of them.
 const fill = `
   insert into organization (id, name) values (1, 'Test');
   insert into account (id, interface, organization_id, name) select n, 'partner', 1, 'Test' from generate_series(1, 1000) n;
-  insert into referral (id, account_id, client_name, status, closed_at)
-    select n, case when n <= 2000 then 1 else 2 + n % 19 end, 'Client',
-      case when n % 50 = 0 then 'DECLINED' else 'OPEN' end, case when n % 50 = 0 then now() end
-    from generate_series(1, 40000) n;
+  insert into referral (id, account_id, client_name, external_reference, status, created_at, closed_at)
+    select n::bigint * 1000 << 22, case when n <= 2000 then 1 else 2 + n % 19 end, 'Client', 'reference-' || n % 2, status, created_at,
+      case when status <> 'OPEN' then created_at + interval '1 day' - interval '1 second' * (n % 1000) end
+    from (
+      select n, timestamptz '2026-01-01T00:00:00Z' + interval '1 second' * n as created_at,
+        (array['OPEN', 'CONVERTED', 'DECLINED'])[1 + n / 4 % 3] as status
+      from generate_series(1, 40000) n
+    ) numbered;
+  insert into matter (referral_id, reference) select id, 'M-' || id from referral where status = 'CONVERTED';
   insert into api_client (id, account_id, interface, client_id, schema_version)
     select n, 1, 'partner', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
   insert into api_key (key_id, api_client_id, interface, key_hash)
@@ -40,101 +44,83 @@ afterAll(async () => {
   await database.drop();
 });
 
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  'Actual Rows'?: number;
-  'Actual Loops'?: number;
-  'Rows Removed by Filter'?: number;
-  Plans?: PlanNode[];
-}
-
-/** Executes the statement of `work` as a prepared statement, planned as it asks for or by `mode`, and returns the nodes of its plan. */
-async function explain(mode: string, work: (database: Database) => Promise<unknown>): Promise<PlanNode[]> {
-  let nodes: PlanNode[] = [];
-  await work({
-    async query(statement, values) {
-      const literals = values.map((value) => {
-        if (value === null) return 'null';
-        return escapeLiteral(
-          Array.isArray(value) ? `{${value.join(',')}}` : typeof value === 'string' ? value : JSON.stringify(value),
-        );
-      });
-      const isOrdered = statement.planning === 'in-index-order';
-      await connection.run(isOrdered ? beginInIndexOrder() : `begin; set local plan_cache_mode = ${mode}`);
-      await connection.run(`prepare explained as ${statement.text}`);
-      const [row] = await connection.run(`explain (analyze, format json) execute explained (${literals.join(', ')})`);
-      await connection.run('rollback; deallocate explained');
-      const [{ Plan }] = (row as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'];
-      nodes = flatten(Plan);
-      return [];
-    },
-  });
-  return nodes;
-}
-
-function flatten(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(flatten)];
-}
-
-/** The number of rows of a table that were read, including rows that a filter removed. */
-function rowsRead(nodes: readonly PlanNode[], relation: string): number {
-  return nodes
-    .filter((node) => node['Relation Name'] === relation && node['Node Type'] !== 'ModifyTable')
-    .map((node) => ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1))
-    .reduce((sum, rows) => sum + rows, 0);
-}
-
-/** The tables that were read as a whole. */
-const scanned = (nodes: readonly PlanNode[]): string[] =>
-  nodes.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? '') : []));
-
-const indexes = (nodes: readonly PlanNode[]): string[] => nodes.flatMap((node) => node['Index Name'] ?? []);
+const idOf = (number: number) => toRecordId<'Referral'>(String((BigInt(number) * 1000n) << 22n));
 
 // PostgreSQL chooses between a generic and a custom plan at run time. Both must use the index.
 describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   test('finds an API key by its id', async () => {
-    const nodes = await explain(mode, (db) => selectApiKey(db, 'k77'));
+    const nodes = await explain(connection, mode, (db) => selectApiKey(db, 'k77'));
     expect(indexes(nodes)).toContain('api_key_pkey');
     expect(scanned(nodes)).toEqual([]);
     expect(rowsRead(nodes, 'api_client')).toBe(1);
   });
 
   test('lists the audit log by the primary keys of its partitions', async () => {
-    const nodes = await explain(mode, (db) => selectAuditEntries(db, 50));
+    const nodes = await explain(connection, mode, (db) => selectAuditEntries(db, 50));
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
     expect(scanned(nodes)).toEqual([]);
   });
 
   test('exports the audit log by the primary keys of its partitions', async () => {
     const after = { at: new Date(), number: '1900' };
-    const nodes = await explain(mode, (db) => selectAuditEntriesAfter(db, after, 50));
+    const nodes = await explain(connection, mode, (db) => selectAuditEntriesAfter(db, after, 50));
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
     expect(scanned(nodes)).toEqual([]);
   });
 
   // A page far down a list must cost as much as the first page.
-  describe.each<[string, string | null]>([
+  describe.each<[string, number | null]>([
     ['the first page', null],
-    ['a page far down', '1900'],
-  ])('%s', (_, afterId) => {
-    const accountId = toRecordId<'Partner'>('1');
-    const page = { afterId: afterId === null ? null : toRecordId<never>(afterId), limit: 21 };
+    ['a page far down', 1000],
+  ])('%s', (_, after) => {
+    const all = {
+      accountId: toRecordId<'Partner'>('1'),
+      status: null,
+      externalReference: null,
+      createdFrom: null,
+      createdBefore: null,
+    };
+    const from = new Date('2026-01-01T00:10:00.000Z');
+    const before = new Date('2026-01-01T00:20:00.000Z');
 
-    test.each<[string, string, string, (database: Database) => Promise<unknown>]>([
-      ['referrals', 'referral', 'referral_by_account', (db) => selectReferrals(db, { accountId, status: null }, page)],
+    test.each<[string, string, Partial<ReferralFilter>]>([
+      ['all', 'referral_by_account', {}],
+      ['of a status', 'referral_by_account_and_status', { status: 'DECLINED' }],
+      ['of a period', 'referral_by_account', { createdFrom: from, createdBefore: before }],
+      ['of a status and a period', 'referral_by_account_and_status', { status: 'DECLINED', createdBefore: before }],
+      ['with a reference', 'referral_by_reference', { externalReference: 'reference-1' }],
+      ['with a reference, of a status', 'referral_by_reference', { externalReference: 'reference-1', status: 'OPEN' }],
       [
-        'referrals of a status',
-        'referral',
-        'referral_by_account_and_status',
-        (db) => selectReferrals(db, { accountId, status: 'DECLINED' }, page),
+        'with a reference, of a period',
+        'referral_by_reference',
+        { externalReference: 'reference-1', createdFrom: from },
       ],
-    ])('lists %s, from %s, by %s', async (_name, relation, index, list) => {
-      const nodes = await explain(mode, list);
-      expect(indexes(nodes)).toContain(index);
-      expect(rowsRead(nodes, relation)).toBeLessThanOrEqual(42);
+    ])('lists referrals, %s, by %s', async (_name, index, filter) => {
+      const page = { afterId: after === null ? null : idOf(after), limit: 21 };
+      const nodes = await explain(connection, mode, (db) => selectReferrals(db, { ...all, ...filter }, page));
+      expect(new Set(indexes(nodes))).toEqual(new Set([index, 'matter_by_referral']));
+      expect(rowsRead(nodes, 'referral')).toBeLessThanOrEqual(42);
+    });
+
+    test.each<[string, string, Partial<ReferralFilter>]>([
+      ['all', 'referral_by_closing', {}],
+      ['of a status', 'referral_by_closing', { status: 'DECLINED' }],
+      ['of a period', 'referral_by_closing', { createdFrom: from, createdBefore: before }],
+      ['with a reference', 'referral_by_reference_and_closing', { externalReference: 'reference-1' }],
+      [
+        'with a reference, of a status and a period',
+        'referral_by_reference_and_closing',
+        { externalReference: 'reference-1', status: 'DECLINED', createdFrom: from },
+      ],
+    ])('lists closed referrals, %s, by %s', async (_name, index, filter) => {
+      const closedFrom = new Date('2026-01-01T12:00:00.000Z');
+      const position = { closedAt: new Date('2026-01-02T00:10:00.000Z'), id: idOf(1) };
+      const page = { after: after === null ? null : position, limit: 21 };
+      const nodes = await explain(connection, mode, (db) =>
+        selectClosedReferrals(db, { ...all, closedFrom, ...filter }, page),
+      );
+      expect(new Set(indexes(nodes))).toEqual(new Set([index, 'matter_by_referral']));
+      expect(rowsRead(nodes, 'referral')).toBeLessThanOrEqual(63);
     });
   });
 });

@@ -35,7 +35,15 @@ export function addReferral(
     }),
     referrals: t.field({
       type: ReferralConnection,
-      args: { first: t.arg.int({ defaultValue: 20 }), after: t.arg.string(), status: t.arg({ type: Status }) },
+      args: {
+        first: t.arg.int({ defaultValue: 20 }),
+        after: t.arg.string(),
+        status: t.arg({ type: Status }),
+        externalReference: t.arg.string(),
+        createdAfter: t.arg({ type: 'DateTime' }),
+        createdBefore: t.arg({ type: 'DateTime' }),
+        closedAfter: t.arg({ type: 'DateTime' }),
+      },
       resolve: (_, page, { actions, caller }) => listReferrals(actions, caller, page),
     }),
   }));

@@ -1,5 +1,6 @@
 import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type InputObjectRef, type ObjectRef } from '@pothos/core';
+import { parseDateTime } from './date-time.ts';
 import type { OperationContext } from './operation-context.ts';
 
 interface OwnTypes {
@@ -9,7 +10,7 @@ interface OwnTypes {
     UserError: UserError<string>;
   };
   Scalars: {
-    DateTime: { Input: never; Output: Date };
+    DateTime: { Input: Date; Output: Date };
     /** `YYYY-MM-DD`. */
     Date: { Input: never; Output: string };
     ID: { Input: string; Output: string };
@@ -36,7 +37,7 @@ export function createSchemaBuilder(): InterfaceSchemaBuilder {
   const builder = new SchemaBuilder<OwnTypes>({ defaultFieldNullability: false });
   builder.queryType({});
   builder.mutationType({});
-  builder.scalarType('DateTime', { serialize: (value) => value.toISOString() });
+  builder.scalarType('DateTime', { serialize: (value) => value.toISOString(), parseValue: parseDateTime });
   builder.scalarType('Date', { serialize: (value) => value });
   return builder;
 }

@@ -9,7 +9,10 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** A point in time in UTC, as an RFC 3339 string with milliseconds, for example `2026-11-01T09:30:00.000Z`. */
+  /**
+   * A point in time in UTC, as an RFC 3339 string with milliseconds, for example `2026-11-01T09:30:00.000Z`. As an argument, it can
+   * have any offset, and any number of decimal places or none.
+   */
   DateTime: { input: string; output: string; }
   /** A calendar date in UTC, as an RFC 3339 full-date string, for example `2027-11-01`. */
   Date: { input: string; output: string; }

@@ -146,7 +146,8 @@ type TeamMember {
 }
 
 """
-A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`.
+A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`. As an argument, it can
+have any offset, and any number of decimal places or none.
 """
 scalar DateTime
 
@@ -1042,7 +1043,8 @@ type TeamMemberEdge {
 }
 
 """
-A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`.
+A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`. As an argument, it can
+have any offset, and any number of decimal places or none.
 """
 scalar DateTime
 

@@ -9,7 +9,10 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** A point in time in UTC, as an RFC 3339 string with milliseconds, for example `2026-11-01T09:30:00.000Z`. */
+  /**
+   * A point in time in UTC, as an RFC 3339 string with milliseconds, for example `2026-11-01T09:30:00.000Z`. As an argument, it can
+   * have any offset, and any number of decimal places or none.
+   */
   DateTime: { input: string; output: string; }
   /** A calendar date in UTC, as an RFC 3339 full-date string, for example `2027-11-01`. */
   Date: { input: string; output: string; }
@@ -24,7 +27,10 @@ export type Query = {
   partner: Partner;
   /** The referral with this identifier. Null if you have no such referral. */
   referral: Maybe<Referral>;
-  /** Your referrals, newest first. */
+  /**
+   * Your referrals, newest first. With `closedAfter`, those that were closed, in the order in which they were closed. A referral
+   * is listed if it matches all filters; null does not filter.
+   */
   referrals: ReferralConnection;
   /** The event types that you can subscribe to, ordered by name. */
   webhookEventTypes: Array<WebhookEventType>;
@@ -56,6 +62,10 @@ export type QueryReferralsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
   status?: InputMaybe<ReferralStatus>;
+  externalReference?: InputMaybe<Scalars['String']['input']>;
+  createdAfter?: InputMaybe<Scalars['DateTime']['input']>;
+  createdBefore?: InputMaybe<Scalars['DateTime']['input']>;
+  closedAfter?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 
@@ -187,7 +197,7 @@ export type Matter = {
   openedAt: Scalars['DateTime']['output'];
 };
 
-/** A page of referrals, newest first. */
+/** A page of referrals. */
 export type ReferralConnection = {
   /** The referrals of this page, each with its cursor. */
   edges: Array<ReferralEdge>;

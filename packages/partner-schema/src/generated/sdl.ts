@@ -23,7 +23,8 @@ type Query {
     id: ID!
   ): Referral
   """
-  Your referrals, newest first.
+  Your referrals, newest first. With \`closedAfter\`, those that were closed, in the order in which they were closed. A referral
+  is listed if it matches all filters; null does not filter.
   """
   referrals(
     """
@@ -31,13 +32,32 @@ type Query {
     """
     first: Int = 20
     """
-    Cursor of a referral: return items after it. Null returns the first page.
+    Cursor of a referral: return items after it. Null returns the first page. A cursor that was returned with \`closedAfter\`
+    is valid only with \`closedAfter\`, and the others only without it.
     """
     after: String
     """
     Filter by status.
     """
     status: ReferralStatus
+    """
+    Filter by your own reference, as you passed it to \`createReferral\`. Several referrals can have the same one.
+    """
+    externalReference: String
+    """
+    Only referrals that were created at this time or later.
+    """
+    createdAfter: DateTime
+    """
+    Only referrals that were created before this time.
+    """
+    createdBefore: DateTime
+    """
+    Only referrals that were closed at this time or later, those that were closed first at the beginning. To follow what is
+    closed, keep the cursor of the last referral and continue after it. A referral can appear a few seconds after its
+    \`closedAt\`, so repeat the last minute now and then.
+    """
+    closedAfter: DateTime
   ): ReferralConnection!
   """
   The event types that you can subscribe to, ordered by name.
@@ -233,7 +253,7 @@ type Matter {
 }
 
 """
-A page of referrals, newest first.
+A page of referrals.
 """
 type ReferralConnection {
   """
@@ -359,7 +379,8 @@ enum CreateReferralUserErrorCode {
 }
 
 """
-A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`.
+A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`. As an argument, it can
+have any offset, and any number of decimal places or none.
 """
 scalar DateTime
 

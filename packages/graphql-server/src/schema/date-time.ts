@@ -1,0 +1,25 @@
+import { GraphQLError } from 'graphql';
+
+const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * The value of an argument of the type `DateTime`: RFC 3339, with any offset. Fractions of a millisecond are cut off.
+ *
+ * @throws {GraphQLError} for any other value, and for a day that does not exist
+ */
+export function parseDateTime(value: unknown): Date {
+  const [, day] = (typeof value === 'string' && dateTime.exec(value)) || [];
+  if (typeof value === 'string' && day !== undefined) {
+    const time = new Date(value);
+    // JavaScript takes February 30 as March 2.
+    const isReal = new Date(`${value.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(day);
+    if (isReal && !Number.isNaN(time.getTime())) return time;
+  }
+  const found =
+    typeof value === 'string'
+      ? JSON.stringify(value.slice(0, 60))
+      : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+  throw new GraphQLError(
+    `A DateTime is an RFC 3339 string with an offset, for example "2026-11-01T09:30:00.000Z"; found ${found}.`,
+  );
+}
