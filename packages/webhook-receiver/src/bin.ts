@@ -4,7 +4,6 @@ import { run, UsageError } from './command-line.ts';
 try {
   process.stdout.write(await run(process.argv.slice(2), process.env));
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`deedwire-webhook-receiver: ${error.message}\n`);
-  process.exitCode = 2;
+  process.stderr.write(`deedwire-webhook-receiver: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -96,9 +96,13 @@ export function inboxTable(table: string = defaultInboxTable): PostgresTable {
   );
 }
 
-/** Returns the SQL that creates the table of an inbox, for a migration. The library has its own. */
-export function inboxSql(table: string = defaultInboxTable): string {
-  return sqlOf(inboxTable(table));
+/**
+ * Returns the SQL that creates the table of an inbox, for a migration. The library has its own.
+ *
+ * @param grantTo the login of the service, which gets the rights on the table
+ */
+export function inboxSql(table: string = defaultInboxTable, grantTo?: string): string {
+  return sqlOf(inboxTable(table), grantTo);
 }
 
 /** @throws {Error} if the library added no job, so that the transaction is rolled back */
@@ -123,7 +127,7 @@ export function jobInbox(
   // Handlers that wait for a connection of the same pool would wait for each other.
   const turnstile = new Turnstile(max === null ? Infinity : max - 1);
   const runs = new Runs();
-  const cleanUp = cleanUpOf(connection, created, 'processed_at');
+  const cleanUp = cleanUpOf(connection, created, 'processed_at', log);
 
   function inTransaction<Result>(work: (query: Query) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return connection.transaction((opened) => work((text, values) => connection.query(opened, text, values)), signal);

@@ -1,5 +1,6 @@
 import type { UnsignedHeaders } from './handlers.ts';
 import type { KeptEvents } from './kept-events.ts';
+import type { ReceiverLog } from './log.ts';
 import { connectionOf, field, type PostgresPool, type PostgresTransactions, rootCause } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 
@@ -8,6 +9,8 @@ export interface PostgresKeptEventsOptions {
   table?: string;
   /** How many events are kept. Further ones are refused with 501, so that Deedwire retries them. Defaults to 10,000. */
   maximum?: number;
+  /** Where a failed removal of old events is reported. Defaults to `console`. */
+  log?: ReceiverLog;
 }
 
 /** Events without a handler in the receiver's PostgreSQL. */
@@ -41,9 +44,13 @@ function keptEventsTable(table: string = defaultTable): PostgresTable {
   );
 }
 
-/** Returns the SQL that creates the table of kept events, for a migration. */
-export function postgresKeptEventsSql(table: string = defaultTable): string {
-  return sqlOf(keptEventsTable(table));
+/**
+ * Returns the SQL that creates the table of kept events, for a migration.
+ *
+ * @param grantTo the login of the service, which gets the rights on the table
+ */
+export function postgresKeptEventsSql(table: string = defaultTable, grantTo?: string): string {
+  return sqlOf(keptEventsTable(table), grantTo);
 }
 
 /**
@@ -54,13 +61,13 @@ export function postgresKeptEventsSql(table: string = defaultTable): string {
  */
 export function postgresKeptEvents<Transaction>(
   database: PostgresPool | PostgresTransactions<Transaction>,
-  { table, maximum = 10_000 }: PostgresKeptEventsOptions = {},
+  { table, maximum = 10_000, log = console }: PostgresKeptEventsOptions = {},
 ): PostgresKeptEvents {
   if (!Number.isSafeInteger(maximum) || maximum < 1) throw new TypeError('maximum must be an integer of at least 1.');
   const created = keptEventsTable(table);
   const { name } = created;
   const connection = connectionOf(database);
-  const cleanUp = cleanUpOf(connection, created, 'received_at');
+  const cleanUp = cleanUpOf(connection, created, 'received_at', log);
 
   async function run(
     text: string,

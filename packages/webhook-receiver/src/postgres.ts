@@ -1,4 +1,5 @@
 import { runInTransaction } from './handler-transaction.ts';
+import type { ReceiverLog } from './log.ts';
 import {
   checkPoolMax,
   connectionOf,
@@ -38,6 +39,8 @@ export interface PostgresStoreOptions {
    * with the functions of another library.
    */
   concurrency?: number;
+  /** Where a failed removal of old ids is reported. Defaults to `console`. */
+  log?: ReceiverLog;
 }
 
 /** A store whose handlers make their changes in the transaction that remembers the delivery. */
@@ -57,9 +60,13 @@ function storeTable(table: string = defaultTable): PostgresTable {
   );
 }
 
-/** Returns the SQL that creates the table of the store, for a migration. */
-export function postgresStoreSql(table: string = defaultTable): string {
-  return sqlOf(storeTable(table));
+/**
+ * Returns the SQL that creates the table of the store, for a migration.
+ *
+ * @param grantTo the login of the service, which gets the rights on the table
+ */
+export function postgresStoreSql(table: string = defaultTable, grantTo?: string): string {
+  return sqlOf(storeTable(table), grantTo);
 }
 
 const lockTimeout = '200ms';
@@ -84,14 +91,14 @@ export function postgresStore<Transaction>(
 ): PostgresStore<Transaction>;
 export function postgresStore(
   database: PostgresPool | PostgresTransactions<unknown>,
-  { table, concurrency = concurrencyFor(database) }: PostgresStoreOptions = {},
+  { table, concurrency = concurrencyFor(database), log = console }: PostgresStoreOptions = {},
 ): PostgresStore<unknown> {
   const created = storeTable(table);
   const { name } = created;
   checkConcurrency(concurrency, database);
   const turnstile = new Turnstile(concurrency);
   const connection = connectionOf(database);
-  const cleanUp = cleanUpOf(connection, created, 'received_at');
+  const cleanUp = cleanUpOf(connection, created, 'received_at', log);
 
   /** Inserts the ids of a delivery, unless it was processed before or is being processed. */
   async function claim(opened: unknown, ids: readonly string[]): Promise<{ skipped: OnceResult | null; xid: unknown }> {

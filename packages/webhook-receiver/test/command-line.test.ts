@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../src/command-line.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { run, UsageError } from '../src/command-line.ts';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { converted } from './support/delivery.ts';
@@ -33,6 +33,11 @@ function move(...options: string[]): Promise<string> {
   return run(['move-inbox', ...options], { DATABASE_URL: database.databaseUrl });
 }
 
+function execute(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const bin = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
+  return promisify(execFile)(process.execPath, ['--conditions=deedwire-source', bin, ...args]);
+}
+
 describe('sql', () => {
   const tables = {
     store: { table: 'webhook_receipt', createTable: (login: Pool) => postgresStore(login).createTable() },
@@ -56,13 +61,17 @@ describe('sql', () => {
       const login = new Pool({ connectionString: url.href });
       try {
         await expect(createTable(login)).rejects.toThrow(
-          `The table "${table}" does not exist, and this login may not create it. Create it in a migration, with the SQL that "npx deedwire-webhook-receiver sql ${name}" prints.`,
+          `This login neither finds the table "${table}" nor may create it. Create it in a migration, with the SQL that "npx @deedwire/webhook-receiver sql ${name} --grant-to <login>" prints.`,
         );
-        const sql = await run(['sql', name], {});
+        const sql = await run(['sql', name, '--grant-to', 'restricted'], {});
         await pool.query(sql);
         // A migration may run again.
         await pool.query(sql);
         await createTable(login);
+        for (const right of ['select', 'insert', 'update', 'delete']) {
+          const { rows } = await login.query('select has_table_privilege($1, $2) as has', [table, right]);
+          expect(rows).toEqual([{ has: true }]);
+        }
       } finally {
         await login.end();
         await pool.query(`drop table if exists ${table}`);
@@ -72,15 +81,15 @@ describe('sql', () => {
   );
 
   test('prints a table with another name, as a process', async () => {
-    const bin = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
-    const args = ['--conditions=deedwire-source', bin, 'sql', 'store', '--table', 'app.receipt'];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { stdout } = await execute('sql', 'store', '--table', 'app.receipt', '--grant-to', 'the service');
     expect(stdout).toBe(
       `create table if not exists "app"."receipt" (
   id text primary key,
   received_at timestamptz not null default now()
 );
 create index if not exists "receipt_received_at" on "app"."receipt" (received_at);
+grant usage on schema "app" to "the service";
+grant select, insert, update, delete on "app"."receipt" to "the service";
 `,
     );
   });
@@ -147,9 +156,75 @@ describe.each(jobLibraries)('move-inbox %s', (name, { open, jobs }) => {
   });
 });
 
+async function createOld(): Promise<void> {
+  await pool.query(
+    'create table webhook_inbox (id text, state text, body text, unsigned text, received_at timestamptz)',
+  );
+  await pool.query(`insert into webhook_inbox values ('a', 'waiting', '{}', '{}', now())`);
+}
+
+describe('a command that fails says why in one line', () => {
+  const notMoved = 'the inbox was not moved completely: ';
+
+  afterEach(() => pool.query('drop table if exists webhook_inbox, webhook_inbox_receipt'));
+
+  test('without the table of version 1', async () => {
+    const message = `${notMoved}there is no table "webhook_inbox". Pass that of postgresInbox with --from.`;
+    await expect(move('graphile-worker')).rejects.toThrow(new Error(message));
+    await pool.query('create table webhook_inbox (id text)');
+    await expect(move('graphile-worker')).rejects.toThrow(`${notMoved}column "state" does not exist`);
+  });
+
+  test.each([
+    ['graphile-worker', ['--schema', 'none'], /^schema "none" does not exist\. Create the tables with "npx graphile/],
+    [
+      'pg-boss',
+      ['--schema', 'none'],
+      /^pg-boss is not installed\. Create the tables with boss\.start\(\), and the queue/,
+    ],
+    [
+      'pg-boss',
+      ['--name', 'none'],
+      /^Queue none does not exist\. Create the tables with boss\.start\(\), and the queue/,
+    ],
+  ])('without the tables of %s or with a wrong name: %j', async (name, options, cause) => {
+    await createOld();
+    const failure = await move(name, ...options).catch((error: Error) => error.message);
+    expect(failure).toMatch(notMoved);
+    expect(failure.replace(notMoved, '')).toMatch(cause);
+    // Nothing is lost.
+    expect((await pool.query('select from webhook_inbox')).rowCount).toBe(1);
+  });
+
+  test.each([
+    ['graphile-worker', 'postgres://127.0.0.1:1/none', 'connect ECONNREFUSED 127.0.0.1:1'],
+    ['graphile-worker', 'postgres://[', 'the URL of the database is malformed. It has the form'],
+  ])('with a database that cannot be reached: %s %s', async (name, url, cause) => {
+    await expect(move(name, '--database-url', url)).rejects.toThrow(`${notMoved}${cause}`);
+  });
+
+  test('as a process', async () => {
+    const args = ['move-inbox', 'graphile-worker', '--database-url', 'postgres://127.0.0.1:1/none'];
+    expect(await execute(...args).catch((error: unknown) => error)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `deedwire-webhook-receiver: ${notMoved}connect ECONNREFUSED 127.0.0.1:1\n`,
+    });
+    expect(await execute('sql', 'store', '--table', 'a.b.c').catch((error: unknown) => error)).toMatchObject({
+      code: 2,
+      stderr: 'deedwire-webhook-receiver: table must be a name or schema.name, not "a.b.c".\n',
+    });
+  });
+});
+
 test('explains a wrong command', async () => {
+  const malformed = new UsageError('table must be a name or schema.name, not "a.b.c".');
+  await expect(run(['sql', 'inbox', '--table', 'a.b.c'], {})).rejects.toThrow(malformed);
+  await expect(move('pg-boss', '--from', 'a.b.c')).rejects.toThrow(malformed);
   await expect(run(['move-inbox', 'bull'], {})).rejects.toThrow('there is no command "move-inbox bull".');
+  await expect(run(['sql', 'store', 'inbox'], {})).rejects.toThrow('there is no command "sql store inbox".');
   await expect(run(['sql', 'store', '--tabel', 'a'], {})).rejects.toThrow(`Unknown option '--tabel'`);
+  await expect(run(['sql', 'store', '--failed'], {})).rejects.toThrow('sql has no option --failed.');
   await expect(run(['move-inbox', 'pg-boss'], {})).rejects.toThrow('set DATABASE_URL, or pass --database-url.');
-  expect(await run([], {})).toMatch(/^Usage:/);
+  for (const args of [[], ['--help'], ['sql', '-h']]) expect(await run(args, {})).toMatch(/^Usage:/);
 });

@@ -324,11 +324,16 @@ describe('PostgreSQL', () => {
     await client.query('begin; lock table webhook_receipt');
     const pool = poolOf('receiver_clean_up');
     const closed = new Promise((resolve) => pool.once('remove', resolve));
-    cleanUpOf(connectionOf(pool), postgresTable('store', 'webhook_receipt', [], 'received_at'), 'received_at', 100)();
+    const lines: Logged[] = [];
+    const table = postgresTable('store', 'webhook_receipt', [], 'received_at');
+    cleanUpOf(connectionOf(pool), table, 'received_at', loggedTo(lines), 100)();
     await inTime(closed);
     await client.query('rollback');
     client.release();
     expect(pool.totalCount).toBe(0);
+    const message =
+      'CLEAN_UP_FAILED: Rows of "webhook_receipt" that are older than 40 days could not be removed. The next attempt follows in an hour.';
+    await expect.poll(() => lines).toEqual([{ message, cause: expect.any(Error) }]);
   });
 
   test('gets its connection back closed if a handler hangs in a statement, and keeps nothing of it', async () => {

@@ -15,6 +15,7 @@ import { WorkFailedError } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { deliveryOf, secret } from './support/delivery.ts';
 import { library } from './support/library.ts';
+import { logLinesTo } from './support/log.ts';
 import { Subject } from './support/subject.ts';
 
 let database: TestDatabase;
@@ -419,6 +420,32 @@ test('removes ids after 40 days', async () => {
   await postgresStore(pool).once(id, effect);
   const { rows } = await pool.query(`select id from webhook_receipt where id in ('old', 'kept')`);
   expect(rows).toEqual([{ id: 'kept' }]);
+});
+
+test.each([
+  ['select, insert', [{ id: 'expired' }]],
+  ['select, insert, delete', [{ id: 'expired' }]],
+  ['select, insert, update, delete', []],
+])('with a login that has the rights %s, processes a delivery, and logs if old ids stay', async (rights, left) => {
+  const login = `with_${rights.replaceAll(', ', '_')}`;
+  await pool.query(`create role ${login} login password 'test'; grant ${rights} on webhook_receipt to ${login}`);
+  await pool.query(`insert into webhook_receipt values ('expired', now() - interval '41 days')`);
+  const url = Object.assign(new URL(database.databaseUrl), { username: login, password: 'test' });
+  const limited = new Pool({ connectionString: url.href });
+  const lines: string[] = [];
+  onTestFinished(async () => {
+    await limited.end();
+    await pool.query(`delete from webhook_receipt where id = 'expired'; drop owned by ${login}; drop role ${login}`);
+  });
+  expect(await postgresStore(limited, { log: logLinesTo(lines) }).once(id, async () => {})).toBe('processed');
+  const line = expect.stringContaining(
+    'CLEAN_UP_FAILED: Rows of "webhook_receipt" that are older than 40 days could not be removed. Grant this login what "npx @deedwire/webhook-receiver sql store --grant-to <login>" prints. error: permission denied for table webhook_receipt',
+  );
+  const old = `select id from webhook_receipt where id = 'expired'`;
+  await eventually(async () => {
+    expect((await pool.query(old)).rows).toEqual(left);
+    expect(lines).toEqual(left.map(() => line));
+  });
 });
 
 test('creates the table once if 20 processes start together, also with the longest name', async () => {

@@ -4,7 +4,9 @@ import { eventually, partOf, quotedLines, quotingSections, staleQuotes } from '@
 import { verifyWebhook, type VerifyWebhookOptions } from '@deedwire/webhook-signing';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
+import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import type { KeptEvents } from '../src/kept-events.ts';
+import { cleanUpOf, postgresTable } from '../src/postgres-table.ts';
 import { postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
 import type { WebhookResponseCode } from '../src/responses.ts';
@@ -250,6 +252,48 @@ test('the page has a section for each code that a receiver responds', () => {
 test.each(responses)('the receiver emits what the page quotes for $heading', async ({ heading, quotes }) => {
   expect(quotes.join('\n')).toContain(`{"code":"${heading}"}`);
   const lines = (await emitted[heading]?.()) ?? [];
+  expect({ stale: staleQuotes(quotes, lines), lines }).toEqual({ stale: [], lines });
+});
+
+/** The lines of the log, and the errors, of an inbox and of a store that cannot remove old rows. */
+async function otherLines(): Promise<string[]> {
+  const database = await createTestDatabase({ template: 'webhook_receiver_troubleshooting', prepare: async () => {} });
+  const pool = new Pool({ connectionString: database.databaseUrl });
+  const lines: string[] = [];
+  const log = logTo((line, { err }) => void lines.push(line, err instanceof Error ? err.message : ''));
+  const inbox = graphileWorkerInbox(pool, { on: { 'referral.converted': { '2026-11-01': fail } }, log });
+  await inbox.createTable();
+  const insert = `insert into webhook_inbox_receipt (id, body, unsigned) values ($1, $2, '{}')`;
+  await pool.query(insert, ['unhandled', JSON.stringify(unknown)]);
+  await pool.query(insert, ['failing', JSON.stringify(converted)]);
+  const run = async (id: string): Promise<void> => {
+    const { signal } = new AbortController();
+    await inbox.taskList['webhook']?.({ id }, { abortSignal: signal }).catch((error: Error) => {
+      lines.push(error.message);
+    });
+  };
+  for (const id of ['unhandled', 'failing', 'missing']) await run(id);
+  const other = await pool.connect();
+  await other.query(`begin; select from webhook_inbox_receipt where id = 'failing' for update`);
+  await run('failing');
+  await other.query('rollback');
+  other.release();
+  // `postgres.test.ts` tests it with a login.
+  const store = postgresTable('store', 'webhook_receipt', [], 'received_at');
+  for (const code of ['42501', '57014']) {
+    const transaction = () => Promise.reject(Object.assign(new Error('refused'), { code }));
+    cleanUpOf({ transaction, query: async () => [] }, store, 'received_at', log)();
+  }
+  await eventually(() => expect(lines.filter((line) => line.startsWith('CLEAN_UP_FAILED'))).toHaveLength(2));
+  await pool.end();
+  await database.drop();
+  return lines;
+}
+
+test('an inbox and a store log the other lines that the page quotes', async () => {
+  const lines = await otherLines();
+  const quotes = quotedLines(partOf(page, 'Other lines of the log'));
+  expect(quotes).toHaveLength(7);
   expect({ stale: staleQuotes(quotes, lines), lines }).toEqual({ stale: [], lines });
 });
 

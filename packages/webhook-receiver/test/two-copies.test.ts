@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
 import { Hono } from 'hono';
@@ -65,6 +67,15 @@ test('loads two copies, whose errors recognize each other', () => {
   expect(first.main.WorkFailedError).not.toBe(second.main.WorkFailedError);
   expect(error).not.toBeInstanceOf(second.main.WorkFailedError);
   expect(second.main.WorkFailedError.isInstance(error)).toBe(true);
+});
+
+test('the command names a package that is missing', async () => {
+  const bin = join(installed[0]?.folder ?? '', 'node_modules/@deedwire/webhook-receiver/dist/bin.js');
+  const args = [bin, 'move-inbox', 'graphile-worker', '--database-url', database.databaseUrl];
+  await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^deedwire-webhook-receiver: .*: Cannot find package 'pg'. Install the package.\n$/),
+  });
 });
 
 test('processes a delivery once with receivers of both copies on one store, behind adapters of the other copy', async () => {
