@@ -79,6 +79,8 @@ interface Interruptions {
 }
 
 const defaultInboxTable = 'webhook_inbox_receipt';
+/** UTF-16 code units of a message or a stack. */
+const storableMax = 10_000;
 
 /** A delivery without `processed_at` waits for a job. Its body is removed when it is processed. */
 export function inboxTable(table: string = defaultInboxTable): PostgresTable {
@@ -249,7 +251,7 @@ export function jobInbox(
       } catch (error) {
         const message = `The handler of ${id} failed. The job is retried as its library is configured.`;
         writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
-        throw error;
+        throw storable(error);
       }
       if (!isDone) {
         // If the other one fails, this one processes it.
@@ -303,6 +305,20 @@ async function withSignal(
   } finally {
     ended.abort();
   }
+}
+
+/**
+ * Returns an error that the library can store as JSON in PostgreSQL, which refuses NUL and half of a surrogate pair: the attempt
+ * would not be recorded, and graphile-worker would stop. It has no other properties, such as the `detail` of an error of `pg`.
+ */
+function storable(error: unknown): Error {
+  const [message, stack] = ['message', 'stack'].map((key) =>
+    String(field(error, key) ?? error)
+      .slice(0, storableMax)
+      .replaceAll('\0', '\uFFFD')
+      .toWellFormed(),
+  );
+  return Object.assign(new Error(message), { stack });
 }
 
 function overloaded(max: number | null): Error {

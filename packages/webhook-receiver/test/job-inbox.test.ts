@@ -103,7 +103,7 @@ async function receiving(
   return (delivery = deliveryOf({ id })) => send(`http://127.0.0.1:${served.port}/`, delivery);
 }
 
-describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs }) => {
+describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) => {
   async function subjectOf(
     work: Work = () => {},
     options: Partial<JobInboxOptions<PoolClient>> = {},
@@ -195,6 +195,39 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs }) => {
     });
     await untilProcessed();
     expect(subject.handled).toHaveLength(2);
+  });
+
+  test('records a failed attempt whose message PostgreSQL refuses as JSON', async () => {
+    const failures: unknown[] = [
+      // A part of a message can end within an emoji.
+      new Error('No lender is named \u{1F3E0}'.slice(0, -1)),
+      new Error('a\0b'),
+      Object.assign(new Error('The row is refused.'), { detail: 'Key (name)=(a\0b) already exists.' }),
+      'c\0d',
+      new Error(`${'e'.repeat(9_999)}\u{1F3E0}`),
+      null,
+    ];
+    const subject = await subjectOf((context) => {
+      throw failures[Number(context.id.at(-1))];
+    });
+    for (const index of failures.keys()) await subject.send(deliveryOf({ id: `${id}_${index}` }));
+    await subject.start();
+    await eventually(async () => {
+      const { rows } = await pool.query<{ error: string }>(errors);
+      expect(rows.map(({ error }) => error).toSorted()).toEqual(
+        [
+          'No lender is named \uFFFD',
+          'a\uFFFDb',
+          'The row is refused.',
+          'c\uFFFDd',
+          `${'e'.repeat(9_999)}\uFFFD`,
+          'null',
+        ].toSorted(),
+      );
+    });
+    // The library still runs.
+    await subject.send(deliveryOf({ id: `${id}_9` }));
+    await eventually(() => expect(subject.handled).toContain(`${id}_9`));
   });
 
   test('passes the event as it was received', async () => {

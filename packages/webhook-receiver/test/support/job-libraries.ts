@@ -23,6 +23,8 @@ export interface JobLibrary {
   readonly open: (pool: Pool, options: JobInboxOptions<PoolClient>) => Promise<OpenInbox>;
   /** Counts the jobs that are not processed. */
   readonly jobs: string;
+  /** Selects the messages of the errors of failed attempts. */
+  readonly errors: string;
   /** Lets the jobs of a killed process run again, which the library does after some time. */
   readonly unlock: string;
 }
@@ -58,6 +60,7 @@ const graphileWorker: JobLibrary = {
     };
   },
   jobs: 'select count(*)::int as count from graphile_worker.jobs',
+  errors: 'select last_error as error from graphile_worker.jobs where last_error is not null',
   unlock: `update graphile_worker._private_jobs set locked_at = null, locked_by = null, run_at = now()
     where locked_at is not null returning id`,
 };
@@ -89,6 +92,9 @@ const pgBoss: JobLibrary = {
     };
   },
   jobs: `select count(*)::int as count from pgboss.job where state not in ('completed', 'cancelled')`,
+  // Those of a batch are in one error.
+  errors: `select distinct coalesce(single->>'message', output->>'message') as error from pgboss.job
+    left join lateral jsonb_array_elements(output->'errors') as single on true where output is not null`,
   unlock: `update pgboss.job set state = 'retry', start_after = now() where state = 'active' returning id`,
 };
 
