@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../input-error.ts';
+import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { hasLockfile } from '../source/package-manager.ts';
 import { readSourceText } from '../text-file.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
@@ -16,14 +18,53 @@ export async function readDeclaredBumps(root: string): Promise<Map<string, Verdi
   if (!existsSync(folder)) return new Map();
   const config = join(folder, 'config.json');
   if (!existsSync(config)) throw new InputError(config, null, 'file not found. Run `changeset init`.');
-  // Loaded here, because comparing two files does not need it.
-  const { getReleasePlan } = await import('@changesets/get-release-plan');
   try {
-    const { releases } = await getReleasePlan(root);
+    const releases = await pendingReleases(root);
     return new Map(releases.map(({ name, type }) => [name, isVerdict(type) ? type : 'none']));
   } catch (error) {
+    if (error instanceof InputError) throw error;
     throw await placed(folder, error);
   }
+}
+
+/**
+ * As `getReleasePlan` of Changesets. That function is not called, because it writes: in pre mode it moves the files of Changesets 2
+ * to where Changesets 3 has them, which Changesets 2 does not read.
+ */
+async function pendingReleases(root: string): Promise<readonly { readonly name: string; readonly type: string }[]> {
+  // Loaded here, because comparing two files does not need it.
+  const [{ getPackages }, { readConfig }, { readChangesets }, { assembleReleasePlan }] = await Promise.all([
+    import('@manypkg/get-packages'),
+    import('@changesets/config'),
+    import('@changesets/read'),
+    import('@changesets/assemble-release-plan'),
+  ]);
+  const packages = await getPackages(root);
+  const { config, errors } = await readConfig(packages.rootDir, packages);
+  if (config === undefined) throw new Error(errors.join(' '));
+  const pre = readPreState(packages.rootDir);
+  const changesets = (await readChangesets(packages.rootDir)).map((changeset) =>
+    pre?.released.has(changeset.id) === true ? { ...changeset, id: `pre/${changeset.id}` } : changeset,
+  );
+  return assembleReleasePlan(changesets, packages, config, pre?.state).releases;
+}
+
+interface PreState {
+  readonly state: { readonly mode: 'pre' | 'exit'; readonly tag: string };
+  /** The changesets that an earlier pre-release contains. Changesets 2 lists them here, Changesets 3 moves them to `pre/`. */
+  readonly released: ReadonlySet<JsonValue>;
+}
+
+/** Null outside of pre mode. */
+function readPreState(root: string): PreState | null {
+  const file = join(root, '.changeset/pre.json');
+  if (!existsSync(file)) return null;
+  const { value } = parseJson(readSourceText(file));
+  const state = isJsonObject(value) ? value : {};
+  const [mode, tag, released] = (['mode', 'tag', 'changesets'] as const).map((name) => ownMember(state, name));
+  if ((mode !== 'pre' && mode !== 'exit') || typeof tag !== 'string')
+    throw new InputError(file, null, 'has no "mode" and "tag". Run `changeset pre enter`, or delete the file.');
+  return { state: { mode, tag }, released: new Set(Array.isArray(released) ? released : []) };
 }
 
 /** Changesets does not name the file in its errors, so this finds it. */

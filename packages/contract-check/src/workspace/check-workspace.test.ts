@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { create } from 'tar';
@@ -202,6 +202,30 @@ describe('passes', () => {
     expect((await run([...args, 'patch'])).exitCode).toBe(1);
     write(root, { '.changeset/a.md': null });
     expect((await run([...args, 'minor'])).exitCode).toBe(0);
+  });
+
+  test.each([
+    [
+      'Changesets 2, which the check leaves as it is',
+      { '.changeset/pre.json': '{ "mode": "pre", "tag": "next", "initialVersions": {}, "changesets": ["a"] }' },
+      '.changeset/a.md',
+    ],
+    ['Changesets 3', { '.changeset/pre.json': '{ "mode": "pre", "tag": "next" }' }, '.changeset/pre/a.md'],
+  ])('in pre mode of %s, by the changesets that no pre-release contains', async (_, files, consumed) => {
+    const root = workspace();
+    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    write(root, { ...files, [consumed]: '---\n"@books/ledger-api": minor\n---\n' });
+    const stored = (): unknown =>
+      readdirSync(join(root, '.changeset'), { recursive: true })
+        .map((path) => String(path))
+        .toSorted();
+    const before = stored();
+    expect(await run(['workspace', '--root', root])).toMatchObject({ exitCode: 1 });
+    write(root, { '.changeset/b.md': '---\n"@books/ledger-api": minor\n---\n' });
+    expect(await run(['workspace', '--root', root])).toMatchObject({ exitCode: 0 });
+    write(root, { '.changeset/b.md': null });
+    expect(stored()).toEqual(before);
+    expect(readFileSync(join(root, '.changeset/pre.json'), 'utf8')).toBe(files['.changeset/pre.json']);
   });
 
   test('when a minor adds a version and breaks a preview', async () => {
@@ -452,6 +476,7 @@ describe('invalid input', () => {
       'a.md:3: ',
     ],
     ['the configuration of Changesets', { '.changeset/config.json': '{ "fixed": 1 }' }, '.changeset/config.json: '],
+    ['the pre mode of Changesets', { '.changeset/pre.json': '{}' }, 'pre.json: has no "mode" and "tag".'],
     ['a changeset that is not YAML', { '.changeset/a.md': '---\n"a": minor\n"b: [\n---\n' }, 'a.md:'],
   ])('exits 2 and names the file: %s', async (_, files, message) => {
     const root = workspace();
