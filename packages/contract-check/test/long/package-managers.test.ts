@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
-import { describeMonorepo, otherManagers } from '../support/monorepo.ts';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createMonorepo, describeMonorepo, npm, otherManagers, type Monorepo } from '../support/monorepo.ts';
 import { packPackage } from '../support/packed-package.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'contract-check-managers-'));
@@ -13,4 +13,10 @@ beforeAll(() => {
   tarball = packPackage(scratch);
 });
 
-for (const manager of otherManagers) describeMonorepo(manager, scratch, () => tarball);
+describe.each([npm, ...otherManagers])('$name', (manager) => {
+  let monorepo: Monorepo;
+  beforeAll(() => {
+    monorepo = createMonorepo(manager, scratch, tarball);
+  });
+  describeMonorepo(manager, () => monorepo);
+});

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { broken, contract, manifest, sdl } from './gated-repository.ts';
-import { git } from './git.ts';
+import { commitAll, git } from './git.ts';
 import { command, type CommandResult } from './packed-package.ts';
 
 interface Manager {
@@ -61,7 +61,7 @@ const listing = (...files: string[]): string =>
   JSON.stringify({ contracts: files.map((file) => ({ kind: 'graphql', folder: 'packages/api', files: [file] })) });
 
 /** What a pull request does, after another one was merged, and the message that rejects it. */
-const attacks: readonly (readonly [name: string, merged: Files | null, changes: Files, message: string])[] = [
+export const attacks: readonly (readonly [name: string, merged: Files | null, changes: Files, message: string])[] = [
   ['copies the broken version over released/', null, { [contract]: broken, [released]: broken }, breaksVersion],
   ['removes released/', null, { [contract]: broken, 'packages/api/released': null }, breaksVersion],
   [
@@ -121,77 +121,85 @@ const attacks: readonly (readonly [name: string, merged: Files | null, changes: 
   ],
 ];
 
+/** A clone of a repository in which a package manager has installed the packed package. */
+export interface Monorepo {
+  readonly root: string;
+  /** The folder of the clone and of its origin. */
+  readonly parent: string;
+  readonly check: (...args: string[]) => CommandResult;
+  /** Null removes a file or a folder. */
+  readonly commit: (files: Files) => void;
+  /** Begins a branch that leaves main. */
+  readonly branch: () => void;
+}
+
 /**
- * Tests the packed package in a monorepo of a package manager, outside this workspace.
+ * Installs the package and releases a contract. Git ignores the folder `consumer`.
  *
  * @param scratch an existing folder
- * @param tarball returns the path of the package
+ * @param tarball the path of the package
  */
-export function describeMonorepo(
-  { name, install, run, remedy }: Manager,
-  scratch: string,
-  tarball: () => string,
-): void {
-  describe(`in a monorepo of ${name}`, () => {
-    let root = '';
-    let parent = '';
+export function createMonorepo({ name, install, run }: Manager, scratch: string, tarball: string): Monorepo {
+  const parent = realpathSync(mkdtempSync(join(scratch, 'monorepo-')));
+  const root = join(parent, 'work');
 
-    function call([file = '', ...args]: readonly string[]): CommandResult {
-      return command(file, args, root, {
-        GITHUB_ACTIONS: '',
-        GITHUB_BASE_REF: '',
-        YARN_NPM_REGISTRY_SERVER: execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim(),
-        YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
-        YARN_ENABLE_TELEMETRY: 'false',
-      });
-    }
-
-    const check = (...args: string[]): CommandResult => call([...run, 'contract-check', ...args]);
-
-    /** Null removes a file or a folder. */
-    function commit(files: Files): void {
-      for (const [path, text] of Object.entries(files)) {
-        const file = join(root, path);
-        mkdirSync(dirname(file), { recursive: true });
-        if (text === null) rmSync(file, { recursive: true });
-        else writeFileSync(file, text);
-      }
-      git(root, 'add', '--all');
-      git(root, 'commit', '--quiet', '--message', 'A commit');
-    }
-
-    /** Begins a branch that leaves main. */
-    const branch = (): string => git(root, 'checkout', '--quiet', '-B', 'topic', 'origin/main');
-
-    beforeAll(() => {
-      parent = realpathSync(mkdtempSync(join(scratch, 'monorepo-')));
-      root = join(parent, 'work');
-      git(parent, 'init', '--quiet', '--bare', '--initial-branch=main', 'origin.git');
-      git(parent, 'clone', '--quiet', 'origin.git', 'work');
-      git(root, 'checkout', '--quiet', '-B', 'main');
-      const devDependencies = { '@deedwire/contract-check': `file:${tarball()}`, graphql: '17' };
-      commit({
-        '.gitignore': 'node_modules\n.yarn\n.pnp*\n',
-        'package.json': JSON.stringify({ name: 'shop', private: true, workspaces: ['packages/*'], devDependencies }),
-        ...(name === 'pnpm' ? { 'pnpm-workspace.yaml': 'packages: [packages/*]\n' } : {}),
-        ...(name === 'yarn 4' ? { 'yarn.lock': '' } : {}),
-        '.changeset/config.json': '{}',
-        'packages/api/package.json': manifest('0.0.0'),
-      });
-      const { status, stdout, stderr } = call(install);
-      if (status !== 0) throw new Error(stdout + stderr);
-      commit({
-        'packages/api/package.json': manifest('1.0.0'),
-        [contract]: sdl,
-        [released]: sdl,
-        'packages/api/schema.graphql': sdl,
-        'packages/api/part/query.graphql': 'extend type Query {\n  part: Int\n  other: Int\n}\n',
-      });
-      git(root, 'push', '--quiet', 'origin', 'main');
-      git(root, 'remote', 'set-head', 'origin', 'main');
+  function call([file = '', ...args]: readonly string[]): CommandResult {
+    return command(file, args, root, {
+      GITHUB_ACTIONS: '',
+      GITHUB_BASE_REF: '',
+      YARN_NPM_REGISTRY_SERVER: execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim(),
+      YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
+      YARN_ENABLE_TELEMETRY: 'false',
     });
+  }
 
+  function commit(files: Files): void {
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(root, path);
+      mkdirSync(dirname(file), { recursive: true });
+      if (text === null) rmSync(file, { recursive: true });
+      else writeFileSync(file, text);
+    }
+    commitAll(root);
+  }
+
+  git(parent, 'init', '--quiet', '--bare', '--initial-branch=main', 'origin.git');
+  git(parent, 'clone', '--quiet', 'origin.git', 'work');
+  git(root, 'checkout', '--quiet', '-B', 'main');
+  const devDependencies = { '@deedwire/contract-check': `file:${tarball}`, graphql: '17' };
+  commit({
+    '.gitignore': 'node_modules\nconsumer\n.yarn\n.pnp*\n',
+    'package.json': JSON.stringify({ name: 'shop', private: true, workspaces: ['packages/*'], devDependencies }),
+    ...(name === 'pnpm' ? { 'pnpm-workspace.yaml': 'packages: [packages/*]\n' } : {}),
+    ...(name === 'yarn 4' ? { 'yarn.lock': '' } : {}),
+    '.changeset/config.json': '{}',
+    'packages/api/package.json': manifest('0.0.0'),
+  });
+  const { status, stdout, stderr } = call(install);
+  if (status !== 0) throw new Error(stdout + stderr);
+  commit({
+    'packages/api/package.json': manifest('1.0.0'),
+    [contract]: sdl,
+    [released]: sdl,
+    'packages/api/schema.graphql': sdl,
+    'packages/api/part/query.graphql': 'extend type Query {\n  part: Int\n  other: Int\n}\n',
+  });
+  git(root, 'push', '--quiet', 'origin', 'main');
+  git(root, 'remote', 'set-head', 'origin', 'main');
+  return {
+    root,
+    parent,
+    check: (...args) => call([...run, 'contract-check', ...args]),
+    commit,
+    branch: () => git(root, 'checkout', '--quiet', '-B', 'topic', 'origin/main'),
+  };
+}
+
+/** @param tried the attacks to try */
+export function describeMonorepo({ name, remedy }: Manager, of: () => Monorepo, tried = attacks): void {
+  describe(`in a monorepo of ${name}`, () => {
     test('passes if nothing changed, and shows the last release', () => {
+      const { branch, check } = of();
       branch();
       expect(check('workspace')).toMatchObject({ status: 0 });
       expect(check('release')).toMatchObject({
@@ -201,6 +209,7 @@ export function describeMonorepo(
     });
 
     test('a change needs a bump, which the remedy declares', () => {
+      const { branch, check, commit } = of();
       branch();
       commit({ [contract]: sdl.replace('  b: Int\n', '  b: Int\n  c: Int\n') });
       const { status, stdout } = check('workspace');
@@ -216,6 +225,7 @@ export function describeMonorepo(
     });
 
     test('a part of a schema is compared with the main branch, and named from the root', () => {
+      const { branch, check, commit } = of();
       branch();
       const pattern = 'packages/api/part/*.graphql';
       commit({ 'packages/api/part/query.graphql': 'extend type Query {\n  part: Int\n}\n' });
@@ -225,7 +235,8 @@ export function describeMonorepo(
       );
     });
 
-    test.each(attacks)('a pull request does not pass that %s', (_, merged, changes, message) => {
+    test.each(tried)('a pull request does not pass that %s', (_, merged, changes, message) => {
+      const { root, branch, check, commit } = of();
       branch();
       if (merged !== null) commit(merged);
       git(root, 'push', '--quiet', '--force', 'origin', 'topic:base');
@@ -236,6 +247,7 @@ export function describeMonorepo(
     });
 
     test('a shallow clone gets the command that completes it', () => {
+      const { parent, check } = of();
       const url = pathToFileURL(join(parent, 'origin.git')).href;
       git(parent, 'clone', '--quiet', '--depth=1', url, 'shallow');
       const { status, stdout, stderr } = check('workspace', '--root', join(parent, 'shallow'));
