@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { InputError } from '../input-error.ts';
+import { isJsonObject, ownMember } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
+import { readSourceText } from '../text-file.ts';
 import type { Repository } from './repository.ts';
 
 /** The variables of a GitHub workflow that name the target of a pull request. */
@@ -8,6 +11,10 @@ export interface WorkflowEnvironment {
   readonly GITHUB_BASE_REF?: string | undefined;
   readonly GITHUB_EVENT_NAME?: string | undefined;
   readonly GITHUB_EVENT_PATH?: string | undefined;
+  /** The branch or tag that was pushed. */
+  readonly GITHUB_REF_NAME?: string | undefined;
+  /** `branch` or `tag` */
+  readonly GITHUB_REF_TYPE?: string | undefined;
 }
 
 export interface MergeBase {
@@ -64,12 +71,13 @@ function mergeBases(repository: Repository, target: string): string[] {
 
 function defaultBase(
   repository: Repository,
-  { GITHUB_ACTIONS, GITHUB_BASE_REF, GITHUB_EVENT_NAME, GITHUB_EVENT_PATH }: WorkflowEnvironment,
+  environment: WorkflowEnvironment,
 ): { readonly name: string; readonly warning: string | null } {
+  const { GITHUB_ACTIONS, GITHUB_BASE_REF, GITHUB_EVENT_NAME } = environment;
   if (GITHUB_BASE_REF) return { name: `origin/${GITHUB_BASE_REF}`, warning: null };
-  if (GITHUB_EVENT_NAME === 'merge_group') return { name: baseOfMergeGroup(GITHUB_EVENT_PATH), warning: null };
+  if (GITHUB_EVENT_NAME === 'merge_group') return { name: baseOfMergeGroup(environment), warning: null };
   // A workflow without a target runs on commits that are already merged.
-  if (GITHUB_ACTIONS === 'true') return { name: 'HEAD', warning: null };
+  if (GITHUB_ACTIONS === 'true') return { name: 'HEAD', warning: warningOfPush(environment) };
   if (repository.commitOf('refs/remotes/origin/HEAD') !== null)
     return { name: 'refs/remotes/origin/HEAD', warning: null };
   if (repository.git('remote').trim() === '') {
@@ -87,13 +95,26 @@ function defaultBase(
 }
 
 /** The commit onto which a merge queue puts its pull requests. */
-function baseOfMergeGroup(eventPath = ''): string {
-  try {
-    const event: { merge_group: { base_sha: string } } = JSON.parse(readFileSync(eventPath, 'utf8'));
-    return event.merge_group.base_sha;
-  } catch (error) {
-    throw new InputError('--base', null, 'the merge queue does not name its base. Pass --base origin/main.', {
-      cause: error,
-    });
-  }
+function baseOfMergeGroup(environment: WorkflowEnvironment): string {
+  const base = textInEvent(environment, 'merge_group', 'base_sha');
+  if (base !== null) return base;
+  throw new InputError('--base', null, 'the merge queue does not name its base. Pass --base origin/main.');
+}
+
+/** A push to another branch than the main one is often checked before a pull request exists. */
+function warningOfPush(environment: WorkflowEnvironment): string | null {
+  const { GITHUB_EVENT_NAME, GITHUB_REF_NAME, GITHUB_REF_TYPE } = environment;
+  const main = textInEvent(environment, 'repository', 'default_branch');
+  if (GITHUB_EVENT_NAME !== 'push' || GITHUB_REF_TYPE !== 'branch' || main === null || main === GITHUB_REF_NAME)
+    return null;
+  return `The workflow runs for a push to ${GITHUB_REF_NAME ?? 'a branch'}, so HEAD counts as merged: its list of contracts, settings and exceptions apply. Run the check for pull requests, or name the target of the changes, for example with --base origin/${main}.`;
+}
+
+/** A text in the event that started the workflow. Null if the event does not have it. */
+function textInEvent({ GITHUB_EVENT_PATH = '' }: WorkflowEnvironment, section: string, member: string): string | null {
+  if (!existsSync(GITHUB_EVENT_PATH)) return null;
+  const { value } = parseJson(readSourceText(GITHUB_EVENT_PATH));
+  const around = isJsonObject(value) ? ownMember(value, section) : null;
+  const found = isJsonObject(around) ? ownMember(around, member) : null;
+  return typeof found === 'string' ? found : null;
 }

@@ -207,7 +207,10 @@ export function openRepository(folder: string): Repository | null {
     contains: (path) => !posix.join(prefix, path).startsWith('../'),
     tracks: (path) => git('ls-files', '-z', '--', `:(top,literal)${posix.join(prefix, path)}`) !== '',
     textsAt(places) {
-      const names = places.map(({ commit, path }) => `${commit}:${posix.join(prefix, path)}`);
+      const names = places.map(({ commit, path }) =>
+        // git reads one name per line.
+        path.includes('\n') ? (this.filesAt(commit).blobs.get(path) ?? '') : `${commit}:${posix.join(prefix, path)}`,
+      );
       const commits = [...new Set(places.map(({ commit }) => commit))].filter((commit) => !parents.has(commit));
       const objects = readObjects(folder, [...names, ...commits]);
       for (const [index, commit] of commits.entries()) parents.set(commit, parentsIn(objects[names.length + index]));

@@ -185,6 +185,13 @@ describe('one pull request', () => {
 });
 
 describe('two pull requests', () => {
+  test('make an API report a preview, then break it', async () => {
+    const declarations = { f: { kind: 'const', signature: '1' } };
+    release({ 'packages/api/api/index.api.json': JSON.stringify({ declarations }) });
+    commit({ 'packages/api/versions.json': '{ "index": { "status": "preview" } }' });
+    expect(await check()).toMatchObject({ codes: ['released-version-broken'], rules: ['version/versionWithdrawn'] });
+  });
+
   test('give a listed contract to a package inside its package, then break it', async () => {
     releaseListed();
     commit({ 'packages/api/schema/package.json': '{ "name": "x", "version": "0.0.1" }' });
@@ -277,6 +284,54 @@ describe('two pull requests', () => {
       ...brokenRelease,
       notices: [expect.stringContaining('The merged state does not apply, but the last valid one:')],
     });
+  });
+});
+
+describe('the root', () => {
+  const codes = { name: 'books', version: '1.0.0', contractCheck: { appendOnly: ['codes.json'] } };
+  const brokenCodes = { codes: ['released-version-broken'], rules: ['append-only/entryRemoved'] };
+
+  test('is compared if it has nothing but an append-only file, alone and beside packages', async () => {
+    write({ 'package.json': JSON.stringify(codes), 'codes.json': '["A", "B"]' });
+    commitRelease(root);
+    write({ 'codes.json': '["A"]' });
+    expect(await check()).toMatchObject({ ...brokenCodes, verdicts: [['books', 'major']] });
+    write({
+      'package.json': JSON.stringify({ ...codes, workspaces: ['packages/*'] }),
+      'packages/api/package.json': manifest('1.0.0'),
+      [contract]: sdl,
+    });
+    expect(await check()).toMatchObject({
+      ...brokenCodes,
+      verdicts: [
+        ['@books/api', 'none'],
+        ['books', 'major'],
+      ],
+    });
+  });
+
+  test.each([
+    ['package.json', '{ "name": "books", "private": true, "workspaces": ["packages/*"] }'],
+    ['pnpm-workspace.yaml', 'packages: [packages/*]'],
+  ])('with workspaces in %s hides no package once it has a contract', async (file, text) => {
+    release({ 'package.json': '{ "name": "books", "private": true }', [file]: text });
+    commit({ 'json-schema/settings/1.json': '{}' });
+    expect(await check()).toMatchObject({
+      codes: [],
+      verdicts: [
+        ['@books/api', 'none'],
+        ['books', 'none'],
+      ],
+    });
+    commit({ [contract]: broken });
+    expect((await check()).codes).toEqual(['released-version-broken']);
+  });
+
+  test('without workspaces hides its fixtures', async () => {
+    write({ 'package.json': manifest('1.0.0'), 'versions/1.graphql': sdl });
+    commitRelease(root);
+    write({ 'fixtures/a/package.json': '{ "name": "a" }', 'fixtures/a/versions/1.graphql': sdl });
+    expect(await check()).toMatchObject({ codes: [], verdicts: [['@books/api', 'none']] });
   });
 });
 

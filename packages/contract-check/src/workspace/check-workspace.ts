@@ -157,7 +157,7 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     throw new InputError(
       root,
       null,
-      `found no package that contains versions/*.graphql, versions/*.manifest.json or json-schema/**/*.json. For another layout, list the contracts in ${configFile}.`,
+      `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}. If the last contract was removed, no longer run this command.`,
     );
   const known = [...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name);
   const exceptions: ExceptionList = {

@@ -86,31 +86,47 @@ function compareUnversioned(context: Context, path: string): ContractChange[] {
     return changes.map((change) => ({ ...change, file: path, breaksReleased: change.verdict === 'major' }));
   // A major bump may break the types of a released version. Its SDL and schemas are compared on their own.
   const wasPreview = context.from.stateOf(before.version).status === 'preview';
-  return changes.map((change) => ({ ...inFile(path, wasPreview)(change), breaksReleased: false }));
+  return [
+    // The states of a version with other contracts are compared with them. Without, a report must not become a preview either.
+    ...(filesOf(context.from, before.version).size === 0 ? compareStates(context, before.version) : []),
+    ...changes.map((change) => ({ ...inFile(path, wasPreview)(change), breaksReleased: false })),
+  ];
 }
 
-function compareVersion(context: Context, version: string): ContractChange[] {
-  const { from, to, folder, lifecycle } = context;
+function compareStates(context: Context, version: string): ContractChange[] {
+  const { from, to, lifecycle } = context;
+  return compareVersionStates(version, from.stateOf(version), to.stateOf(version), lifecycle).map(
+    ofVersion(context, version),
+  );
+}
+
+/** A change of a version as a whole. */
+function ofVersion({ from, to, folder }: Context, version: string): (change: UnlocatedChange) => ContractChange {
   const versionLocator = { ...to.versionLocator, file: join(folder, 'versions.json') };
-  const [before, now] = [filesOf(from, version), filesOf(to, version)];
-  const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
-  const ofVersion = (change: UnlocatedChange): ContractChange => ({
+  return (change) => ({
     ...change,
     ...locate(version, from.versionLocator, versionLocator),
     file: 'versions.json',
     breaksReleased: refusedRules.has(change.rule),
   });
-  if (before.size === 0) return compareVersionPresence(version, null, stateNow, lifecycle).map(ofVersion);
-  if (now.size === 0) return compareVersionPresence(version, stateBefore, null, lifecycle).map(ofVersion);
+}
+
+function compareVersion(context: Context, version: string): ContractChange[] {
+  const { from, to, lifecycle } = context;
+  const [before, now] = [filesOf(from, version), filesOf(to, version)];
+  const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
+  const place = ofVersion(context, version);
+  if (before.size === 0) return compareVersionPresence(version, null, stateNow, lifecycle).map(place);
+  if (now.size === 0) return compareVersionPresence(version, stateBefore, null, lifecycle).map(place);
   return [
-    ...compareVersionStates(version, stateBefore, stateNow, lifecycle).map(ofVersion),
+    ...compareStates(context, version),
     ...[...before].flatMap(([path, file]) =>
       compareFiles(context, file, now.get(path)).map(inFile(path, stateBefore.status === 'preview')),
     ),
     ...[...now.keys()]
       .filter((path) => !before.has(path))
       .map((path) => changeBy(workspaceRules.contractAdded, version, `${path} was added.`))
-      .map(ofVersion),
+      .map(place),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
 import { InputError } from '../input-error.ts';
-import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
@@ -84,24 +84,31 @@ export function packageReader(
 /** A `package.json` that is no JSON is skipped, because it can be a test fixture. That of a package with contracts is not. */
 export function skipFixtures(files: PackageFiles): (path: string, error: InputError) => null {
   return (path, error) => {
-    if (hasContracts(below(files, path)) || isJson(files.get(posix.join(path, 'package.json')))) throw error;
+    if (hasContracts(below(files, path)) || objectIn(files.get(posix.join(path, 'package.json'))) !== null) throw error;
     return null;
   };
 }
 
-function isJson(read: (() => SourceText) | undefined): boolean {
+/** Null if there is no file, or no object in it. */
+function objectIn(read: (() => SourceText) | undefined): JsonObject | null {
   try {
-    return read !== undefined && isJsonObject(parseJson(read()).value);
+    const value = read === undefined ? null : parseJson(read()).value;
+    return isJsonObject(value) ? value : null;
   } catch (error) {
-    if (error instanceof InputError) return false;
+    if (error instanceof InputError) return null;
     throw error;
   }
 }
 
+/** Whether the root states that folders in it are packages of their own. */
+function hasWorkspaces(files: PackageFiles): boolean {
+  return files.has('pnpm-workspace.yaml') || Object.hasOwn(objectIn(files.get('package.json')) ?? {}, 'workspaces');
+}
+
 /**
  * Finds the packages of a workspace, ordered by name. Skips packages inside another package, such as fixtures and examples,
- * and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself. Several
- * packages can have one name, for example a fixture.
+ * and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself. It only
+ * hides the packages inside it if it has no workspaces. Several packages can have one name, for example a fixture.
  *
  * @throws {InputError} when the `package.json` of a package with contracts is invalid, or has no name. By default.
  */
@@ -110,14 +117,16 @@ export function findPackages(
   read: ReadPackage = packageReader(files, skipFixtures(files)),
 ): WorkspacePackage[] {
   const manifests = [...files.keys()].filter((path) => posix.basename(path) === 'package.json');
+  const root = read('');
+  const isPackage = root !== null && isContractPackage(root);
   const folders = manifests
-    .map((path) => (path === 'package.json' ? '' : posix.dirname(path)))
+    .filter((path) => path !== 'package.json')
+    .map((path) => posix.dirname(path))
     .filter((folder) => !folder.split('/').some(isSkipped))
-    .filter((folder) => folder !== '' || hasContracts(files))
     .toSorted((a, b) => a.length - b.length);
-  const outer: string[] = [];
-  for (const folder of folders)
-    if (!outer.some((other) => other === '' || folder.startsWith(`${other}/`))) outer.push(folder);
+  const outer = isPackage ? [''] : [];
+  for (const folder of isPackage && !hasWorkspaces(files) ? [] : folders)
+    if (!outer.some((other) => other !== '' && folder.startsWith(`${other}/`))) outer.push(folder);
   return outer.flatMap((path) => read(path) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -457,6 +457,26 @@ describe('the base', () => {
     await expect(check({ environment: queue })).rejects.toThrow('--base: the merge queue does not name its base.');
   });
 
+  test('is HEAD in a workflow for a push, with a notice unless it is a push to the main branch', async () => {
+    release();
+    write({ 'event.json': '{ "repository": { "default_branch": "main" } }' });
+    const push = {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_EVENT_NAME: 'push',
+      GITHUB_EVENT_PATH: join(root, 'event.json'),
+      GITHUB_REF_TYPE: 'branch',
+    };
+    expect((await check({ environment: { ...push, GITHUB_REF_NAME: 'topic' } })).notices).toEqual([
+      expect.stringMatching(
+        /^The workflow runs for a push to topic, so HEAD counts as merged: .* --base origin\/main\.$/,
+      ),
+    ]);
+    expect((await check({ environment: { ...push, GITHUB_REF_NAME: 'main' } })).notices).toEqual([]);
+    expect((await check({ environment: { ...push, GITHUB_REF_NAME: 'v1', GITHUB_REF_TYPE: 'tag' } })).notices).toEqual(
+      [],
+    );
+  });
+
   test('is HEAD without a remote, with a notice', async () => {
     release();
     git(root, 'symbolic-ref', '--delete', 'refs/remotes/origin/HEAD');
