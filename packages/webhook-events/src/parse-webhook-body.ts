@@ -47,6 +47,11 @@ export function parseWebhookBody(rawBody: string | Uint8Array): WebhookBody {
   return event.ok ? { kind: 'event', event: event.value } : { kind: 'malformed', problems: event.problems };
 }
 
+/** Returns whether this release of the package parses events of the type and version, and does not return an unknown event. */
+export function isParsedEvent(type: string, version: string): boolean {
+  return validators.has(`${type}/${version}`);
+}
+
 function parseJson(rawBody: string | Uint8Array): { ok: true; value: unknown } | { ok: false } {
   try {
     const json = typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody);

@@ -68,9 +68,12 @@ function isObject(value: unknown): value is object {
 
 /** The same object for the handler, without a use after `refusal` returns an error. */
 function guarded<Opened extends object>(opened: Opened, refusal: () => Error | null): Opened {
+  /** What the handler has put in the place of methods. The connection, which the pool uses afterwards, does not get it. */
+  const replaced = new Map<PropertyKey, unknown>();
   const guard: Opened = new Proxy<Opened>(opened, {
     apply: callIfOpen,
     get(target, key) {
+      if (replaced.has(key)) return replaced.get(key);
       // Methods and getters can have private fields, which a proxy does not have.
       const value: unknown = Reflect.get(target, key, target);
       // What the language and `await` look up is no use of the transaction.
@@ -92,6 +95,11 @@ function guarded<Opened extends object>(opened: Opened, refusal: () => Error | n
           return result === target ? guard : result;
         },
       });
+    },
+    set(target, key, value: unknown) {
+      if (typeof value !== 'function') return Reflect.set(target, key, value);
+      replaced.set(key, value);
+      return true;
     },
   });
   return guard;

@@ -1,4 +1,4 @@
-import type { UnknownWebhookEvent, WebhookEvent } from '@deedwire/webhook-events';
+import { isParsedEvent, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
 export interface UnsignedHeaders {
@@ -57,18 +57,35 @@ export function deliveryName(event: UnhandledEvent, id: string): string {
   return `${eventName(event)} (${id})`;
 }
 
+/**
+ * A misspelt name in JavaScript does not fail to compile, and its events would be acknowledged without an effect.
+ *
+ * @throws {TypeError} if a type or a version is unknown, or a handler is no function
+ */
+export function checkHandlers(on: unknown): void {
+  for (const [type, versions] of entries(on, 'event types'))
+    for (const [version, handler] of entries(versions, 'versions'))
+      if (typeof handler !== 'function' || !isParsedEvent(type, version))
+        throw new TypeError(`on has no function for ${type} ${version}, or this release has no such event.`);
+}
+
+function entries(object: unknown, keys: string): [name: string, value: unknown][] {
+  if (typeof object !== 'object' || object === null) throw new TypeError(`on must be an object of ${keys}.`);
+  return Object.entries(object).filter(([, value]) => value !== undefined);
+}
+
 /** The handler of an event. Names that objects inherit, such as `constructor`, have none. */
 export function findHandler<Transaction>(
   handlers: Handlers<Transaction>,
   { type, version }: WebhookEvent,
 ): AnyHandler<Transaction> | null {
-  const versions = own(handlers, type);
-  const handler = own(versions, version);
+  const handler = own(own(handlers, type), version);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Handlers` gives each type and version its event
-  return typeof handler === 'function' ? (handler as AnyHandler<Transaction>) : null;
+  return (handler as AnyHandler<Transaction> | undefined) ?? null;
 }
 
 function own(object: unknown, key: string): unknown {
-  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, key)) return undefined;
-  return Reflect.get(object, key);
+  return typeof object === 'object' && object !== null && Object.hasOwn(object, key)
+    ? Reflect.get(object, key)
+    : undefined;
 }

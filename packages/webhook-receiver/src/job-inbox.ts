@@ -1,7 +1,7 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
 import { runInTransaction } from './handler-transaction.ts';
-import { deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
+import { checkHandlers, deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
 import {
   checkPoolMax,
@@ -121,6 +121,7 @@ export function jobInbox(
   addJob: AddJob,
   { on, table, handlerTimeoutMs = 900_000, storeTimeoutMs = 30_000, log = console }: JobInboxOptions<unknown>,
 ): JobInboxCore {
+  checkHandlers(on);
   checkTimeouts({ handlerTimeoutMs, storeTimeoutMs });
   const created = inboxTable(table);
   const { name } = created;
@@ -192,7 +193,7 @@ export function jobInbox(
     );
     if (row === undefined)
       throw new Error(
-        `The table ${name} has no row for ${id}. This process needs the database and the table of the process that received it.`,
+        `The table ${name} has no row for ${id}. It was forgotten, so that its job can be deleted, or this process has not the database and the table of the process that received it.`,
       );
     return field(row, 'isProcessed') === true;
   }
@@ -249,13 +250,13 @@ export function jobInbox(
       try {
         isDone = await process(id, stopping);
       } catch (error) {
-        const message = `The handler of ${id} failed. The job is retried as its library is configured.`;
+        const message = `The handler of ${id} failed. Its library retries the job, unless this was the last attempt.`;
         writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
         throw storable(error);
       }
       if (!isDone) {
         // If the other one fails, this one processes it.
-        const message = `Another job processes ${id}. This one is retried as its library is configured.`;
+        const message = `Another job processes ${id}. The library retries this one, unless this was the last attempt.`;
         writeLine(log, 'warn', { code: 'BUSY', id }, message);
         throw new Error(message);
       }

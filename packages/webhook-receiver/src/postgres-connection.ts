@@ -45,9 +45,15 @@ export interface PostgresConnection<Transaction> extends PostgresTransactions<Tr
   ): Promise<Result>;
 }
 
-/** The functions of a `Pool`, or of another library as they are. */
+/**
+ * The functions of a `Pool`, or of another library as they are.
+ *
+ * @throws {TypeError} if it is neither. The message does not contain it: it can be a URL with a password.
+ */
 export function connectionOf(database: PostgresPool | PostgresTransactions<unknown>): PostgresConnection<unknown> {
-  if (!('transaction' in database)) return transactionsOf(database);
+  if (isPool(database)) return transactionsOf(database);
+  if (!hasFunctions(database, 'transaction', 'query'))
+    throw new TypeError('Pass a Pool of pg, or an object with the functions transaction and query.');
   return {
     transaction: (work) => database.transaction(work),
     query: (transaction, text, values) => database.query(transaction, text, values),
@@ -58,7 +64,16 @@ const defaultPoolMax = 10;
 
 /** How many connections a `Pool` has at most. Null with the functions of another library. */
 export function poolMax(database: PostgresPool | PostgresTransactions<unknown>): number | null {
-  return 'transaction' in database ? null : (database.options?.max ?? defaultPoolMax);
+  return isPool(database) ? (database.options?.max ?? defaultPoolMax) : null;
+}
+
+/** A subclass of a `Pool` can have a method `transaction` of its own. */
+function isPool(database: PostgresPool | PostgresTransactions<unknown>): database is PostgresPool {
+  return hasFunctions(database, 'connect', 'query');
+}
+
+function hasFunctions(database: unknown, ...names: string[]): boolean {
+  return names.every((name) => typeof field(database, name) === 'function');
 }
 
 /** @throws {TypeError} if handlers that also use the pool could not get a connection */

@@ -8,7 +8,14 @@ import {
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
-import { type AnyHandler, deliveryName, eventName, findHandler, type UnhandledEvent } from './handlers.ts';
+import {
+  type AnyHandler,
+  checkHandlers,
+  deliveryName,
+  eventName,
+  findHandler,
+  type UnhandledEvent,
+} from './handlers.ts';
 import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 import { Reports } from './report.ts';
@@ -47,9 +54,9 @@ export interface WebhookReceiver<Context = unknown> {
 }
 
 export interface KeptResult {
-  /** Or accepted by the inbox. They are no longer kept. */
+  /** Or accepted by the inbox. They are no longer kept. What was processed before is not counted. */
   readonly processed: number;
-  /** They are logged and still kept. */
+  /** They are logged and still kept. What another process processes now is not counted. */
   readonly failed: number;
 }
 
@@ -105,6 +112,7 @@ function createReceiver<Transaction, Context>(
     if (secrets.length === 0 && !awaitingSecret) throw new TypeError(noSecret);
   }
   if (key !== 'webhook-id' && key !== 'event.id') throw new TypeError(`key must be 'webhook-id' or 'event.id'.`);
+  if (!('inbox' in options)) checkHandlers(options.on);
   if (keepUnhandled !== undefined && rejectUnhandled)
     throw new TypeError('Set keepUnhandled or rejectUnhandled, not both.');
   checkTimeouts({ bodyTimeoutMs, handlerTimeoutMs, storeTimeoutMs });
@@ -181,11 +189,16 @@ function createReceiver<Transaction, Context>(
   }
 
   /** Null if the event has no handler. */
-  async function processEvent(event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome | null> {
-    if ('inbox' in options) return options.inbox.handles(event) ? accept(options.inbox, event, delivery) : null;
+  async function processEvent(
+    event: WebhookEvent,
+    delivery: InboxDelivery,
+    ifItFails = willRetry,
+  ): Promise<Outcome | null> {
+    if ('inbox' in options)
+      return options.inbox.handles(event) ? accept(options.inbox, event, delivery, ifItFails) : null;
     const handler = findHandler(options.on, event);
     if (handler === null) return null;
-    return once(options.store, delivery, event, handler);
+    return once(options.store, delivery, event, handler, ifItFails);
   }
 
   async function unhandled(event: UnhandledEvent, delivery: InboxDelivery): Promise<Outcome> {
@@ -197,8 +210,7 @@ function createReceiver<Transaction, Context>(
     }
     if (keepUnhandled !== undefined) return keep(keepUnhandled, event, delivery);
     const name = eventName(event);
-    if (rejectUnhandled)
-      return refusal(501, 'UNHANDLED', `There is no handler for ${name}. Deedwire will retry the delivery.`);
+    if (rejectUnhandled) return refusal(501, 'UNHANDLED', `There is no handler for ${name}. ${willRetry}`);
     return loggedOnce(ok('UNHANDLED', { result: 'unhandled' }), name, 'are acknowledged without an effect');
   }
 
@@ -211,10 +223,10 @@ function createReceiver<Transaction, Context>(
       );
       if (await keeping)
         return loggedOnce(ok('KEPT', { result: 'kept' }, 202), name, 'are kept until processKept finds one');
-      const message = `There is no handler for ${name}, and keepUnhandled has no room. Deedwire will retry the delivery.`;
+      const message = `There is no handler for ${name}, and keepUnhandled has no room. ${willRetry}`;
       return refusal(501, 'UNHANDLED', message);
     } catch (error) {
-      return failed(null, error, deliveryName(event, delivery.id));
+      return failed(null, error, deliveryName(event, delivery.id), willRetry);
     }
   }
 
@@ -234,24 +246,32 @@ function createReceiver<Transaction, Context>(
         const parsed = parseWebhookBody(delivery.body);
         const outcome =
           parsed.kind === 'event'
-            ? await tracked(processEvent(parsed.event, { ...delivery, ...idsOf(parsed.event, delivery.id) }))
+            ? await tracked(
+                processEvent(parsed.event, { ...delivery, ...idsOf(parsed.event, delivery.id) }, 'It stays kept.'),
+              )
             : null;
         // Nor have the others of this type and version one.
         if (outcome === null) break;
         reports.add({ ...outcome, delivery: { id: delivery.id, ...name } }, startMs);
         const isDone = outcome.response.status < 300;
         if (isDone) await kept.remove(delivery.id);
-        result[isDone ? 'processed' : 'failed'] += 1;
+        // Another process counts it.
+        if (outcome.code !== 'DUPLICATE' && outcome.code !== 'BUSY') result[isDone ? 'processed' : 'failed'] += 1;
       }
     return result;
   }
 
-  async function accept(inbox: WebhookInbox, event: WebhookEvent, delivery: InboxDelivery): Promise<Outcome> {
+  async function accept(
+    inbox: WebhookInbox,
+    event: WebhookEvent,
+    delivery: InboxDelivery,
+    ifItFails: string,
+  ): Promise<Outcome> {
     const name = deliveryName(event, delivery.id);
     try {
       return outcomeOf(await within(storeTimeoutMs, storeTooLate, (signal) => inbox.accept(delivery, signal)), name);
     } catch (error) {
-      return failed(null, error, name);
+      return failed(null, error, name, ifItFails);
     }
   }
 
@@ -260,6 +280,7 @@ function createReceiver<Transaction, Context>(
     { id, alias, unsigned }: InboxDelivery,
     event: WebhookEvent,
     handler: AnyHandler<Transaction>,
+    ifItFails: string,
   ): Promise<Outcome> {
     const deadline = new Deadline(storeTimeoutMs, storeTooLate);
     const name = deliveryName(event, id);
@@ -289,7 +310,7 @@ function createReceiver<Transaction, Context>(
     try {
       return outcomeOf(await deadline.race(store.once(id, work, deadline.signal, alias)), name);
     } catch (error) {
-      return failed(failure, error, name);
+      return failed(failure, error, name, ifItFails);
     } finally {
       deadline.stop();
     }
@@ -405,12 +426,15 @@ function outcomeOf(result: AcceptResult | OnceResult, delivery: string): Outcome
   return ok(resultCodes[result], { result }, result === 'accepted' ? 202 : 200);
 }
 
-function failed(failure: HandlerFailure | null, error: unknown, delivery: string): Outcome {
+const willRetry = 'Deedwire will retry the delivery.';
+
+/** @param consequence what happens to the event now */
+function failed(failure: HandlerFailure | null, error: unknown, delivery: string, consequence: string): Outcome {
   const handlerFailure = WorkFailedError.isInstance(error) ? { error } : failure;
   if (handlerFailure === null) {
-    const message = `${delivery} could not be recorded. Deedwire will retry the delivery.`;
+    const message = `${delivery} could not be recorded. ${consequence}`;
     return refusal(503, 'STORE_UNAVAILABLE', message, { err: error });
   }
-  const message = `The handler of ${delivery} failed. Deedwire will retry the delivery.`;
+  const message = `The handler of ${delivery} failed. ${consequence}`;
   return refusal(500, 'HANDLER_FAILED', message, { err: handlerFailure.error });
 }

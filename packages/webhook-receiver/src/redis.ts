@@ -12,11 +12,11 @@ export interface RedisStoreOptions {
   leaseMs?: number;
 }
 
-// The keys of a delivery are those of its ids.
+// The keys of a delivery are those of its ids. A client sends a command again whose reply was lost: the lease is then its own.
 const leaseScript = `
 for _, key in ipairs(KEYS) do
   local existing = redis.call('get', key)
-  if existing then return existing end
+  if existing and existing ~= ARGV[1] then return existing end
 end
 for _, key in ipairs(KEYS) do redis.call('set', key, ARGV[1], 'PX', ARGV[2]) end
 return false`;

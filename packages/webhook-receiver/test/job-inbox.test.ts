@@ -186,7 +186,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     await subject.send();
     await eventually(() => expect(subject.logged).toHaveLength(1));
     expect(subject.logged[0]).toContain(
-      `HANDLER_FAILED: The handler of ${id} failed. The job is retried as its library is configured. RangeError: The disk is full.`,
+      `HANDLER_FAILED: The handler of ${id} failed. Its library retries the job, unless this was the last attempt. RangeError: The disk is full.`,
     );
     expect([await effects(), await row()]).toMatchObject([0, { isProcessed: false }]);
     await eventually(async () => {
@@ -258,7 +258,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   test('fails the job of a delivery that its table does not have', async () => {
     const subject = await subjectOf();
     await expect(subject.runJob(id)).rejects.toThrow(
-      `The table "webhook_inbox_receipt" has no row for ${id}. This process needs the database and the table of the process that received it.`,
+      `The table "webhook_inbox_receipt" has no row for ${id}. It was forgotten, so that its job can be deleted, or this process has not the database and the table of the process that received it.`,
     );
     expect(subject.logged).toEqual([expect.stringContaining('HANDLER_FAILED')]);
   });

@@ -317,6 +317,45 @@ function drizzleStore(): PostgresStore<DrizzleTransaction> {
 const drizzleEffect = (transaction: DrizzleTransaction): Promise<unknown> =>
   transaction.execute(sql`insert into effect values (${id})`);
 
+/** As a helper that logs statements does. */
+async function logged(transaction: PoolClient, isRestored: boolean): Promise<void> {
+  const query: typeof transaction.query = Reflect.get(transaction, 'query');
+  const statements: unknown[] = [];
+  Object.assign(transaction, {
+    query: (...values: unknown[]) => {
+      statements.push(values[0]);
+      return Reflect.apply(query, transaction, values);
+    },
+  });
+  await effect(transaction);
+  expect(statements).toHaveLength(1);
+  if (isRestored) Object.assign(transaction, { query });
+}
+
+test('a handler may replace a method of its transaction for a while, or for good', async () => {
+  const small = postgresStore(poolOf(2));
+  for (const isRestored of [true, false])
+    expect(await small.once(`${id}_${isRestored}`, (transaction) => logged(transaction, isRestored))).toBe('processed');
+  expect(await effects()).toBe(2);
+});
+
+test('refuses what is neither a pool nor functions, without showing it', async () => {
+  const url = 'postgres://login:password@127.0.0.1/database';
+  for (const wrong of [url, undefined, null, {}, { transaction: () => {}, query: {} }])
+    // @ts-expect-error -- as in JavaScript
+    expect(() => postgresStore(wrong)).toThrow(
+      new TypeError('Pass a Pool of pg, or an object with the functions transaction and query.'),
+    );
+  class OwnPool extends Pool {
+    transaction(): string {
+      return 'a method of the application';
+    }
+  }
+  const own = new OwnPool({ connectionString: database.databaseUrl });
+  onTestFinished(() => own.end());
+  expect(await postgresStore(own).once(id, effect)).toBe('processed');
+});
+
 test('a handler of Drizzle writes in its transaction and in a savepoint', async () => {
   const result = await drizzleStore().once(id, async (transaction) => {
     await drizzleEffect(transaction);

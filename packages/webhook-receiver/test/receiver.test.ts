@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@deedwire/testing';
+import { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
@@ -151,38 +153,68 @@ test('builds requests for tests', async () => {
   expect(await status(signedRequest('lender.updated', '2026-11-01', { tamper: (body) => `${body} ` }))).toBe(401);
 });
 
+test.each([
+  [
+    'a type that does not exist',
+    { 'referral.convertd': { '2026-11-01': () => {} } },
+    /no function for referral.convertd 2026-11-01, or this release has no such event/,
+  ],
+  [
+    'a version that does not exist',
+    { 'referral.converted': { '2026-11-1': () => {} } },
+    /referral.converted 2026-11-1,/,
+  ],
+  [
+    'a handler that is no function',
+    { 'referral.converted': { '2026-11-01': 'handler' } },
+    /referral.converted 2026-11-01,/,
+  ],
+  ['a function in place of the versions', { 'referral.converted': () => {} }, /on must be an object of versions/],
+  ['no handlers', undefined, /on must be an object of event types/],
+])('refuses at the start %s', (_, on: unknown, message) => {
+  // @ts-expect-error -- as in JavaScript
+  expect(() => createWebhookReceiver({ secrets: [secret], store: memoryStore(), on })).toThrow(message);
+  // @ts-expect-error -- as in JavaScript
+  expect(() => graphileWorkerInbox(new Pool(), { on })).toThrow(message);
+});
+
 test('compiles with handlers of existing types and versions only', () => {
   const options = { secrets: [secret], store: memoryStore() };
   const receivers = [
-    createWebhookReceiver({
-      ...options,
-      on: {
-        'referral.converted': {
-          '2026-11-01': ({ data }) => data.matterId.toUpperCase(),
-          '2027-02-01': ({ data }) => data.matter.id.toUpperCase(),
+    () =>
+      createWebhookReceiver({
+        ...options,
+        on: {
+          'referral.converted': {
+            '2026-11-01': ({ data }) => data.matterId.toUpperCase(),
+            '2027-02-01': ({ data }) => data.matter.id.toUpperCase(),
+          },
         },
-      },
-    }),
-    createWebhookReceiver({
-      ...options,
-      // @ts-expect-error -- a version that is retired or does not exist
-      on: { 'referral.converted': { '2025-11-01': () => {} } },
-    }),
-    createWebhookReceiver({
-      ...options,
-      // @ts-expect-error -- no type
-      on: { 'referral.convertd': { '2026-11-01': () => {} } },
-    }),
-    createWebhookReceiver({
-      ...options,
-      // @ts-expect-error -- a field of another type
-      on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } },
-    }),
-    createWebhookReceiver({
-      ...options,
-      // @ts-expect-error -- the store has no transactions
-      on: { 'lender.updated': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },
-    }),
+      }),
+    () =>
+      createWebhookReceiver({
+        ...options,
+        // @ts-expect-error -- a version that is retired or does not exist
+        on: { 'referral.converted': { '2025-11-01': () => {} } },
+      }),
+    () =>
+      createWebhookReceiver({
+        ...options,
+        // @ts-expect-error -- no type
+        on: { 'referral.convertd': { '2026-11-01': () => {} } },
+      }),
+    () =>
+      createWebhookReceiver({
+        ...options,
+        // @ts-expect-error -- a field of another type
+        on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } },
+      }),
+    () =>
+      createWebhookReceiver({
+        ...options,
+        // @ts-expect-error -- the store has no transactions
+        on: { 'lender.updated': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },
+      }),
   ];
   expect(receivers).toHaveLength(5);
 });

@@ -83,6 +83,19 @@ describe.skipIf(redisVersion === null)('the Redis store', () => {
     await eventually(async () => expect(await store.once(id, effect)).toBe('processed'));
   });
 
+  test('takes a lease for its own if the client sends the command again after a lost reply', async () => {
+    let sent = 0;
+    const repeating = redisStore({
+      async send([name, ...parameters]) {
+        sent += 1;
+        if (sent === 1) await redis.client.call(name, ...parameters);
+        return redis.client.call(name, ...parameters);
+      },
+    });
+    expect(await repeating.once(id, effect)).toBe('processed');
+    expect(effects).toBe(1);
+  });
+
   test('does not release or renew a lease that another process holds meanwhile', async () => {
     const short = storeWith(1_000);
     const failed = short.once(id, async () => {

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { eventually, partOf, quotedLines, quotingSections, staleQuotes } from '@deedwire/testing';
+import { eventually, listen, partOf, quotedLines, quotingSections, staleQuotes } from '@deedwire/testing';
 import { verifyWebhook, type VerifyWebhookOptions } from '@deedwire/webhook-signing';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
 import type { KeptEvents } from '../src/kept-events.ts';
+import { nodeHandler } from '../src/node.ts';
 import { cleanUpOf, postgresTable } from '../src/postgres-table.ts';
 import { postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
@@ -113,6 +115,15 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
       lines.push(`${status} ${text}`);
       await subject.stop();
     }
+    const decoding = await listen(
+      createServer((incoming, response) => {
+        incoming.setEncoding('utf8');
+        const log = logTo((line) => void lines.push(line));
+        nodeHandler(createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, log }))(incoming, response);
+      }),
+    );
+    await fetch(`http://127.0.0.1:${decoding.port}`, { method: 'POST', body: '{}' });
+    await decoding.close();
     // The page quotes what each adapter logs.
     const quotes = quotedLines(partOf(page, 'Responses of the receiver'));
     expect(lines.filter((line) => !quotes.includes(line))).toEqual([]);
@@ -208,7 +219,15 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
     );
     return [...lines, ...(await transactionFailures())];
   },
-  STORE_UNAVAILABLE: () => refusal(deliveryOf(), { store: neverStore }),
+  async STORE_UNAVAILABLE() {
+    const store = postgresStore(
+      { transaction: () => new Promise<never>(() => {}), query: async () => [] },
+      { concurrency: 1 },
+    );
+    void store.once('slow', async () => {});
+    const waiting = await store.once('waiting', async () => {}).catch((error: Error) => error.message);
+    return [...(await refusal(deliveryOf(), { store: neverStore })), waiting];
+  },
   CLOSING: () =>
     observe(async ({ running }, send) => {
       await (
