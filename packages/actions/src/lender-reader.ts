@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Database, PageQuery } from '@deedwire/store';
-import { type LenderMemberRow, type LenderQuery, selectLenders } from '@deedwire/store/lenders';
+import { type LenderMemberRow, type LenderQuery, selectLenderName, selectLenders } from '@deedwire/store/lenders';
 
 /** Reads lenders and their team members. Batches the concurrent reads of all fields and operations into one statement. */
 export interface LenderReader {
@@ -32,12 +32,16 @@ const noMembers: PageQuery<'TeamMember'> = { afterId: null, limit: 0 };
 
 export function createLenderReader(database: Database): LenderReader {
   let waiting = new Map<AccountId, Waiting>();
+  /** Statements that were sent and have no result. */
+  let running = 0;
 
   function flush(): void {
     const batch = [...waiting.values()];
     // A new map each time: V8 keeps the contents of a map that changes all the time alive for long.
     waiting = new Map();
-    if (batch.length > 0) void readBatch(database, batch);
+    if (batch.length === 0) return;
+    running += 1;
+    void readBatch(database, batch).finally(() => (running -= 1));
   }
 
   function add(accountId: AccountId): Waiting {
@@ -47,8 +51,12 @@ export function createLenderReader(database: Database): LenderReader {
     const { promise: found, resolve, reject } = Promise.withResolvers<Found>();
     const added: Waiting = { accountId, pages: new Map(), found, resolve, reject };
     waiting.set(accountId, added);
-    // After the requests that have arrived together have run up to here.
-    if (waiting.size === 1) setImmediate(flush);
+    if (waiting.size === 1) {
+      // Alone, an operation waits for its own fields only. Otherwise for the requests that arrive in the same turn: there are
+      // other clients, and a statement that serves several of them costs less.
+      if (running === 0) queueMicrotask(flush);
+      else setImmediate(flush);
+    }
     return added;
   }
 
@@ -73,29 +81,44 @@ function keyOf({ afterId, limit }: PageQuery<'TeamMember'>): string {
 
 /** Settles the promises of the batch. */
 async function readBatch(database: Database, batch: readonly Waiting[]): Promise<void> {
-  const queries: (LenderQuery & { key: string; lender: Waiting })[] = batch.flatMap((lender) => {
-    const pages = lender.pages.size > 0 ? [...lender.pages] : [['', noMembers] as const];
-    return pages.map(([key, page]) => ({ accountId: lender.accountId, ...page, key, lender }));
-  });
   try {
-    const rows = await selectLenders(
-      database,
-      queries.map(({ accountId, afterId, limit }) => ({ accountId, afterId, limit })),
-    );
-    const results = new Map<Waiting, Found>();
-    for (const [index, { key, lender }] of queries.entries()) {
-      const row = rows[index];
-      if (!row) continue;
-      const found = results.get(lender) ?? { name: row.name, pages: new Map() };
-      found.pages.set(key, row.members);
-      results.set(lender, found);
-    }
+    const [only] = batch;
+    const found =
+      only && batch.length === 1 && only.pages.size === 0
+        ? await readAlone(database, only)
+        : await readAll(database, batch);
     for (const lender of batch) {
-      const found = results.get(lender);
-      if (found) lender.resolve(found);
+      const result = found.get(lender);
+      if (result) lender.resolve(result);
       else lender.reject(new Error(`Account ${lender.accountId} has credentials but does not exist.`));
     }
   } catch (error) {
     for (const lender of batch) lender.reject(error);
   }
+}
+
+/** Takes two thirds of the time of the statement for several lenders. */
+async function readAlone(database: Database, lender: Waiting): Promise<Map<Waiting, Found>> {
+  const name = await selectLenderName(database, lender.accountId);
+  return new Map(name === null ? [] : [[lender, { name, pages: new Map() }]]);
+}
+
+async function readAll(database: Database, batch: readonly Waiting[]): Promise<Map<Waiting, Found>> {
+  const queries: (LenderQuery & { key: string; lender: Waiting })[] = batch.flatMap((lender) => {
+    const pages = lender.pages.size > 0 ? [...lender.pages] : [['', noMembers] as const];
+    return pages.map(([key, page]) => ({ accountId: lender.accountId, ...page, key, lender }));
+  });
+  const rows = await selectLenders(
+    database,
+    queries.map(({ accountId, afterId, limit }) => ({ accountId, afterId, limit })),
+  );
+  const results = new Map<Waiting, Found>();
+  for (const [index, { key, lender }] of queries.entries()) {
+    const row = rows[index];
+    if (!row) continue;
+    const found = results.get(lender) ?? { name: row.name, pages: new Map() };
+    found.pages.set(key, row.members);
+    results.set(lender, found);
+  }
+  return results;
 }

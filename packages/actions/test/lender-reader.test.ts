@@ -82,7 +82,31 @@ test('splits a batch of more than 32 lenders', async () => {
   const reader = createLenderReader(database);
   const names = await Promise.all(accounts.map((id) => reader.readName(toRecordId(id))));
   expect(names).toEqual(accounts.map((_, index) => `Lender ${index + 1}`));
-  expect(statements).toEqual(['select-lenders', 'select-lenders']);
+  expect(statements).toEqual(['select-lenders', 'select-lender-name']);
+});
+
+test('reads only the name of a single lender with a statement of its own', async () => {
+  const reader = createLenderReader(database);
+  expect(await reader.readName(world.lender.accountId)).toBe('Lender');
+  await expect(reader.readName(world.partner.accountId)).rejects.toThrow('has credentials but does not exist');
+  await reader.readMembers(world.lender.accountId, all);
+  expect(statements).toEqual(['select-lender-name', 'select-lender-name', 'select-lenders']);
+});
+
+test('waits for the rest of the turn while a statement runs, and for nothing otherwise', async () => {
+  const reader = createLenderReader(database);
+  const first = reader.readName(world.lender.accountId);
+  await Promise.resolve();
+  expect(statements).toEqual(['select-lender-name']);
+  const second = reader.readName(world.lender.accountId);
+  await Promise.resolve();
+  const third = reader.readName(world.otherLender.accountId);
+  expect(await Promise.all([first, second, third])).toEqual(['Lender', 'Lender', 'Other lender']);
+  expect(statements).toEqual(['select-lender-name', 'select-lenders']);
+  await Promise.resolve();
+  void reader.readName(world.lender.accountId);
+  await Promise.resolve();
+  expect(statements).toHaveLength(3);
 });
 
 test('rejects only for the lender that does not exist, and for partners', async () => {

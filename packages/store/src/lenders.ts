@@ -25,6 +25,16 @@ interface Columns {
   emails: string[] | null;
 }
 
+/** Reads the name of one lender. Null if it does not exist. Served by account_pkey. */
+export async function selectLenderName(database: Database, accountId: AccountId): Promise<string | null> {
+  const statement = {
+    name: 'select-lender-name',
+    text: `select name from account where id = $1 and interface = 'lender'`,
+  };
+  const [row] = await database.query<{ name: string }>(statement, [accountId]);
+  return row?.name ?? null;
+}
+
 /**
  * Reads several lenders in one statement. Served by account_pkey and team_member_by_account.
  *
