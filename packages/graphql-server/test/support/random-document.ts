@@ -13,6 +13,7 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isSpecifiedScalarType,
   isUnionType,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
@@ -32,6 +33,10 @@ export interface RandomDocumentOptions {
   fragments: number;
   /** Gives each field with arguments its own alias, so that no fields conflict. */
   hasUniqueAliases?: boolean;
+  /** If there are several, they are named Q0, Q1 and so on, and each declares all variables. Default 1. */
+  operations?: number;
+  /** Gives some variables a default value. */
+  hasDefaults?: boolean;
 }
 
 const few = ['a', 'b'];
@@ -55,14 +60,14 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
     ...(isIntrospection ? [] : Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'))),
   ].filter(isCompositeType);
   const fragments = Array.from({ length: choose(options.fragments + 1) }, () => pick(composites));
-  const variables = new Map<string, string>();
+  const variables = new Map<string, GraphQLInputType>();
   let aliases = 0;
 
   function value(type: GraphQLInputType, mayBeVariable: boolean): string {
     if (mayBeVariable && oneIn(6)) {
-      const known = [...variables].find(([, declared]) => declared === String(type));
+      const known = [...variables].find(([, declared]) => String(declared) === String(type));
       const name = known?.[0] ?? `v${variables.size}`;
-      variables.set(name, String(type));
+      variables.set(name, type);
       return `$${name}`;
     }
     const nullable = getNullableType(type);
@@ -73,6 +78,9 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
     if (isInputObjectType(nullable))
       return `{${members(Object.values(nullable.getFields()), mayBeVariable).join(' ')}}`;
     if (isEnumType(nullable)) return pick(nullable.getValues()).name;
+    // A custom scalar accepts any literal, with variables of any type in it.
+    if (!isSpecifiedScalarType(nullable) && oneIn(3))
+      return `{a:${value(nullable, mayBeVariable)} b:[1 ${value(booleanOf(schema), mayBeVariable)}]}`;
     const literals: Record<string, readonly string[]> = {
       Int: ['1', '2'],
       Float: ['1', '1.0', '2'],
@@ -143,13 +151,24 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
     return `${alias}${field.name}${given.length > 0 ? `(${given.join(' ')})` : ''}${directive}${inner}`;
   }
 
-  let body = selectionSet(query, options.depth, 0, options.rootFields);
+  const { operations = 1 } = options;
+  const bodies = Array.from({ length: operations }, () => selectionSet(query, options.depth, 0, options.rootFields));
+  let spreads = bodies.join(' ');
+  let definitions = '';
   for (const [index, type] of fragments.entries()) {
-    const isSpread = new RegExp(String.raw`\.\.\.F${index}\b`).test(body);
-    if (isSpread) body += `\nfragment F${index} on ${type.name}${selectionSet(type, options.depth - 1, index + 1)}`;
+    if (!new RegExp(String.raw`\.\.\.F${index}\b`).test(spreads)) continue;
+    const definition = `\nfragment F${index} on ${type.name}${selectionSet(type, options.depth - 1, index + 1)}`;
+    definitions += definition;
+    spreads += definition;
   }
-  const declared = [...variables].map(([name, type]) => `$${name}:${type}`);
-  return `query${declared.length > 0 ? `(${declared.join(' ')})` : ''}${body}`;
+  const declared = [...variables].map(([name, type]) => {
+    const hasDefault = options.hasDefaults === true && oneIn(3);
+    return `$${name}:${String(type)}${hasDefault ? `=${value(type, false)}` : ''}`;
+  });
+  const head = declared.length > 0 ? `(${declared.join(' ')})` : '';
+  return (
+    bodies.map((body, index) => `query${operations > 1 ? ` Q${index}` : ''}${head}${body}`).join('\n') + definitions
+  );
 }
 
 function booleanOf(schema: GraphQLSchema): GraphQLInputType {
