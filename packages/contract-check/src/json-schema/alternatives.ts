@@ -3,6 +3,7 @@ import { canonicalJson, ownMember, type JsonValue } from '../json/json-value.ts'
 import { conjunctionOf, listMember, type Choice } from './conjunction.ts';
 import { isDocumentation } from './keywords.ts';
 import { never, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
+import { resolveUnevaluated } from './unevaluated.ts';
 import { typeKeyword, typesOf, valueSetOf, type InstanceType } from './value-set.ts';
 
 /**
@@ -11,6 +12,8 @@ import { typeKeyword, typesOf, valueSetOf, type InstanceType } from './value-set
 export interface Alternative {
   readonly type: InstanceType;
   readonly schemas: readonly Schema[];
+  /** Those in which `unevaluatedProperties` or `unevaluatedItems` depends on a condition. */
+  readonly unresolved: readonly Schema[];
 }
 
 export interface Alternatives {
@@ -69,7 +72,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
         const problem = `combines anyOf and oneOf in more than ${maxAlternatives} ways at one place. Use fewer branches.`;
         throw new InputError(document.file, null, problem);
       }
-      list.push({ type, schemas: all });
+      list.push({ type, ...resolveUnevaluated(document, all, type) });
     }
   }
 

@@ -28,7 +28,7 @@ export function compareAlternative(comparison: Comparison, path: string, from: A
     comparison.found(rule, path, describeDifference(change.name, change.from, change.to));
   }
   compareByType[from.type](comparison, path, from.schemas, to.schemas);
-  compareConditions(comparison, path, from.schemas, to.schemas);
+  compareConditions(comparison, path, from, to);
   compareAnnotations(comparison, path, from.schemas, to.schemas);
 }
 

@@ -1,16 +1,26 @@
 import { ownMember } from '../json/json-value.ts';
+import type { Alternative } from './alternatives.ts';
 import type { Comparison } from './comparison.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
+import { areWrittenAlike } from './written-alike.ts';
 
-/** Compares `not` and `if`. Both invert the schemas inside, so a change inside is reported as a replaced condition. */
-export function compareConditions(
-  comparison: Comparison,
-  path: string,
-  from: readonly Schema[],
-  to: readonly Schema[],
-): void {
-  compareNegations(comparison, path, from, to);
-  compareBranches(comparison, path, from, to);
+/** Compares `not`, `if` and what depends on a condition. A change inside is reported as a replaced condition. */
+export function compareConditions(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {
+  compareNegations(comparison, path, from.schemas, to.schemas);
+  compareBranches(comparison, path, from.schemas, to.schemas);
+  compareUnresolved(comparison, path, from.unresolved, to.unresolved);
+}
+
+/** Which properties or items `anyOf`, `if` and the like evaluate together is not computed, so every difference counts. */
+function compareUnresolved(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+  const rest = [...to];
+  const what = 'with `unevaluatedProperties` or `unevaluatedItems` that depends on a condition was';
+  for (const before of from) {
+    const at = rest.findIndex((now) => areWrittenAlike(comparison.from, before, comparison.to, now));
+    if (at === -1) comparison.found('conditionRemoved', path, `A schema ${what} removed or changed.`);
+    else rest.splice(at, 1);
+  }
+  for (const _ of rest) comparison.found('conditionAdded', path, `A schema ${what} added or changed.`);
 }
 
 function compareNegations(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {

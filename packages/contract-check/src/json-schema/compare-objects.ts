@@ -1,5 +1,6 @@
 import type { Comparison, RuleName } from './comparison.ts';
 import { propertyPath } from './comparison.ts';
+import { objectMember } from './conjunction.ts';
 import { onlyIn } from './keyword-values.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import {
@@ -20,7 +21,7 @@ export function compareObjects(
 ): void {
   compareProperties(comparison, path, from, to);
   compareRequired(comparison, path, from, to);
-  compareOthers(comparison, path, from, to);
+  compareOthers(comparison, path, `${path}.*`, from, to);
   comparePatterned(comparison, path, from, to);
   compareDependentSchemas(comparison, path, from, to);
   compareDependentNames(comparison, path, from, to);
@@ -78,13 +79,19 @@ function compareRequired(comparison: Comparison, path: string, from: readonly Sc
   }
 }
 
-/** Compares the schemas of undeclared properties. */
-function compareOthers(comparison: Comparison, path: string, from: readonly Schema[], to: readonly Schema[]): void {
+/** Compares the schemas of undeclared properties, which are at `others`. */
+function compareOthers(
+  comparison: Comparison,
+  path: string,
+  others: string,
+  from: readonly Schema[],
+  to: readonly Schema[],
+): void {
   const [before, now] = [otherPropertySchemas(from), otherPropertySchemas(to)];
   const [wasClosed, closed] = [before.includes(never), now.includes(never)];
   if (!wasClosed && closed) comparison.found('objectClosed', path, 'Undeclared properties are no longer valid.');
   else if (wasClosed && !closed) comparison.found('objectOpened', path, 'Undeclared properties are now valid.');
-  else if (!closed) comparison.compareLater({ path: `${path}.*`, from: before, to: now, nullCompared: false });
+  else if (!closed) comparison.compareLater({ path: others, from: before, to: now, nullCompared: false });
 }
 
 /**
@@ -109,7 +116,15 @@ function comparePatterned(comparison: Comparison, path: string, from: readonly S
     // An empty list allows every value. For an added or removed pattern, the rule above covers that and `false`.
     const comparable = before.length > 0 && now.length > 0 && !before.includes(never) && !now.includes(never);
     if (inBoth || comparable) comparison.compareLater(place);
+    if (!inBoth) continue;
+    const [others, newOthers] = [withoutPattern(from, pattern), withoutPattern(to, pattern)];
+    compareOthers(comparison, place.path, place.path, others, newOthers);
   }
+}
+
+/** The schemas whose `additionalProperties` constrains properties with a name that the pattern of another schema matches. */
+function withoutPattern(all: readonly Schema[], pattern: string): readonly Schema[] {
+  return all.filter((schema) => !Object.hasOwn(objectMember(schema, 'patternProperties'), pattern));
 }
 
 function compareDependentSchemas(

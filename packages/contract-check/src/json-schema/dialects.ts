@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../json/json-value.ts';
-import { subschemaKeywords } from './keywords.ts';
+import { innerSchemas } from './keywords.ts';
 
 /** The drafts in order. */
 const drafts = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const;
@@ -55,15 +55,8 @@ function isDefinedIn(schema: JsonValue, both: readonly Draft[]): boolean {
   if (!isJsonObject(schema)) return true;
   return Object.entries(schema).every(([keyword, value]) => {
     if (!inAll(both, ...draftsOf(keyword, value, Object.keys(schema)))) return false;
-    const kind = subschemaKeywords.get(keyword);
-    if (kind === undefined) return true;
-    const inner = kind === 'one' ? [value] : isJsonObject(value) || Array.isArray(value) ? innerOf(kind, value) : [];
-    return inner.every((each) => isDefinedIn(each, both));
+    return innerSchemas(keyword, value).every(([, inner]) => isDefinedIn(inner, both));
   });
-}
-
-function innerOf(kind: string, value: JsonValue): readonly JsonValue[] {
-  return kind === 'one or list' && isJsonObject(value) ? [value] : Object.values(value ?? {});
 }
 
 /** The drafts that define a keyword with the meaning that this value has. */

@@ -29,6 +29,14 @@ export const subschemaKeywords: ReadonlyMap<string, Subschemas> = new Map([
   ['else', 'one'],
 ]);
 
+/** The schemas in the value of a keyword, by their name or index in it. The name is null if the value itself is the schema. */
+export function innerSchemas(keyword: string, value: JsonValue): (readonly [name: string | null, JsonValue])[] {
+  const subschemas = subschemaKeywords.get(keyword);
+  if (subschemas === undefined) return [];
+  if (subschemas === 'one' || (subschemas === 'one or list' && !Array.isArray(value))) return [[null, value]];
+  return Object.entries(value ?? {});
+}
+
 const typeNames = new Set(['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']);
 
 const isText = (value: JsonValue): boolean => typeof value === 'string';

@@ -33,6 +33,26 @@ describe('an invalid schema', () => {
     ],
     ['{"$ref": "./other.json#/a"}', 'refers to "./other.json#/a", which is not in this file'],
     ['{"$ref": "#/type", "type": "object"}', '/type must be a schema'],
+    [
+      JSON.stringify({
+        properties: { a: { $ref: 'words' } },
+        $defs: {
+          list: { $id: 'list', items: { $dynamicRef: '#T' }, $defs: { T: { $dynamicAnchor: 'T' } } },
+          words: { $id: 'words', $ref: 'list', $defs: { T: { $dynamicAnchor: 'T', type: 'string' } } },
+        },
+      }),
+      'b.json:1: /$defs/list/items refers to "#T" with $dynamicRef. Several schemas have this anchor, so the target depends on the path of the validator. Declare the anchor in the root as well, or use $ref.',
+    ],
+    [
+      JSON.stringify({
+        properties: { a: { $ref: 'strict' } },
+        $defs: {
+          tree: { $id: 'tree', $recursiveAnchor: true, items: { $recursiveRef: '#' } },
+          strict: { $id: 'strict', $recursiveAnchor: true, $ref: 'tree' },
+        },
+      }),
+      '/$defs/tree/items refers to "#" with $recursiveRef. Several schemas have this anchor',
+    ],
     [`${'{"not":'.repeat(600)}{}${'}'.repeat(600)}`, 'b.json:1: is nested deeper than 500 levels'],
     [
       JSON.stringify({

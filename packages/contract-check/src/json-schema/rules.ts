@@ -147,7 +147,7 @@ export const jsonSchemaRules = named('json-schema', {
     ...wider,
   },
   conditionAdded: {
-    what: 'a condition is added (`not`, `if`, `contains`, `dependentRequired`, `dependentSchemas`, `propertyNames`, `patternProperties`)',
+    what: 'a condition is added (`not`, `if`, `contains`, `dependentRequired`, `dependentSchemas`, `propertyNames`, `patternProperties`, or an `unevaluatedProperties` or `unevaluatedItems` that depends on one)',
     ...narrower,
   },
   conditionRemoved: { what: 'a condition is removed', ...wider },

@@ -56,6 +56,25 @@ export function readSchemaDocument(source: SourceText): SchemaDocument {
     return schemas(value);
   }
 
+  /** A validator prefers the first schema with the anchor that it enters, and it enters the root before all others. */
+  function dynamicTarget(schema: Schema, keyword: string, found: readonly Schema[]): readonly Schema[] {
+    const reference = ownMember(schema, keyword);
+    if (typeof reference !== 'string') return found;
+    const isAnchor = (each: Schema): boolean =>
+      keyword === '$dynamicRef'
+        ? ownMember(each, '$dynamicAnchor') === fragmentOf(reference)
+        : keyword === '$recursiveRef' && ownMember(each, '$recursiveAnchor') === true;
+    if (!found.some(isAnchor)) return found;
+    const candidates = [...index.schemas()].filter(isAnchor);
+    if (candidates.length === 1) return found;
+    const preferred = candidates.find((each) => index.placeOf(each)?.resource.root === first.value);
+    if (preferred !== undefined) return [preferred];
+    const { pointer, resource } = index.placeOf(schema) ?? fail(first, '', 'contains an unknown schema');
+    const several = `Several schemas have this anchor, so the target depends on the path of the validator`;
+    const problem = `refers to ${JSON.stringify(reference)} with ${keyword}. ${several}. Declare the anchor in the root as well, or use $ref.`;
+    return fail(resource.document, pointer, problem);
+  }
+
   function locationOf(schema: Schema, ...steps: readonly string[]): Location | null {
     const place = index.placeOf(schema);
     if (place === undefined) return null;
@@ -74,6 +93,9 @@ export function readSchemaDocument(source: SourceText): SchemaDocument {
 
   // Every reference must resolve, even an unused one.
   for (const schema of index.schemas()) for (const keyword of referenceKeywords) target(schema, keyword);
+  // After all files are read: in each of them, a schema can replace a target.
+  for (const [schema, own] of targets)
+    for (const [keyword, found] of own) own.set(keyword, dynamicTarget(schema, keyword, found));
   const dialect = isJsonObject(first.value) ? ownMember(first.value, '$schema') : undefined;
 
   return {

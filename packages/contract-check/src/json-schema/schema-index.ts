@@ -1,7 +1,7 @@
 import { InputError } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { JsonDocument } from '../json/parse-json.ts';
-import { expectedInstead, subschemaKeywords } from './keywords.ts';
+import { expectedInstead, innerSchemas } from './keywords.ts';
 import { resolveAddress, withoutFragment } from './schema-address.ts';
 
 /** An object schema. The function `schemas` converts boolean schemas. */
@@ -66,20 +66,10 @@ export class SchemaIndex {
       const at = childPointer(pointer, keyword);
       const expected = expectedInstead(keyword, member);
       if (expected !== null) fail(document, at, `must be ${expected}`);
-      this.#addSubschemas(keyword, member, at, resource);
-    }
-  }
-
-  #addSubschemas(keyword: string, member: JsonValue, pointer: string, resource: Resource): void {
-    const subschemas = subschemaKeywords.get(keyword);
-    if (subschemas === undefined) return;
-    if (subschemas === 'one' || (subschemas === 'one or list' && !Array.isArray(member))) {
-      this.add(resource.document, member, pointer, resource);
-      return;
-    }
-    for (const [name, each] of Object.entries(member ?? {})) {
-      if (subschemas === 'named, or names' && Array.isArray(each)) continue;
-      this.add(resource.document, each, childPointer(pointer, name), resource);
+      for (const [name, inner] of innerSchemas(keyword, member)) {
+        if (keyword === 'dependencies' && Array.isArray(inner)) continue;
+        this.add(document, inner, name === null ? at : childPointer(at, name), resource);
+      }
     }
   }
 

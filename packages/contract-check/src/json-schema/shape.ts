@@ -12,31 +12,19 @@ export function declaredProperties(all: readonly Schema[]): Set<string> {
 
 /** The schemas that the property must match. Empty if any value is valid. */
 export function propertySchemas(all: readonly Schema[], name: string): readonly Schema[] {
-  const found = all.flatMap((schema) => evaluateProperty(schema, name) ?? []);
-  const evaluated = all.some((schema) => evaluateProperty(schema, name) !== null);
-  return evaluated
-    ? found
-    : [...found, ...all.flatMap((schema) => schemas(ownMember(schema, 'unevaluatedProperties')))];
-}
-
-/** Null if the schema does not constrain the property. */
-function evaluateProperty(schema: Schema, name: string): readonly Schema[] | null {
-  const declared = ownMember(objectMember(schema, 'properties'), name);
-  const patterned = Object.entries(objectMember(schema, 'patternProperties')).filter(([pattern]) =>
-    matches(pattern, name),
-  );
-  if (declared === undefined && patterned.length === 0) {
-    const rest = ownMember(schema, 'additionalProperties');
-    return rest === undefined ? null : schemas(rest);
-  }
-  return [...schemas(declared), ...patterned.flatMap(([, value]) => schemas(value))];
+  return all.flatMap((schema) => {
+    const declared = ownMember(objectMember(schema, 'properties'), name);
+    const patterned = Object.entries(objectMember(schema, 'patternProperties')).filter(([pattern]) =>
+      matches(pattern, name),
+    );
+    if (declared === undefined && patterned.length === 0) return schemas(ownMember(schema, 'additionalProperties'));
+    return [...schemas(declared), ...patterned.flatMap(([, value]) => schemas(value))];
+  });
 }
 
 /** The schemas that an undeclared property must match. */
 export function otherPropertySchemas(all: readonly Schema[]): readonly Schema[] {
-  const closing = all.map((schema) => ownMember(schema, 'additionalProperties')).filter((rest) => rest !== undefined);
-  if (closing.length > 0) return closing.flatMap(schemas);
-  return all.flatMap((schema) => schemas(ownMember(schema, 'unevaluatedProperties')));
+  return all.flatMap((schema) => schemas(ownMember(schema, 'additionalProperties')));
 }
 
 /** The number of leading items with their own schemas. */
@@ -46,9 +34,7 @@ export function prefixLength(all: readonly Schema[]): number {
 
 /** The schemas that the item at an index must match. */
 export function itemSchemas(all: readonly Schema[], index: number): readonly Schema[] {
-  const evaluated = all.some((schema) => index < prefixOf(schema).length || restOf(schema) !== undefined);
-  const found = all.flatMap((schema) => schemas(prefixOf(schema)[index] ?? restOf(schema)));
-  return evaluated ? found : all.flatMap((schema) => schemas(ownMember(schema, 'unevaluatedItems')));
+  return all.flatMap((schema) => schemas(prefixOf(schema)[index] ?? restOf(schema)));
 }
 
 /** The schemas that an item after every prefix must match. */
@@ -61,7 +47,8 @@ function prefixOf(schema: Schema): readonly JsonValue[] {
   return Array.isArray(schema['items']) ? listMember(schema, 'items') : listMember(schema, 'prefixItems');
 }
 
-function restOf(schema: Schema): JsonValue | undefined {
+/** The schema of the items after the prefix. */
+export function restOf(schema: Schema): JsonValue | undefined {
   return Array.isArray(schema['items']) ? ownMember(schema, 'additionalItems') : ownMember(schema, 'items');
 }
 

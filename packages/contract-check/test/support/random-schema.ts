@@ -15,25 +15,27 @@ export function randomValue(random: Random, depth = 2): Json {
 }
 
 /** A schema of draft 2020-12, boolean schemas included. `depth` bounds the nesting. */
-export function randomSchema(random: Random, depth: number): Schema {
+export function randomSchema(random: Random, depth: number, vocabulary: Vocabulary = mixed): Schema {
   if (random.oneIn(7)) return !random.oneIn(3);
-  const keywords = random.list(1, 3, () => randomKeyword(random, depth));
+  const keywords = random.list(1, 3, () => randomKeyword(random, depth, vocabulary));
   const schema: { readonly [key: string]: Json } = Object.fromEntries(keywords.flatMap(Object.entries));
   return random.oneIn(2) ? { type: randomType(random), ...schema } : schema;
 }
 
 /** A schema that differs from another in one place. */
-export function variantOf(schema: Schema, random: Random, depth: number): Schema {
-  if (typeof schema === 'boolean' || random.oneIn(6)) return randomSchema(random, depth);
+export function variantOf(schema: Schema, random: Random, depth: number, vocabulary: Vocabulary = mixed): Schema {
+  if (typeof schema === 'boolean' || random.oneIn(6)) return randomSchema(random, depth, vocabulary);
   const keywords = Object.keys(schema);
   const keyword = keywords[random.below(keywords.length)];
-  if (keyword === undefined || random.oneIn(4)) return { ...schema, ...randomKeyword(random, depth) };
+  if (keyword === undefined || random.oneIn(4)) return { ...schema, ...randomKeyword(random, depth, vocabulary) };
   if (random.oneIn(4)) return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== keyword));
-  return { ...schema, [keyword]: variantOfKeyword(keyword, schema[keyword] ?? null, random, depth - 1) };
+  return { ...schema, [keyword]: variantOfKeyword(keyword, schema[keyword] ?? null, random, depth - 1, vocabulary) };
 }
 
 const single: readonly string[] = [
   'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
   'items',
   'contains',
   'not',
@@ -45,20 +47,25 @@ const single: readonly string[] = [
 const lists: readonly string[] = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const named: readonly string[] = ['properties', 'patternProperties', 'dependentSchemas'];
 
-function variantOfKeyword(keyword: string, value: Json, random: Random, depth: number): Json {
-  if (single.includes(keyword) && isSchema(value)) return variantOf(value, random, depth);
+function variantOfKeyword(keyword: string, value: Json, random: Random, depth: number, vocabulary: Vocabulary): Json {
+  if (single.includes(keyword) && isSchema(value)) return variantOf(value, random, depth, vocabulary);
   if (lists.includes(keyword) && Array.isArray(value)) {
     const at = random.below(value.length);
     if (value.length > 1 && random.oneIn(5)) return value.filter((_, index) => index !== at);
-    return value.map((each: Json, index) => (index === at && isSchema(each) ? variantOf(each, random, depth) : each));
+    return value.map((each: Json, index) =>
+      index === at && isSchema(each) ? variantOf(each, random, depth, vocabulary) : each,
+    );
   }
   if (named.includes(keyword) && isSchema(value) && typeof value === 'object') {
     const members = Object.keys(value);
     const member = members[random.below(members.length)];
     const inner = member === undefined ? undefined : value[member];
-    if (member !== undefined && isSchema(inner)) return { ...value, [member]: variantOf(inner, random, depth) };
+    if (member !== undefined && isSchema(inner))
+      return { ...value, [member]: variantOf(inner, random, depth, vocabulary) };
   }
-  return keyword === 'type' ? randomType(random) : (keywordOf(keyword, random, Math.max(depth, 0)) ?? value);
+  return keyword === 'type'
+    ? randomType(random)
+    : (keywordOf(keyword, random, Math.max(depth, 0), vocabulary) ?? value);
 }
 
 export function isSchema(value: Json | undefined): value is Schema {
@@ -106,20 +113,52 @@ const branches = [
   'if',
 ] as const;
 
-function randomKeyword(random: Random, depth: number): { [key: string]: Json } {
-  const keyword = depth > 0 && random.oneIn(2) ? random.of(branches) : random.of(leaves);
-  const value = keywordOf(keyword, random, depth - 1) ?? true;
+interface Vocabulary {
+  readonly leaves: readonly [string, ...string[]];
+  readonly branches: readonly [string, ...string[]];
+}
+
+const mixed: Vocabulary = { leaves, branches };
+/** Schemas in which `unevaluatedProperties` and `unevaluatedItems` matter. */
+export const evaluating: Vocabulary = {
+  leaves: ['required', 'minimum'],
+  branches: [
+    'properties',
+    'properties',
+    'properties',
+    'patternProperties',
+    'additionalProperties',
+    'unevaluatedProperties',
+    'unevaluatedProperties',
+    'prefixItems',
+    'items',
+    'contains',
+    'unevaluatedItems',
+    'allOf',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'dependentSchemas',
+    'if',
+  ],
+};
+
+function randomKeyword(random: Random, depth: number, vocabulary: Vocabulary): { [key: string]: Json } {
+  const keyword = depth > 0 && random.oneIn(2) ? random.of(vocabulary.branches) : random.of(vocabulary.leaves);
+  const value = keywordOf(keyword, random, depth - 1, vocabulary) ?? true;
   if (keyword === 'if') {
-    const outcomes = ['then', 'else'].map((name) => [name, randomSchema(random, depth - 1)] as const);
+    const outcomes = ['then', 'else'].map((name) => [name, randomSchema(random, depth - 1, vocabulary)] as const);
     return { if: value, ...Object.fromEntries(outcomes) };
   }
-  if (keyword === 'contains' && random.oneIn(2)) return { contains: value, minContains: random.below(3) };
+  // Ajv, which tracks evaluated items, sometimes ignores a larger number there.
+  const most = vocabulary === evaluating ? 0 : 2;
+  if (keyword === 'contains' && random.oneIn(2)) return { contains: value, minContains: random.below(most + 1) };
   return { [keyword]: value };
 }
 
 /** Undefined for an unknown keyword. */
-function keywordOf(keyword: string, random: Random, depth: number): Json | undefined {
-  const inner = (): Schema => randomSchema(random, Math.max(depth, 0));
+function keywordOf(keyword: string, random: Random, depth: number, vocabulary: Vocabulary): Json | undefined {
+  const inner = (): Schema => randomSchema(random, Math.max(depth, 0), vocabulary);
   if (single.includes(keyword)) return inner();
   if (lists.includes(keyword)) return random.list(1, 3, inner);
   switch (keyword) {
