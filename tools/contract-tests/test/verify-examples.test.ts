@@ -197,6 +197,8 @@ interface Language {
   /** Added to the environment of the build. */
   env?: Readonly<Record<string, string>>;
   run: readonly [program: string, ...parameters: string[]];
+  /** Every how many cases one is run. Defaults to 1. */
+  every?: number;
 }
 
 /** For the version of the installed .NET SDK, so that the build downloads nothing. */
@@ -283,6 +285,17 @@ const languages: Language[] = [
       DOTNET_SYSTEM_GLOBALIZATION_INVARIANT: '1',
     },
     run: ['dotnet', 'out/driver.dll'],
+  },
+  {
+    name: 'Shell',
+    programs: ['sh', 'openssl'],
+    file: 'examples/verify/shell/verify.sh',
+    fence: 'sh',
+    verifier: /^is_authentic\(\) \(\n(.*?)^\)\n/ms,
+    driver: 'driver.sh',
+    run: ['sh', 'driver.sh'],
+    // It starts 15 or more processes for each case.
+    every: 7,
   },
 ];
 
@@ -411,7 +424,7 @@ describe.each(languages)('the file in $name', ({ file, fence, verifier }) => {
     expect(code.length).toBeLessThanOrEqual(12);
     expect(code.filter((each) => each.length > 115)).toEqual([]);
     const others = lines.replace(verifier, '').trimEnd().split('\n');
-    expect(others.filter((each) => !boilerplate.test(each))).toEqual([]);
+    expect(others.filter((each) => each !== '' && !boilerplate.test(each))).toEqual([]);
   });
 });
 
@@ -426,10 +439,11 @@ describe.each([...languages, csharpOnMono])('the verifier in $name', (language) 
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test.skipIf(skipped)('decides every case of the vectors as webhook-signing does', async () => {
-    const verdicts = await run(language, folder, cases.map((one) => `${line(one)}\n`).join(''));
-    expect(verdicts.map((verdict, index) => `${cases[index]?.name}: ${verdict}`)).toEqual(
-      cases.map(({ name, expected }) => `${name}: ${expected}`),
+  test.skipIf(skipped)('decides the cases of the vectors as webhook-signing does', async () => {
+    const sample = cases.filter((_, index) => index % (language.every ?? 1) === 0);
+    const verdicts = await run(language, folder, sample.map((one) => `${line(one)}\n`).join(''));
+    expect(verdicts.map((verdict, index) => `${sample[index]?.name}: ${verdict}`)).toEqual(
+      sample.map(({ name, expected }) => `${name}: ${expected}`),
     );
   });
 });
