@@ -174,9 +174,11 @@ function valueOf(type: GraphQLOutputType, place: string, isAsync: boolean): unkn
   return scalars[type.name];
 }
 
+/** Only an array has promises: when an item of another iterable rejects, graphql leaves rejections without a handler. */
 function listOf(items: readonly unknown[], kind: number, isAsync: boolean): unknown {
-  if (kind === 0) return new Set(items);
   if (kind === 1) return 'no list';
+  if (items.some((item) => item instanceof Promise)) return items;
+  if (kind === 0) return new Set(items);
   if (kind !== 2 || !isAsync) return items;
   return (async function* each() {
     yield* items;
