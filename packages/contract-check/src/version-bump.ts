@@ -21,6 +21,16 @@ export function bumpFor(verdict: Verdict, version: string | null): Verdict {
   return before.patch > 0 ? 'patch' : verdict;
 }
 
+/** The version that npm publishes for `"version"` in a `package.json`: `v1.2.0` and ` 1.2.0` are 1.2.0. Null if it is no text. */
+export function publishedVersion(version: unknown): string | null {
+  return typeof version === 'string' ? version.trim().replace(/^[v=\s]+/, '') : null;
+}
+
+/** Whether a version is one that npm publishes. */
+export function isVersion(version: string): boolean {
+  return parse(version) !== null;
+}
+
 /** Whether a version names a release. A pre-release does not, and neither does 0.0.0, with which new packages begin. */
 export function isReleaseVersion(version: string): boolean {
   return /^\d+\.\d+\.\d+(?:\+.*)?$/.test(version) && !/^0\.0\.0(?!\d)/.test(version);

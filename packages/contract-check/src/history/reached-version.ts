@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { InputError } from '../input-error.ts';
-import { isReleaseVersion } from '../version-bump.ts';
+import { isReleaseVersion, publishedVersion } from '../version-bump.ts';
 import { unshallow } from './merge-base.ts';
 import type { Repository } from './repository.ts';
 
@@ -123,7 +123,8 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
     const texts = repository.textsAt(commits.map(([id = '']) => ({ commit: id, path: file })));
     for (const [index, [id = '', ...rest]] of commits.entries()) {
       const text = texts[index] ?? null;
-      const point = { commit: id, path, version: memberOf(text, 'name') === name ? memberOf(text, 'version') : null };
+      const version = memberOf(text, 'name') === name ? publishedVersion(memberOf(text, 'version')) : null;
+      const point = { commit: id, path, version };
       points.set(keyOf(point), point);
       parents.set(keyOf(point), rest);
     }

@@ -5,7 +5,7 @@ import { create } from 'tar';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer } from '../../test/support/contract-server.ts';
 import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
-import { commitRelease, git, merge } from '../../test/support/git.ts';
+import { commitAll, commitRelease, git, initRepository, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 
 // What pull requests once passed with. `merged-state.test.ts` has the simpler ones.
@@ -171,6 +171,31 @@ describe('one pull request', () => {
     expect(stdout).toContain('to 2.0.0, or restore "version", and raise it in a release.');
   });
 
+  test('raises the version to "v1.0.1", which npm publishes as 1.0.1', async () => {
+    releaseListed();
+    commit({ 'packages/api/schema/a.graphql': broken, 'packages/api/package.json': manifest('v1.0.1') });
+    expect(await check({ declared: 'major' })).toMatchObject(tooSmall);
+  });
+
+  test('raises the version to one that is none', async () => {
+    releaseListed();
+    commit({ 'packages/api/schema/a.graphql': broken, 'packages/api/package.json': manifest('1.1') });
+    await expect(check({ declared: 'major' })).rejects.toThrow(
+      'packages/api/package.json: "version" is "1.1", so nothing shows which bump it makes. Write three numbers',
+    );
+  });
+
+  test('raises the version of a package around the folder of a baseline', async () => {
+    releaseListed({ baseline: 'git:first' });
+    git(root, 'tag', 'first');
+    commit({ 'packages/api/package.json': manifest('0.9.0') });
+    merge(root);
+    commit({ 'packages/api/schema/a.graphql': broken, 'packages/api/package.json': manifest('1.0.1') });
+    expect(await check({ declared: 'major' })).toMatchObject(tooSmall);
+    commit({ 'packages/api/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject({ codes: [] });
+  });
+
   test('moves a package to where an override applies', async () => {
     const override = { rule: 'graphql/fieldRemoved', files: ['internal/**'], verdict: 'none', reason: 'A test.' };
     release({ 'contract-check.json': JSON.stringify({ overrides: [override] }) });
@@ -268,10 +293,60 @@ describe('two pull requests', () => {
     await expect(check()).rejects.toThrow('is a symbolic link to something that is not in the repository');
   });
 
-  test('give a contract another encoding in the repository', async () => {
+  test.each(['working-tree-encoding=UTF-7', 'filter=storage'])(
+    'give a contract the attribute %s',
+    async (attribute) => {
+      release();
+      commit({ '.gitattributes': `*.graphql ${attribute}\n` });
+      await expect(check()).rejects.toThrow('has another content in the repository than in the working tree.');
+    },
+  );
+
+  test.each([
+    ['a contract', contract, `${contract}\n`],
+    ['a contract that git does not ignore', contract, ''],
+    ['the package.json', 'packages/api/package.json', '/packages/api/package.json\n'],
+  ])('let a build make %s instead of git', async (_, path, ignored) => {
     release();
-    commit({ '.gitattributes': '*.graphql working-tree-encoding=UTF-7\n' });
-    await expect(check()).rejects.toThrow('Remove "working-tree-encoding" from .gitattributes.');
+    commit({ '.gitignore': ignored, [path]: null });
+    write({ [path]: path === contract ? sdl : manifest('1.0.0') });
+    await expect(check()).rejects.toThrow(`${path}: is not in the git repository`);
+  });
+
+  test('move a package to a submodule, then break it', async () => {
+    release();
+    const module = join(root, 'packages/api');
+    initRepository(module);
+    commitAll(module);
+    git(root, 'rm', '-r', '--cached', '--quiet', 'packages/api');
+    commit();
+    await expect(check()).rejects.toThrow(`${contract}: is not in the git repository`);
+    // Nor does it pass once it is merged.
+    merge(root);
+    await expect(check()).rejects.toThrow(`${contract}: is not in the git repository`);
+  });
+
+  test('remove the version, then break the contract in a patch', async () => {
+    releaseListed();
+    commit({ 'packages/api/package.json': '{ "name": "@books/api" }' });
+    merge(root);
+    commit({ 'packages/api/package.json': manifest('1.0.1'), 'packages/api/schema/a.graphql': broken });
+    expect(await check({ declared: 'major' })).toMatchObject(tooSmall);
+  });
+
+  test('change released/, then break the contract, while the version is that of the first commit', async () => {
+    const copy = 'packages/api/released/versions/2026-01-01.graphql';
+    write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl, [copy]: sdl });
+    initRepository(root);
+    commitAll(root);
+    merge(root);
+    commit({ [copy]: broken });
+    await expect(check()).rejects.toThrow('packages/api/released: differs from what is merged');
+    commit({ 'packages/api/package.json': manifest('1.0.1') });
+    expect(await check()).toMatchObject({ codes: [] });
+    merge(root);
+    write({ [contract]: broken });
+    expect((await check()).codes).toEqual(['released-version-broken']);
   });
 
   test.each(['packages/other', 'packages/api'])('make package.json of %s invalid', async (path) => {

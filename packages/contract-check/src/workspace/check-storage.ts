@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import type { Repository } from '../history/repository.ts';
+import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { isContract } from './listed-contracts.ts';
 import type { WorkspaceState } from './workspace-state.ts';
@@ -9,7 +9,8 @@ import type { WorkspaceState } from './workspace-state.ts';
  * Checks that the commits of the repository contain what the tool reads in the working tree. Otherwise a later comparison would
  * read something else as what was released.
  *
- * @throws {InputError} when a contract or a `package.json` is a link to something that git does not have, or has another encoding
+ * @throws {InputError} when a contract or a `package.json` is a link to something that git does not have, or git stores something
+ * else than the file
  */
 export function checkStorage(root: string, now: WorkspaceState, repository: Repository): void {
   const isRead = (path: string): boolean =>
@@ -22,17 +23,39 @@ export function checkStorage(root: string, now: WorkspaceState, repository: Repo
       null,
       'is a symbolic link to something that is not in the repository, so nothing shows later what was released. Commit the file itself.',
     );
-  // An encoding comes from a file in the commit. Without one, git need not be asked for the attributes of all files.
+  // An attribute comes from a file in the commit. Without one, git need not be asked for the attributes of all files.
   const hasAttributes = [...head.paths].some((path) => posix.basename(path) === '.gitattributes');
   if (!hasAttributes) return;
-  const encoded = repository
-    .git('ls-files', '-z', '--', '.', ':(exclude,attr:!working-tree-encoding)')
+  const converted = repository
+    .git('ls-files', '-z', '--', '.', ':(exclude,attr:!working-tree-encoding !filter)')
     .split('\0')
     .find((path) => path !== '' && isRead(path));
-  if (encoded !== undefined)
+  if (converted !== undefined)
     throw new InputError(
-      join(root, encoded),
+      join(root, converted),
       null,
-      'has another encoding in the repository. Remove "working-tree-encoding" from .gitattributes.',
+      'has another content in the repository than in the working tree. Remove "working-tree-encoding" and "filter" (for example of Git LFS) for it from .gitattributes.',
+    );
+}
+
+/**
+ * Checks that git contains files, or will once they are committed. Otherwise a later comparison would take a release for one
+ * without them.
+ *
+ * @param paths relative to the root
+ * @throws {InputError} when git ignores a file, does not contain it since the base, or has it in a submodule only
+ */
+export function checkTracked(root: string, paths: readonly string[], repository: Repository, base: CommitFiles): void {
+  const head = repository.filesAt(repository.head);
+  const untracked = paths.filter((path) => !head.files.has(path) && head.fileAt(path) === null);
+  if (untracked.length === 0) return;
+  const listed = repository.git('ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ':/');
+  const kept = new Set(listed.split('\0'));
+  const lost = untracked.find((path) => base.files.has(path) || !kept.has(path));
+  if (lost !== undefined)
+    throw new InputError(
+      join(root, lost),
+      null,
+      'is not in the git repository: it is ignored, was removed from git, or is in another repository. So nothing shows later what was released. Commit the file, or compare with a release that contains it, on the registry or at a baseline.',
     );
 }

@@ -8,7 +8,7 @@ import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, keepReleased, tooSmallBump } from '../remedy.ts';
 import { compareVerdicts, largerVerdict, type Verdict } from '../verdict.ts';
-import { bumpBetween, bumpFor, isReleaseVersion } from '../version-bump.ts';
+import { bumpBetween, bumpFor, isReleaseVersion, isVersion } from '../version-bump.ts';
 import {
   applyExceptions,
   isCoveredByNew,
@@ -18,7 +18,7 @@ import {
 } from './apply-exceptions.ts';
 import { baselinesAt } from './baseline.ts';
 import { readDeclaredBumps } from './changesets.ts';
-import { checkStorage } from './check-storage.ts';
+import { checkStorage, checkTracked } from './check-storage.ts';
 import { compareConfigured } from './compare-configured.ts';
 import { compareFound } from './compare-found.ts';
 import type { ContractChange } from './compare-snapshots.ts';
@@ -159,6 +159,20 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
       null,
       `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}. If the last contract was removed, no longer run this command.`,
     );
+  if (repository !== null && tree !== null)
+    checkTracked(
+      root,
+      compared.flatMap(({ inGit }) => inGit),
+      repository,
+      tree,
+    );
+  for (const { path, version } of compared)
+    if (version !== null && !isVersion(version))
+      throw new InputError(
+        join(root, path, 'package.json'),
+        null,
+        `"version" is ${JSON.stringify(version)}, so nothing shows which bump it makes. Write three numbers, such as 1.2.0.`,
+      );
   const known = [...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name);
   const exceptions: ExceptionList = {
     listed: listedExceptions(root, [
@@ -253,14 +267,10 @@ function sinceRelease(
   pending: Verdict,
 ): SinceRelease {
   const changes = applyExceptions(release.changes, exceptions, name, today);
-  const released = bumpBetween(release.version, version);
+  const released = bumpBetween(release.version ?? versionBefore, version);
   // Pending changesets apply to the release after the one that the changes make.
-  const isRaised =
-    versionBefore !== null &&
-    release.version !== null &&
-    version !== null &&
-    version !== versionBefore &&
-    isReleaseVersion(version);
+  const before = versionBefore ?? release.version;
+  const isRaised = before !== null && version !== null && version !== before && isReleaseVersion(version);
   // No changeset can name a package that no longer exists.
   const isRemoved = changes.some(({ rule }) => rule === workspaceRules.packageRemoved.id);
   return {

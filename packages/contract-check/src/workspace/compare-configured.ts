@@ -5,7 +5,6 @@ import { changeBy, type Change } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
 import { configFile } from '../config/read-config.ts';
 import { InputError } from '../input-error.ts';
-import { isJsonObject, ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { below, filesOfFolder, matchingPaths, type PackageFiles } from '../source/package-files.ts';
 import { packageOf } from '../source/package-of.ts';
@@ -16,9 +15,9 @@ import type { SourceText } from '../text-file.ts';
 import { compareFile } from './compare-file.ts';
 import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
-import { defaultSettings, type WorkspacePackage } from './contract-package.ts';
+import { defaultSettings, packageReader, type WorkspacePackage } from './contract-package.ts';
 import { npmrcAt } from './last-release.ts';
-import { folderOf, isListed, normalized, ownerOf, packagesNamed } from './listed-contracts.ts';
+import { folderOf, isListed, nearest, normalized, ownerOf, packagesNamed } from './listed-contracts.ts';
 import { pairPackages, type PackagePair } from './pair-packages.ts';
 import { workspaceRules } from './rules.ts';
 import { listedSnapshotOf } from './snapshot.ts';
@@ -45,6 +44,7 @@ interface ComparedFiles {
   readonly version: string | null;
   /** The folder of the files in the release, relative to the root. Null if the release is no commit. */
   readonly folder: string | null;
+  readonly isOutsideGit: boolean;
   /** By path relative to the folder of the entry. */
   readonly files: PackageFiles;
 }
@@ -83,9 +83,7 @@ async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
   });
   if (merged === null) return listed;
   const released = await Promise.all(
-    listed.flatMap(({ before, now: after }) =>
-      before === null ? [] : [context.lastRelease(before, after?.version ?? null)],
-    ),
+    listed.flatMap(({ before, now: after }) => (before === null ? [] : [context.lastRelease(before, after)])),
   );
   const older = [
     ...(merged.config.contracts ?? []),
@@ -148,6 +146,12 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
       version: baseline.version,
       ...compareWith(context, entry, baseline, files),
     })),
+    inGit: [
+      ...matchingPaths(files, contracts.files)
+        .filter((file) => !released.some((each) => each.isOutsideGit && each.files.has(file)))
+        .map((file) => posix.join(folder, file)),
+      ...(now === null ? [] : [posix.join(now.path, 'package.json')]),
+    ],
     notices: [],
   };
 }
@@ -221,17 +225,29 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
   const { root, tree, merged, lastRelease } = context;
   const { contracts, pointer, folderBefore, before } = entry;
   if (contracts.baseline !== undefined) {
-    const files = await filesAtPlace(context, entry, contracts.baseline, now);
-    return [{ name: contracts.baseline, version: versionIn(files), folder: null, files }];
+    const found = await filesAtPlace(context, entry, contracts.baseline, now);
+    const kind = kindOfPlace(contracts.baseline);
+    // From the root, because the folder may no longer exist, and the package can be around it.
+    const at = kind === 'git' ? folderBefore : '';
+    // A server shows no version.
+    const version =
+      kind === 'url'
+        ? null
+        : (nearest(
+            packageReader(found, () => null),
+            at,
+          )?.version ?? null);
+    return [{ name: contracts.baseline, version, folder: null, isOutsideGit: kind !== 'git', files: below(found, at) }];
   }
   if (tree === null || merged === null)
     return fail(root, `${pointer} needs the member "baseline", because the folder is not in a git repository`);
   if (before === null) {
     const files = below(tree.files, folderBefore);
     // Without a package, there is no version to look for: what is merged counts as released.
-    return [{ name: `commit ${tree.commit.slice(0, 12)}`, version: null, folder: folderBefore, files }];
+    const name = `commit ${tree.commit.slice(0, 12)}`;
+    return [{ name, version: null, folder: folderBefore, isOutsideGit: false, files }];
   }
-  const { baselines } = await lastRelease(before, entry.now?.version ?? null);
+  const { baselines } = await lastRelease(before, entry.now);
   const rest = posix.relative(before.path, folderBefore);
   return baselines.map(({ name, version, files, path, tree: release }) => {
     if (release === null && rest.startsWith('..'))
@@ -239,16 +255,17 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
         root,
         `${pointer ?? ''} is outside of ${before.path}, so ${name} does not contain it. Name a baseline.`,
       );
-    if (release === null) return { name, version, folder: null, files: below(files, rest) };
+    const isOutsideGit = path === null;
+    if (release === null) return { name, version, folder: null, isOutsideGit, files: below(files, rest) };
     const folder = rest.startsWith('..') ? folderBefore : posix.join(path ?? '', rest);
-    return { name, version, folder, files: below(release.files, folder) };
+    return { name, version, folder, isOutsideGit, files: below(release.files, folder) };
   });
 }
 
-/** The files in the folder of an entry at the place that the entry names as its baseline. */
+/** The files at the place that an entry names as its baseline: of git those in the root, elsewhere those in the folder of the entry. */
 async function filesAtPlace(
   { root, tree, repository }: ComparisonContext,
-  { contracts, pointer, folder, folderBefore }: Entry,
+  { contracts, pointer, folder }: Entry,
   place: string,
   now: PackageFiles,
 ): Promise<PackageFiles> {
@@ -265,9 +282,6 @@ async function filesAtPlace(
       // Nothing but the contract is known. The states of versions are those of now.
       return new Map([...now, ...paths.map((only) => [only, () => source] as const)]);
     }
-    case 'git':
-      // From the root, because the folder may no longer exist.
-      return below(await readFiles(place, root), folderBefore);
     case 'local':
     case 'tarball': {
       const path = resolve(root, place);
@@ -283,6 +297,7 @@ async function filesAtPlace(
         );
       return readFiles(path, root);
     }
+    case 'git':
     case 'input':
     case 'npm':
       return readFiles(place, root, tree === null ? undefined : npmrcAt(tree));
@@ -318,14 +333,6 @@ function movedFolder(folder: string, from: string | undefined, to: string | unde
   if (from === undefined || to === undefined) return folder;
   const rest = posix.relative(from, folder);
   return rest.startsWith('..') ? folder : normalized(posix.join(to, rest));
-}
-
-/** The version in the `package.json` of a folder. Null if it has none. */
-function versionIn(files: PackageFiles): string | null {
-  const read = files.get('package.json');
-  const manifest = read === undefined ? null : parseJson(read()).value;
-  const version = isJsonObject(manifest) ? ownMember(manifest, 'version') : null;
-  return typeof version === 'string' ? version : null;
 }
 
 function fail(root: string, problem: string): never {

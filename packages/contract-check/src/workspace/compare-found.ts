@@ -44,7 +44,7 @@ async function comparePackage(
   const named = context.named.get(name);
   const { baselines, notices } =
     named === undefined && before !== null
-      ? await context.lastRelease(before, now?.version ?? null)
+      ? await context.lastRelease(before, now)
       : { baselines: [named].flatMap((each) => each ?? []), notices: [] };
   const settings = distinctSettings([of, before ?? of, ...baselines].map((each) => each.settings));
   const appendOnly = [...new Set(settings.flatMap((each) => each.appendOnly))];
@@ -65,8 +65,21 @@ async function comparePackage(
             compareWith(context, baseline, now, settings, appendOnly, [before?.path ?? null, baseline.path]),
           )),
     })),
+    inGit: now === null ? [] : filesInGit(now, appendOnly, baselines),
     notices,
   };
+}
+
+/** The files of a package, relative to the root, that no release outside of git contains. */
+function filesInGit(
+  { path, files }: WorkspacePackage,
+  appendOnly: readonly string[],
+  baselines: readonly Baseline[],
+): string[] {
+  const outside = baselines.filter((each) => each.path === null);
+  return [...contractPaths(files, appendOnly), 'versions.json', 'package.json']
+    .filter((file) => files.has(file) && !outside.some((each) => each.files.has(file)))
+    .map((file) => posix.join(path, file));
 }
 
 /** @param folders those of the package where the changes will be merged and in the baseline */

@@ -44,6 +44,8 @@ export interface ComparedPackage {
   readonly servedBy: readonly string[];
   /** Empty before the first release. */
   readonly releases: readonly ComparedRelease[];
+  /** The files, by path relative to the root, that git has to contain, because no release elsewhere does. */
+  readonly inGit: readonly string[];
   readonly notices: readonly Notice[];
 }
 
@@ -71,6 +73,7 @@ export function combine(compared: readonly ComparedPackage[]): ComparedPackage[]
         releases: [...releases.values()].flatMap(([release, ...rest]) =>
           release === undefined ? [] : [{ ...release, ...uniteChanges([release, ...rest]) }],
         ),
+        inGit: [...new Set(all.flatMap(({ inGit }) => inGit))],
         notices: all.flatMap(({ notices }) => notices),
       },
     ];

@@ -6,6 +6,7 @@ import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
 import type { SourceText } from '../text-file.ts';
+import { publishedVersion } from '../version-bump.ts';
 import { contractPaths, hasContracts } from './snapshot.ts';
 
 /** A package of a workspace, in a folder, a commit or a tarball. */
@@ -144,7 +145,7 @@ export function packageOfFiles(path: string, files: PackageFiles): WorkspacePack
     if (contractPaths(own, settings.appendOnly).length === 0) return null;
     throw new InputError(source.file, 1, 'the field "name" is missing');
   }
-  return { name, version: typeof version === 'string' ? version : null, path, files: own, settings };
+  return { name, version: publishedVersion(version), path, files: own, settings };
 }
 
 /** Whether a package has contracts in the documented folders. */

@@ -1,11 +1,17 @@
 import { posix } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Notice } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
 import { configFile, parseConfig } from '../config/read-config.ts';
-import { findReachedVersions, packagesByFolder, type PackageAt } from '../history/reached-version.ts';
+import {
+  findReachedVersions,
+  packagesByFolder,
+  type PackageAt,
+  type ReachedVersion,
+} from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { publishedPackages } from '../source/npm-package.ts';
+import { publishedPackages, type PublishedPackage } from '../source/npm-package.ts';
 import type { PackageFiles } from '../source/package-files.ts';
 import { compareVersions, isReleaseVersion, precedingReleases } from '../version-bump.ts';
 import { baselineOf, type Baseline } from './baseline.ts';
@@ -30,9 +36,10 @@ export interface LastRelease {
 
 /**
  * @param of the package where the changes will be merged
- * @param version that of the working tree. Null if it has none.
+ * @param now the package in the working tree. Null if it does not exist there.
+ * @throws {InputError} when the package was released, but nothing shows with which contracts.
  */
-export type LastReleaseOf = (of: WorkspacePackage, version: string | null) => Promise<LastRelease>;
+export type LastReleaseOf = (of: WorkspacePackage, now: WorkspacePackage | null) => Promise<LastRelease>;
 
 export interface ReleaseSearch {
   readonly repository: Repository;
@@ -100,27 +107,42 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     return found === null ? null : atCommit(found, commit, `tag ${tag}`);
   }
 
-  /** The tag with the largest version, for packages whose version is not in git. */
-  function atNewestTag(of: WorkspacePackage): ReleasedBaseline | null {
-    merged ??= new Set(repository.git('tag', '--merged', base.commit).split('\n'));
-    const [newest] = [...merged]
+  /** The tag with the largest version of those that count: merged ones, and on any branch those of the given versions. */
+  function atNewestTag(
+    of: WorkspacePackage,
+    versions: readonly string[],
+    counts: (version: string) => boolean,
+  ): { readonly released: ReleasedBaseline; readonly version: string } | null {
+    const candidates = [...tags.keys()]
       .flatMap((tag) => ({ tag, version: versionOfTag(tag, of) ?? '' }))
-      .filter(({ version }) => isReleaseVersion(version))
+      .filter(({ version }) => isReleaseVersion(version) && counts(version))
       .toSorted((a, b) => compareVersions(b.version, a.version));
-    const found = newest === undefined ? null : atTag(newest.tag, of);
-    // The version in package.json says nothing, so it declares no bump either.
-    return found === null ? null : { ...found, version: null };
+    // Most packages have none, and git need not be asked.
+    if (candidates.length > 0) merged ??= new Set(repository.git('tag', '--merged', base.commit).split('\n'));
+    const newest = candidates.find(({ tag, version }) => merged?.has(tag) === true || versions.includes(version));
+    const released = newest === undefined ? null : atTag(newest.tag, of);
+    return newest === undefined || released === null ? null : { released, version: newest.version };
+  }
+
+  function reachedBy(of: WorkspacePackage): ReadonlyMap<string, ReachedVersion> {
+    return findReachedVersions(repository, packagesAt, of.name, { commit: base.commit, path: of.path });
   }
 
   function inHistory(of: WorkspacePackage, versionNow: string | null): LastRelease {
     const manifest = posix.join(of.path, 'package.json');
     const notice = (message: string): Notice => ({ location: { file: manifest, line: null }, message });
-    const reached = findReachedVersions(repository, packagesAt, of.name, { commit: base.commit, path: of.path });
+    const reached = reachedBy(of);
     const versions = precedingReleases(reached.keys(), of.version, versionNow);
     const isFirst = versions.every((version) => reached.get(version)?.isFirst === true);
-    if (isFirst) {
-      const tagged = versions.flatMap((version) => atTagOfVersion(version, of) ?? [])[0] ?? atNewestTag(of);
-      if (tagged !== null) return { baselines: [tagged], notices: [] };
+    // A release that raised the version only in what it published is known by its tag.
+    const isUncommitted = (version: string): boolean =>
+      !reached.has(version) && (of.version === null || compareVersions(version, of.version) > 0);
+    const tagged = atNewestTag(of, versions, (version) => isFirst || isUncommitted(version));
+    if (tagged !== null) {
+      const isStated = tagged.version === of.version || versionNow !== of.version;
+      // A version that stays the same through releases declares no bump.
+      const version = isStated ? largerVersion(tagged.version, of.version) : null;
+      return { baselines: [{ ...tagged.released, version }], notices: [] };
     }
     if (versions.length === 0) {
       const message = `No commit of ${of.name} has a version that names a release, so every change is allowed. If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
@@ -176,7 +198,32 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
     );
   }
 
-  return async (of, versionNow) => {
+  /** A version on the registry. What its tarball leaves out is read where git has the version. */
+  function completed(of: WorkspacePackage, { version, files }: PublishedPackage): ReleasedBaseline[] {
+    const settings = packageOfFiles('', files)?.settings ?? of.settings;
+    const name = `npm:${of.name}@${version}`;
+    const baseline: ReleasedBaseline = { name, version, files, settings, path: null, tree: null, listed: [] };
+    const missing = search.contractsIn(of.name, of.files).filter((path) => !files.has(path));
+    if (missing.length === 0) return [baseline];
+    const reached = reachedBy(of).get(version);
+    const inGit =
+      reached === undefined || reached.isFirst
+        ? [atTagOfVersion(version, of)].flatMap((tagged) => tagged ?? [])
+        : atVersion(of, version, reached.at);
+    if (inGit.length === 0)
+      throw new InputError(
+        name,
+        null,
+        `does not contain ${missing[0] ?? ''}, and no commit or tag shows what this version had. Publish the contracts ("files" in package.json leaves them out), or push the tag ${of.name}@${version} at the commit that was published.`,
+      );
+    return inGit.map((released) => ({
+      ...baseline,
+      files: new Map([...files, ...[...released.files].filter(([path]) => missing.includes(path))]),
+    }));
+  }
+
+  return async (of, now) => {
+    const versionNow = now?.version ?? null;
     const folder = releasedFolderOf(of.files);
     const select = (versions: readonly string[]): readonly string[] =>
       precedingReleases(versions, of.version, versionNow);
@@ -195,19 +242,34 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
               listed: [],
             },
           ];
-    if (published.length > 0) {
-      const baselines = published.map((each): ReleasedBaseline => {
-        const settings = packageOfFiles('', each.files)?.settings ?? of.settings;
-        return { name: `npm:${of.name}@${each.version}`, ...each, settings, path: null, tree: null, listed: [] };
-      });
-      return { baselines: [...baselines, ...own], notices: [] };
-    }
+    if (published.length > 0)
+      return { baselines: [...published.flatMap((each) => completed(of, each)), ...own], notices: [] };
     const found = inHistory(of, versionNow);
+    if (own.length === 0 || found.notices.length === 0) return { ...found, baselines: [...found.baselines, ...own] };
     // The folder says more than a version that no commit raises.
-    return own.length > 0 && found.notices.length > 0
-      ? { baselines: own, notices: [] }
-      : { ...found, baselines: [...found.baselines, ...own] };
+    checkReleasedFolder(of, now);
+    return { baselines: own, notices: [] };
   };
+}
+
+/** @throws {InputError} when the changes write what was released, without a release. */
+function checkReleasedFolder(of: WorkspacePackage, now: WorkspacePackage | null): void {
+  if (now === null || (now.version !== of.version && isReleaseVersion(now.version ?? ''))) return;
+  const [before, after] = [of, now].map(({ files }) => textsOf(releasedFolderOf(files)?.files ?? new Map()));
+  if (isDeepStrictEqual(before, after)) return;
+  throw new InputError(
+    posix.join(now.path, 'released'),
+    null,
+    `differs from what is merged, but only a release changes it, and nothing else shows what was released of ${of.name}. Restore the folder, or raise "version" in the same pull request.`,
+  );
+}
+
+function textsOf(files: PackageFiles): ReadonlyMap<string, string> {
+  return new Map([...files].map(([path, read]) => [path, read().text]));
+}
+
+function largerVersion(version: string, other: string | null): string {
+  return other !== null && compareVersions(other, version) > 0 ? other : version;
 }
 
 /** The `.npmrc` of a commit: changes cannot choose the registry. */
@@ -229,9 +291,9 @@ function listedAt({ files }: CommitFiles): readonly ConfiguredContracts[] | null
 /** Searches once for each package. */
 export function remembered(search: LastReleaseOf): LastReleaseOf {
   const found = new Map<string, Promise<LastRelease>>();
-  return (of, version) => {
-    const key = JSON.stringify([of.name, of.path, version]);
-    const release = found.get(key) ?? search(of, version);
+  return (of, now) => {
+    const key = JSON.stringify([of.name, of.path, now?.path ?? null]);
+    const release = found.get(key) ?? search(of, now);
     found.set(key, release);
     return release;
   };

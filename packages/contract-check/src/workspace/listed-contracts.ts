@@ -66,7 +66,7 @@ export function packagesNamed(name: string, state: WorkspaceState, folder: strin
 }
 
 /** The nearest package with a name, from a folder upwards. */
-function nearest(packageIn: ReadPackage, start: string): WorkspacePackage | null {
+export function nearest(packageIn: ReadPackage, start: string): WorkspacePackage | null {
   for (let folder = start; ; folder = posix.dirname(folder)) {
     const path = folder === '.' ? '' : folder;
     const found = packageIn(path);

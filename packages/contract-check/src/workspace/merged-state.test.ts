@@ -22,6 +22,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const { write, release, commit, check } = repositoryIn(() => root);
+const api = 'api/index.api.json';
+const one = '{ "declarations": {} }';
+const two = '{ "declarations": { "a": { "kind": "const", "signature": "1" } } }';
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
 
 describe('a pull request does not choose what it is compared with', () => {
@@ -65,7 +68,7 @@ describe('a pull request does not choose what it is compared with', () => {
       rules: ['version/contractRemoved'],
       codes: ['bump-too-small'],
     });
-    write({ 'packages/api/schema/b.graphql': sdl });
+    commit({ 'packages/api/schema/b.graphql': sdl });
     const { rules, codes } = await check();
     expect({ rules, codes }).toEqual({ rules: ['version/contractRemoved'], codes: ['bump-too-small'] });
     commit({ 'contract-check.json': null, 'packages/api/schema/b.graphql': broken });
@@ -282,6 +285,40 @@ describe('the last release', () => {
     expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['tag v1.10.0'], notices: [] });
   });
 
+  test('is at the newest tag if the version stays a static one, or is no longer committed', async () => {
+    const [first, second] = ['versions/1.graphql', 'versions/2.graphql'] as const;
+    write({ 'package.json': JSON.stringify({ name: 'api', version: '1.0.0' }), [first]: sdl });
+    initRepository(root);
+    commitAll(root);
+    git(root, 'tag', 'v1.0.0');
+    commit({ [second]: sdl });
+    git(root, 'tag', 'v1.1.0');
+    merge(root);
+    write({ [second]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['tag v1.1.0'], notices: [] });
+    commit({ [second]: sdl, 'package.json': JSON.stringify({ name: 'api', version: '1.2.0' }) });
+    merge(root);
+    expect(await check()).toMatchObject({ baselines: ['commit <id> (1.2.0)'] });
+    git(root, 'tag', 'v1.3.0');
+    write({ [second]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['tag v1.3.0'] });
+  });
+
+  test('has the version of its tag once a pull request commits one', async () => {
+    write({ 'package.json': JSON.stringify({ name: 'api', version: '1.0.0' }), [api]: two });
+    initRepository(root);
+    commitAll(root);
+    git(root, 'tag', 'v1.1.0');
+    merge(root);
+    write({ [api]: one });
+    expect(await check({ declared: 'minor' })).toMatchObject({ codes: ['bump-too-small'] });
+    expect(await check({ declared: 'major' })).toMatchObject({ codes: [] });
+    write({ 'package.json': JSON.stringify({ name: 'api', version: '1.2.0' }) });
+    expect(await check({ declared: 'major' })).toMatchObject({ codes: ['bump-too-small'] });
+    write({ 'package.json': JSON.stringify({ name: 'api', version: '2.0.0' }) });
+    expect(await check()).toMatchObject({ codes: [] });
+  });
+
   test('is the first commit if it has the version, with a notice', async () => {
     write({ 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl });
     initRepository(root);
@@ -373,11 +410,12 @@ describe('the registry', () => {
     };
   });
 
-  function publish(version: string, text: string): void {
+  /** @param text that of the contract. Null if `files` in package.json leaves it out. */
+  function publish(version: string, text: string | null): void {
     const packed = join(folder, version, 'package');
     mkdirSync(join(packed, 'versions'), { recursive: true });
     writeFileSync(join(packed, 'package.json'), manifest(version));
-    writeFileSync(join(packed, 'versions/2026-01-01.graphql'), text);
+    if (text !== null) writeFileSync(join(packed, 'versions/2026-01-01.graphql'), text);
     create({ file: join(folder, `${version}.tgz`), gzip: true, sync: true, cwd: dirname(packed) }, ['package']);
     server.publish('@books/api', version, join(folder, `${version}.tgz`));
   }
@@ -397,6 +435,41 @@ describe('the registry', () => {
     expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)'] });
     publish('1.1.0', broken);
     expect(await check()).toMatchObject({ baselines: ['commit <id> (1.0.0)'] });
+  });
+
+  test('has the contracts that git has at a version, if the tarball leaves them out', async () => {
+    release({ '.npmrc': npmrc(server.origin), 'contract-check.json': '{ "registry": true }' });
+    publish('1.0.0', null);
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['npm:@books/api@1.0.0'] });
+    commit({ [contract]: sdl, 'packages/api/versions/2027-01-01.graphql': sdl });
+    merge(root);
+    write({ 'packages/api/versions/2027-01-01.graphql': broken });
+    expect(await check({ declared: 'minor' })).toMatchObject({ rules: ['version/versionAdded'], codes: [] });
+  });
+
+  test('is an error if neither the tarball nor git shows the contracts of a version', async () => {
+    const files = { '.npmrc': npmrc(server.origin), 'contract-check.json': '{ "registry": true }' };
+    write({ ...files, 'packages/api/package.json': manifest('1.0.0'), [contract]: sdl });
+    initRepository(root);
+    commitAll(root);
+    merge(root);
+    publish('1.0.0', null);
+    write({ [contract]: broken });
+    await expect(check()).rejects.toThrow(
+      'npm:@books/api@1.0.0: does not contain versions/2026-01-01.graphql, and no commit or tag shows what this version had.',
+    );
+    git(root, 'tag', '@books/api@1.0.0');
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('has the contracts that git does not need to have', async () => {
+    const ignored = { '.gitignore': 'versions\n', 'packages/api/versions': null };
+    release({ '.npmrc': npmrc(server.origin), 'contract-check.json': '{ "registry": true }' });
+    publish('1.0.0', sdl);
+    commit(ignored);
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
   });
 
   test('is an error if it does not respond', async () => {
