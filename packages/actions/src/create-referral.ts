@@ -31,6 +31,8 @@ export interface CreateReferralInput {
 export interface CreateReferralResult {
   referral: Referral | null;
   userErrors: UserError<CreateReferralErrorCode>[];
+  /** Whether it is the result of an earlier request with the same idempotency key. */
+  isRepeated?: boolean;
 }
 
 const problemCodes = {
@@ -58,11 +60,8 @@ export async function createReferral(
     caller,
     request,
     async (saveResult) => {
-      const problems = findReferralProblems(details);
-      if (problems.length > 0) {
-        const userErrors = problems.map(({ detail, message }) => inputError(problemCodes[detail], detail, message));
-        return { referral: null, userErrors };
-      }
+      const userErrors = findInputErrors(details);
+      if (userErrors.length > 0) return { referral: null, userErrors };
       const referral = await context.store.transaction(async (transaction) => {
         const { gidNamespace } = context;
         const created = await insertReferralWithEvent(transaction, gidNamespace, caller, caller.accountId, details);
@@ -76,10 +75,18 @@ export async function createReferral(
     case 'done':
       return idempotency.result;
     case 'repeated':
-      return { referral: idempotency.saved.payload, userErrors: [] };
-    case 'rejected':
-      return { referral: null, userErrors: [idempotency.userError] };
+      return { referral: idempotency.saved.payload, userErrors: [], isRepeated: true };
+    case 'rejected': {
+      const { userError } = idempotency;
+      // Other errors of a key are about another request.
+      const others = userError.code === 'IDEMPOTENCY_KEY_INVALID' ? findInputErrors(details) : [];
+      return { referral: null, userErrors: [...others, userError] };
+    }
   }
+}
+
+function findInputErrors(details: ReferralDetails): UserError<CreateReferralErrorCode>[] {
+  return findReferralProblems(details).map(({ detail, message }) => inputError(problemCodes[detail], detail, message));
 }
 
 /**

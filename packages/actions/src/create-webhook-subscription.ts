@@ -21,13 +21,19 @@ import {
   withIdempotencyKey,
 } from './idempotency.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
-import { createMutation, toWebhookSubscription, type WebhookSubscription } from './webhook-subscriptions.ts';
+import {
+  createMutation,
+  type SubscribedEventType,
+  toWebhookSubscription,
+  type WebhookSubscription,
+} from './webhook-subscriptions.ts';
 
 /** The user errors of `createWebhookSubscription`. */
 export type CreateWebhookSubscriptionErrorCode =
   | EventTypesErrorCode
   | IdempotencyErrorCode
   | VerificationErrorCode
+  | 'LIMIT_REACHED'
   | 'WEBHOOK_SECRET_INVALID';
 
 /** `CreateWebhookSubscriptionInput`. A field that is null or undefined is not set. */
@@ -43,6 +49,8 @@ export interface CreateWebhookSubscriptionResult {
   webhookSubscription: WebhookSubscription | null;
   webhookSecret: string | null;
   userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
+  /** Whether it is the result of an earlier request with the same idempotency key. */
+  isRepeated?: boolean;
 }
 
 const subscriptionsPerAccount = 20;
@@ -81,16 +89,36 @@ export async function createWebhookSubscription(
     case 'repeated':
       return repeatResult(context, idempotency.saved);
     case 'rejected':
-      return reject([idempotency.userError]);
+      return reject(await addInputErrors(context, caller, input, idempotency.userError));
   }
 }
 
-async function verifyAndCreate(
+/** An invalid key is reported with everything else that is wrong. Other errors of a key are about another request. */
+async function addInputErrors(
   context: WebhookActionContext,
   caller: Caller,
   input: CreateWebhookSubscriptionInput,
-  saveResult: SaveResult<WebhookSubscription>,
-): Promise<CreateWebhookSubscriptionResult> {
+  error: UserError<IdempotencyErrorCode>,
+): Promise<UserError<CreateWebhookSubscriptionErrorCode>[]> {
+  if (error.code !== 'IDEMPOTENCY_KEY_INVALID') return [error];
+  const { userErrors } = await checkInput(context, caller, input);
+  return [...userErrors, error];
+}
+
+interface CheckedInput {
+  /** Valid if there is no user error, as are the others. */
+  url: string;
+  eventTypes: SubscribedEventType[];
+  webhookSecret: string;
+  userErrors: UserError<CreateWebhookSubscriptionErrorCode>[];
+}
+
+/** Finds everything that is wrong without a handshake. */
+async function checkInput(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: CreateWebhookSubscriptionInput,
+): Promise<CheckedInput> {
   const userErrors: UserError<CreateWebhookSubscriptionErrorCode>[] = [];
   const url = context.sender.check(input.callbackUrl);
   if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
@@ -101,13 +129,21 @@ async function verifyAndCreate(
     const message = `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${describeSecretSize(webhookSecret)}`;
     userErrors.push(inputError('WEBHOOK_SECRET_INVALID', 'webhookSecret', message));
   }
-  if (!url.ok || userErrors.length > 0) return reject(userErrors);
+  // Checked again under a lock before the subscription is saved.
+  const count = await countSubscriptions(context.store, caller.accountId);
+  if (count >= subscriptionsPerAccount) userErrors.push(limitReached);
+  return { url: url.ok ? url.href : '', eventTypes: choice.eventTypes, webhookSecret, userErrors };
+}
 
-  // Checked before the handshake, and again under a lock before the subscription is saved.
-  if ((await countSubscriptions(context.store, caller.accountId)) >= subscriptionsPerAccount) {
-    return reject([limitReached]);
-  }
-  const verificationError = await verifyCallbackUrl(context, caller, { url: url.href, secret: webhookSecret });
+async function verifyAndCreate(
+  context: WebhookActionContext,
+  caller: Caller,
+  input: CreateWebhookSubscriptionInput,
+  saveResult: SaveResult<WebhookSubscription>,
+): Promise<CreateWebhookSubscriptionResult> {
+  const { url, eventTypes, webhookSecret, userErrors } = await checkInput(context, caller, input);
+  if (userErrors.length > 0) return reject(userErrors);
+  const verificationError = await verifyCallbackUrl(context, caller, { url, secret: webhookSecret });
   if (verificationError !== null) return reject([verificationError]);
 
   return context.store.transaction(async (transaction) => {
@@ -121,10 +157,10 @@ async function verifyAndCreate(
       id,
       accountId: caller.accountId,
       interfaceName: caller.interfaceName,
-      callbackUrl: url.href,
+      callbackUrl: url,
       secretCiphertext,
     });
-    await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, choice.eventTypes);
+    await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, eventTypes);
     const row = await selectSubscription(transaction, caller.accountId, id);
     if (row === null) throw new Error(`The subscription ${id} does not exist after its insert.`);
     const webhookSubscription = toWebhookSubscription(context.gidNamespace, row);
@@ -152,7 +188,7 @@ function repeatResult(
   if (id === null || secretCiphertext === null)
     throw new Error('The saved result is not a subscription with a secret.');
   const webhookSecret = context.secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
-  return { webhookSubscription, webhookSecret, userErrors: [] };
+  return { webhookSubscription, webhookSecret, userErrors: [], isRepeated: true };
 }
 
 /** For secrets whose only problem is their size. */

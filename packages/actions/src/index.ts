@@ -59,6 +59,7 @@ export {
   convertReferral,
   declineReferral,
   findReferral,
+  findReferrals,
   listReferrals,
   listReferralsOfPartner,
   type Matter,
@@ -90,9 +91,11 @@ export {
 export {
   findWebhookDelivery,
   listAllWebhookDeliveries,
+  listDeliveriesOfSubscriptions,
   listWebhookAttempts,
   listWebhookDeliveries,
   readWebhookDelivery,
+  type SubscriptionDeliveriesRequest,
   type WebhookAttempt,
   type WebhookDeliveriesRequest,
   type WebhookDelivery,
@@ -102,6 +105,7 @@ export {
   deleteWebhookSubscription,
   type DeleteWebhookSubscriptionResult,
   findWebhookSubscription,
+  findWebhookSubscriptions,
   listWebhookSubscriptions,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';

@@ -19,12 +19,13 @@ import {
   selectClosedReferrals,
   selectReferral,
   selectReferrals,
+  selectReferralsById,
 } from '@deedwire/store/referrals';
 import { findAccount } from './accounts.ts';
 import { appendEvent } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
-import { RefusedError } from './errors.ts';
+import { InvalidArgumentError, RefusedError } from './errors.ts';
 import { keysetPage, type ListOrder, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `Matter` of the partner interface. */
@@ -75,6 +76,30 @@ export async function findReferral(context: ActionContext, caller: Caller, gid: 
   const id = parseGid(context.gidNamespace, 'Referral', gid);
   const row = id === null ? null : await selectReferral(context.store, caller.accountId, id);
   return row === null ? null : toReferral(context.gidNamespace, row);
+}
+
+const idsMax = 100;
+
+/**
+ * Referrals of the caller, read with one statement.
+ *
+ * @returns one for each identifier, in the same order. Null if the caller has no referral with this identifier.
+ * @throws {InvalidArgumentError} for more than 100 identifiers
+ */
+export async function findReferrals(
+  context: ActionContext,
+  caller: Caller,
+  gids: readonly string[],
+): Promise<(Referral | null)[]> {
+  if (gids.length > idsMax) {
+    throw new InvalidArgumentError(`\`ids\` can contain at most ${idsMax} identifiers; it contains ${gids.length}.`);
+  }
+  const ids = gids.map((gid) => parseGid(context.gidNamespace, 'Referral', gid));
+  const known = ids.filter((id) => id !== null);
+  if (known.length === 0) return ids.map(() => null);
+  const rows = await selectReferralsById(context.store, caller.accountId, known);
+  const byId = new Map(rows.map((row) => [row.id, toReferral(context.gidNamespace, row)]));
+  return ids.map((id) => (id === null ? null : (byId.get(id) ?? null)));
 }
 
 /** A filter that is null or undefined does not restrict the list. */

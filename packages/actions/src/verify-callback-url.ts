@@ -6,8 +6,8 @@ import { inputError, type UserError } from './errors.ts';
 export type VerificationErrorCode =
   | 'CALLBACK_URL_FORBIDDEN'
   | 'CALLBACK_URL_INVALID'
-  | 'LIMIT_REACHED'
   | 'VERIFICATION_MISMATCH'
+  | 'VERIFICATION_RATE_LIMITED'
   | 'VERIFICATION_REDIRECT'
   | 'VERIFICATION_STATUS'
   | 'VERIFICATION_TIMEOUT'
@@ -30,7 +30,7 @@ export async function verifyCallbackUrl(
   if (handshakes === 1) await deleteOldHandshakeCounts(context.store, caller.accountId);
   if (handshakes > handshakesPerMinute) {
     const message = `This is verification ${handshakes} of a callback URL of the account in this minute; at most ${handshakesPerMinute} are allowed. Try again in the next minute.`;
-    return { code: 'LIMIT_REACHED', message, field: null };
+    return { code: 'VERIFICATION_RATE_LIMITED', message, field: null };
   }
   const result = await context.sender.verify(request);
   if (result.verified) return null;

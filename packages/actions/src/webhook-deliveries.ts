@@ -6,14 +6,16 @@ import {
   selectAttempts,
   selectDeliveries,
   selectDeliveriesOfAllAccounts,
+  selectDeliveriesOfEach,
   selectDelivery,
   type ShownAttemptError,
+  type SubscriptionPage,
   toShownAttemptError,
 } from '@deedwire/webhooks/deliveries';
 import { subscriptionExists } from '@deedwire/webhooks/subscriptions';
 import type { ActionContext, Caller } from './context.ts';
-import { RefusedError } from './errors.ts';
-import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { InvalidArgumentError, RefusedError } from './errors.ts';
+import { keysetPage, orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from './page.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -83,6 +85,47 @@ export async function listWebhookDeliveries(
       matchesNothing ? [] : selectDeliveries(context.store, filter, { afterId: after, limit }),
     (row) => toWebhookDelivery(context.gidNamespace, row),
   );
+}
+
+/** A page of the deliveries to a subscription. */
+export type SubscriptionDeliveriesRequest = WebhookDeliveriesRequest & { subscriptionId: string };
+
+/**
+ * Pages of the deliveries to subscriptions of the caller, newest first, read together.
+ *
+ * @returns one for each request, in the same order. An error for a request in which `first` or `after` is invalid.
+ */
+export async function listDeliveriesOfSubscriptions(
+  context: ActionContext,
+  caller: Caller,
+  requests: readonly SubscriptionDeliveriesRequest[],
+): Promise<(Page<WebhookDelivery> | InvalidArgumentError)[]> {
+  const read = requests.map((request) => toSubscriptionPage(context, request));
+  const pages = read.filter((page): page is SubscriptionPage => !(page instanceof InvalidArgumentError));
+  const rows = await selectDeliveriesOfEach(context.store, caller.accountId, pages);
+  const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
+  return read.map((page, index) =>
+    page instanceof InvalidArgumentError
+      ? page
+      : toPage(deliveryOrder, requests[index] ?? {}, rowsOf.get(page) ?? [], (row) =>
+          toWebhookDelivery(context.gidNamespace, row),
+        ),
+  );
+}
+
+function toSubscriptionPage(
+  context: ActionContext,
+  request: SubscriptionDeliveriesRequest,
+): SubscriptionPage | InvalidArgumentError {
+  const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', request.subscriptionId);
+  if (subscriptionId === null) throw new Error(`${request.subscriptionId} is not the subscription of a result.`);
+  try {
+    const { after, limit } = readPageRequest(deliveryOrder, request);
+    return { subscriptionId, status: request.status ?? null, afterId: after, limit };
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return error;
+    throw error;
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type PausedReason,
   selectSubscription,
   selectSubscriptions,
+  selectSubscriptionsById,
   type SubscriptionRow,
 } from '@deedwire/webhooks/subscriptions';
 import { appendAuditEntry } from './audit.ts';
@@ -61,6 +62,23 @@ export async function findWebhookSubscription(
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', gid);
   const row = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
   return row === null ? null : toWebhookSubscription(context.gidNamespace, row);
+}
+
+/**
+ * Subscriptions of the caller, read with one statement.
+ *
+ * @returns one for each identifier, in the same order. Null if the caller has no subscription with this identifier.
+ */
+export async function findWebhookSubscriptions(
+  context: ActionContext,
+  caller: Caller,
+  gids: readonly string[],
+): Promise<(WebhookSubscription | null)[]> {
+  const ids = gids.map((gid) => parseGid(context.gidNamespace, 'WebhookSubscription', gid));
+  const known = ids.filter((id) => id !== null);
+  const rows = await selectSubscriptionsById(context.store, caller.accountId, known);
+  const byId = new Map(rows.map((row) => [row.id, toWebhookSubscription(context.gidNamespace, row)]));
+  return ids.map((id) => (id === null ? null : (byId.get(id) ?? null)));
 }
 
 /**

@@ -260,6 +260,24 @@ test('limits an account to 20 subscriptions, also for concurrent requests', asyn
   expect((await create()).userErrors).toEqual([]);
 });
 
+test('reports everything that is wrong at once', async () => {
+  for (let count = 0; count < 20; count += 1) await world.subscribe();
+  const { userErrors, webhookSubscription } = await create({
+    callbackUrl: 'not a url',
+    eventTypes: [],
+    webhookSecret: 'secret',
+    idempotencyKey: 'ü',
+  });
+  expect(webhookSubscription).toBeNull();
+  expect(userErrors.map(({ code, field }) => [code, field])).toEqual([
+    ['CALLBACK_URL_INVALID', ['input', 'callbackUrl']],
+    ['EVENT_TYPES_INVALID', ['input', 'eventTypes']],
+    ['WEBHOOK_SECRET_INVALID', ['input', 'webhookSecret']],
+    ['LIMIT_REACHED', null],
+    ['IDEMPOTENCY_KEY_INVALID', ['input', 'idempotencyKey']],
+  ]);
+});
+
 /** Sets the count of this minute, and of the next one in case it begins during the test. */
 const countHandshakes = (handshakes: number) =>
   world.sql(
@@ -276,7 +294,7 @@ test('limits an account to 20 handshakes per minute, for new and changed URLs to
   await countHandshakes(20);
   const refused = [
     {
-      code: 'LIMIT_REACHED',
+      code: 'VERIFICATION_RATE_LIMITED',
       message: expect.stringMatching(
         /^This is verification 2\d of a callback URL of the account in this minute; at most 20 are allowed\./,
       ),

@@ -84,7 +84,7 @@ export interface GraphqlHandlerOptions {
   /** In the order in which their hooks run. Each is used for all versions. */
   plugins: readonly InterfacePlugin[];
   /** Creates the context of resolvers. Called once per operation. */
-  createContext: (request: { client: AuthenticatedClient; requestId: string; address: string }) => object;
+  createContext: (request: { client: AuthenticatedClient; requestId: string; address: string }) => ContextOfOperation;
   logger: Logger;
   metrics: Registry;
   documentation: Documentation;
@@ -92,6 +92,12 @@ export interface GraphqlHandlerOptions {
   buckets: CostBuckets;
   now: () => Date;
   limits?: RequestLimits;
+}
+
+/** What the handler reads of the context of resolvers. */
+export interface ContextOfOperation {
+  /** Added to `extensions` of the response. */
+  readonly extensions: object;
 }
 
 export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
@@ -172,7 +178,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const operation = { message: request, parameters: parseParameters(body.text), bodyBytes: body.bytes };
     const { requestId, address } = exchange;
     const operationContext = createContext({ client, requestId, address });
-    return resultResponse(await operations.run(operation, operationContext, account), exchange);
+    const result = await operations.run(operation, operationContext, account);
+    return resultResponse(result, exchange, operationContext.extensions);
   }
 
   return async function handle(request, context) {

@@ -162,7 +162,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       cacheMs: 0,
     }),
     plugins: options.plugins ?? [],
-    createContext: ({ client }) => ({ clientId: client.clientId }),
+    createContext: ({ client }) => ({ clientId: client.clientId, extensions: {} }),
     buckets: options.buckets ?? createCostBuckets({ settle: endless }),
     logger,
     metrics,

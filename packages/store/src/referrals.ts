@@ -74,6 +74,21 @@ export async function selectReferral(
   return firstRow(await database.query<ReferralRow>(statement, [accountId, id]));
 }
 
+/** In any order, without those of another account. Served by referral_pkey and matter_by_referral. */
+export async function selectReferralsById(
+  database: Database,
+  accountId: AccountId,
+  ids: readonly RecordId<'Referral'>[],
+): Promise<ReferralRow[]> {
+  const statement = {
+    name: 'select-referrals-by-id',
+    text: `
+      ${selectFromReferrals}
+      where r.id = any ($2::bigint[]) and r.account_id = $1`,
+  };
+  return database.query<ReferralRow>(statement, [accountId, ids]);
+}
+
 /** The referrals of an account, of one status, with one reference, created in a period. Null does not restrict them. */
 export interface ReferralFilter {
   accountId: AccountId;

@@ -33,7 +33,13 @@ const intendedDescriptions: Readonly<Record<string, Difference>> = {
 /** The limits of what only one interface has. */
 const ownLimits: Readonly<Record<keyof Difference, readonly string[]>> = {
   lender: ['teamMembers'],
-  partner: ['clientNameCharacters', 'clientEmailCharacters', 'externalReferenceCharacters', 'noteCharacters'],
+  partner: [
+    'clientNameCharacters',
+    'clientEmailCharacters',
+    'externalReferenceCharacters',
+    'noteCharacters',
+    'referralIds',
+  ],
 };
 
 const dates = { lender: lender.versions.map(dateOf), partner: partner.versions.map(dateOf) };
@@ -104,6 +110,7 @@ describe.each(versionPairs)('lender at $lenderVersion, partner at $partnerVersio
     expect(ownRootFields(partnerSdl, lenderSdl)).toEqual([
       'Query.partner',
       'Query.referral',
+      'Query.referralsByIds',
       'Query.referrals',
       'Mutation.createReferral',
     ]);

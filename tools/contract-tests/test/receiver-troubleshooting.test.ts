@@ -199,7 +199,7 @@ describe('creating a subscription', () => {
   test('the page has a section for each code that depends on the receiver', () => {
     const codes = enumValues('CreateWebhookSubscriptionUserErrorCode');
     // Their descriptions in the schema are enough.
-    const others = /^(?:EVENT_TYPES_INVALID|IDEMPOTENCY_\w+|LIMIT_REACHED)$/;
+    const others = /^(?:EVENT_TYPES_INVALID|IDEMPOTENCY_\w+|LIMIT_REACHED|VERIFICATION_RATE_LIMITED)$/;
     expect(ofCreation.map(({ heading }) => heading).toSorted()).toEqual(
       codes.filter((code) => !others.test(code)).toSorted(),
     );

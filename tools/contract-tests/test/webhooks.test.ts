@@ -360,7 +360,8 @@ test('limits an account to 20 handshakes per minute', async () => {
   }
   // The loop may cross the start of one minute, but not of two.
   expect(codes.slice(0, 20)).not.toContain('none');
-  expect(codes).toContain('LIMIT_REACHED');
+  expect(codes).toContain('VERIFICATION_RATE_LIMITED');
+  expect(codes).not.toContain('LIMIT_REACHED');
   expect(receiver.handshakes.length).toBeLessThanOrEqual(40);
   expect(receiver.handshakes.length).toBe(codes.filter((code) => code === 'VERIFICATION_STATUS').length);
 });

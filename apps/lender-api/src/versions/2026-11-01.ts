@@ -1,5 +1,11 @@
 import { listTeamMembers } from '@deedwire/actions';
-import { addConnections, addUserErrorInterface, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import {
+  acceptAnyId,
+  addConnections,
+  addUserErrorInterface,
+  addWebhooks,
+  createSchemaBuilder,
+} from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addLender } from '../schema/lender.ts';
 import { addTeamMember } from '../schema/team-member.ts';
@@ -13,6 +19,6 @@ export function createSchema(): GraphQLSchema {
   builder.objectField(Lender, 'members', (t) =>
     t.field({ type: [TeamMember], resolve: (_, _args, { actions, caller }) => listTeamMembers(actions, caller) }),
   );
-  addWebhooks(builder, connectionOf);
+  addWebhooks(builder, connectionOf, acceptAnyId);
   return builder.toSchema();
 }

@@ -1,5 +1,11 @@
 import { pageTeamMembers } from '@deedwire/actions';
-import { addConnections, addUserErrorInterface, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import {
+  addConnections,
+  addUserErrorInterface,
+  addWebhooks,
+  createSchemaBuilder,
+  requireIdOfType,
+} from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addLender } from '../schema/lender.ts';
 import { addTeamMember } from '../schema/team-member.ts';
@@ -18,6 +24,6 @@ export function createSchema(): GraphQLSchema {
       resolve: (_, page, { actions, caller }) => pageTeamMembers(actions, caller, page),
     }),
   );
-  addWebhooks(builder, connectionOf);
+  addWebhooks(builder, connectionOf, requireIdOfType);
   return builder.toSchema();
 }

@@ -1,5 +1,5 @@
 import { createReferral, type CreateReferralResult } from '@deedwire/actions';
-import { addUserError, type InterfaceSchemaBuilder } from '@deedwire/graphql-server';
+import { addUserError, type InterfaceSchemaBuilder, markReplay } from '@deedwire/graphql-server';
 import type { ReferralRef } from './referral.ts';
 
 /** Adds `Mutation.createReferral`. */
@@ -33,7 +33,8 @@ export function addCreateReferral(builder: InterfaceSchemaBuilder, Referral: Ref
     t.field({
       type: Payload,
       args: { input: t.arg({ type: Input, required: true }) },
-      resolve: (_, { input }, { actions, caller }) => createReferral(actions, caller, input),
+      resolve: async (_, { input }, context) =>
+        markReplay(context, await createReferral(context.actions, context.caller, input)),
     }),
   );
 }

@@ -1,13 +1,13 @@
-import { findReferral, listReferrals, type Referral } from '@deedwire/actions';
-import type { ConnectionOf, InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
+import { findReferral, findReferrals, listReferrals, type Referral } from '@deedwire/actions';
+import type { CheckId, ConnectionOf, InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 import type { MatterRef } from './matter.ts';
 
 export type ReferralRef = ObjectTypeRef<Referral>;
 
-/** Adds `Referral`, `Query.referral` and `Query.referrals`. */
+/** Adds `Referral`, `Query.referral`, `Query.referralsByIds` and `Query.referrals`. */
 export function addReferral(
   builder: InterfaceSchemaBuilder,
-  { Matter, connectionOf }: { Matter: MatterRef; connectionOf: ConnectionOf },
+  { Matter, connectionOf, checkId }: { Matter: MatterRef; connectionOf: ConnectionOf; checkId: CheckId },
 ): ReferralRef {
   const Status = builder.enumType('ReferralStatus', { values: ['OPEN', 'CONVERTED', 'DECLINED'] as const });
 
@@ -31,7 +31,18 @@ export function addReferral(
       type: ReferralType,
       nullable: true,
       args: { id: t.arg.id({ required: true }) },
-      resolve: (_, { id }, { actions, caller }) => findReferral(actions, caller, id),
+      resolve(_, { id }, context) {
+        checkId(context, 'Referral', 'id', id);
+        return findReferral(context.actions, context.caller, id);
+      },
+    }),
+    referralsByIds: t.field({
+      type: t.listRef(ReferralType, { nullable: true }),
+      args: { ids: t.arg.idList({ required: true }) },
+      resolve(_, { ids }, context) {
+        for (const [index, id] of ids.entries()) checkId(context, 'Referral', `ids.${index}`, id);
+        return findReferrals(context.actions, context.caller, ids);
+      },
     }),
     referrals: t.field({
       type: ReferralConnection,

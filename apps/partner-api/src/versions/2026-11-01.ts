@@ -1,4 +1,10 @@
-import { addConnections, addUserErrorInterface, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import {
+  acceptAnyId,
+  addConnections,
+  addUserErrorInterface,
+  addWebhooks,
+  createSchemaBuilder,
+} from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addCreateReferral } from '../schema/create-referral.ts';
 import { addMatter } from '../schema/matter.ts';
@@ -11,8 +17,8 @@ export function createSchema(): GraphQLSchema {
   const connectionOf = addConnections(builder);
   addPartner(builder);
   const Matter = addMatter(builder);
-  const Referral = addReferral(builder, { Matter, connectionOf });
+  const Referral = addReferral(builder, { Matter, connectionOf, checkId: acceptAnyId });
   addCreateReferral(builder, Referral);
-  addWebhooks(builder, connectionOf);
+  addWebhooks(builder, connectionOf, acceptAnyId);
   return builder.toSchema();
 }

@@ -24,7 +24,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 /** The number of values that a field returns for each value of its parent. */
 export type Count =
   | number
-  /** The value of a variable, but at most `maximum`. `omitted` if the request has no value for it. */
+  /** The value of a variable, or the length of a list, but at most `maximum`. `omitted` if the request has no value for it. */
   | { variable: string; omitted: number; whenNull: number; maximum: number };
 
 export interface LeafCost {
@@ -154,9 +154,14 @@ export function planCost(
         plan.leavesCost += weight;
         continue;
       }
-      const count = cost.size.kind === 'page' ? page : cost.size.kind === 'fixed' ? cost.size.items : 1;
+      const count =
+        cost.size.kind === 'page'
+          ? page
+          : cost.size.kind === 'fixed'
+            ? listSize(field, node, cost.size.items, defaults)
+            : 1;
       const child: ObjectCost = { responseName, count, weight, leaves: [], leavesCost: 0, texts: [], children: [] };
-      const ownPage = cost.pageMaximum === null ? 1 : pageSize(field, node, cost.pageMaximum, defaults);
+      const ownPage = cost.pageMaximum === null ? 1 : sizeIn('first', field, node, cost.pageMaximum, defaults);
       const inner = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
       addFields(child, named.name, ownPage, inner);
       plan.children.push(child);
@@ -204,14 +209,25 @@ function isIncluded(directives: readonly DirectiveNode[] = [], variables: Variab
   });
 }
 
-/** A `first` that is out of range fails its field, so it costs no more than the maximum. */
-function pageSize(field: GraphQLField<unknown, unknown>, node: FieldNode, maximum: number, defaults: Defaults): Count {
-  const argument = field.args.find(({ name }) => name === 'first');
+/** A list of records by their identifiers has an item for each. */
+function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, items: number, defaults: Defaults): Count {
+  return field.args.some(({ name }) => name === 'ids') ? sizeIn('ids', field, node, items, defaults) : items;
+}
+
+/** An argument that is out of range fails its field, so it costs no more than the maximum. */
+function sizeIn(
+  argumentName: 'first' | 'ids',
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  maximum: number,
+  defaults: Defaults,
+): Count {
+  const argument = field.args.find(({ name }) => name === argumentName);
   // Pothos sets `defaultValue`, a schema that is built from SDL has `default`.
   const fallback: unknown = argument?.default?.value ?? argument?.defaultValue;
   const byDefault = typeof fallback === 'number' ? fallback : literal(argument?.default?.literal);
   const whenNull = clamp(byDefault, maximum, maximum);
-  const value = node.arguments?.find(({ name }) => name.value === 'first')?.value;
+  const value = node.arguments?.find(({ name }) => name.value === argumentName)?.value;
   if (value?.kind !== Kind.VARIABLE) return clamp(literal(value), whenNull, maximum);
   const variable = value.name.value;
   return { variable, omitted: clamp(literal(defaults.get(variable)), whenNull, maximum), whenNull, maximum };
@@ -220,6 +236,7 @@ function pageSize(field: GraphQLField<unknown, unknown>, node: FieldNode, maximu
 /** Null for null and for a literal that was omitted. */
 function literal(value: ValueNode | undefined): number | null {
   if (!value || value.kind === Kind.NULL) return null;
+  if (value.kind === Kind.LIST) return value.values.length;
   return value.kind === Kind.INT ? Number(value.value) : Number.POSITIVE_INFINITY;
 }
 
@@ -232,5 +249,6 @@ export function countIn(count: Count, variables: Variables): number {
   const { variable, omitted, whenNull, maximum } = count;
   if (!Object.hasOwn(variables, variable)) return omitted;
   const value = variables[variable];
+  if (Array.isArray(value)) return clamp(value.length, whenNull, maximum);
   return clamp(typeof value === 'number' || value === null ? value : maximum, whenNull, maximum);
 }

@@ -29,28 +29,29 @@ const page = <Item>(nodes: Item[]) => ({
 });
 const at = '2026-11-03T09:30:00.000Z';
 
+const referral = (index: number) => ({
+  id: gid('Referral'),
+  status: index % 2 === 0 ? 'OPEN' : 'CONVERTED',
+  clientName: 'Augusta Ada Lovelace',
+  clientEmail: 'ada.lovelace@example.com',
+  externalReference: 'CRM-2026-000042',
+  note: 'n'.repeat(200),
+  createdAt: at,
+  closedAt: index % 2 === 0 ? null : at,
+  matter: index % 2 === 0 ? null : { id: gid('Matter'), reference: 'M-2026-000042', openedAt: at },
+});
+
 /** Half of the referrals are converted, and their notes have 200 characters. */
 const seeded = {
-  referrals: ({ first }: { first: number }) =>
-    page(
-      times(first, (index) => ({
-        id: gid('Referral'),
-        status: index % 2 === 0 ? 'OPEN' : 'CONVERTED',
-        clientName: 'Augusta Ada Lovelace',
-        clientEmail: 'ada.lovelace@example.com',
-        externalReference: 'CRM-2026-000042',
-        note: 'n'.repeat(200),
-        createdAt: at,
-        closedAt: index % 2 === 0 ? null : at,
-        matter: index % 2 === 0 ? null : { id: gid('Matter'), reference: 'M-2026-000042', openedAt: at },
-      })),
-    ),
+  referrals: ({ first }: { first: number }) => page(times(first, referral)),
+  referralsByIds: ({ ids }: { ids: string[] }) => ids.map((_, index) => (index === 2 ? null : referral(index))),
   webhookSubscriptions: page([]),
   webhookDeliveries: ({ first }: { first: number }) =>
     page(
       times(first, (sequence) => ({
         id: gid('WebhookDelivery'),
         subscriptionId: gid('WebhookSubscription'),
+        subscription: { callbackUrl: 'https://hooks.example.com/deedwire', status: 'ACTIVE', pausedReason: null },
         sequence,
         status: 'FAILED',
         event: { id: gid('WebhookEvent'), type: 'referral.converted', version, timestamp: at },
@@ -75,6 +76,11 @@ test.each([
   ['dashboard', { requested: 972, actual: 277 }],
   ['referral-page', { requested: 658, actual: 132 }],
   ['subscription-page', { requested: 132, actual: 3 }],
+  ['referral-by-reference', { requested: 10, actual: 10 }],
+  ['closed-referrals', { requested: 111, actual: 94 }],
+  ['referrals-by-ids', { requested: 19, actual: 3 }],
+  ['failed-deliveries', { requested: 208, actual: 133 }],
+  ['subscription-health', { requested: 162, actual: 1 }],
 ])('%s costs at most 1,000 points', (name, expected) => {
   expect(priceOf(name)).toEqual(expected);
   expect(expected.requested).toBeLessThanOrEqual(1_000);

@@ -9,6 +9,7 @@ const schema = buildSchema(/* GraphQL */ `
     owner(id: ID!): Owner
     ledgers(first: Int = 20, after: String): LedgerConnection!
     few(first: Int = 20): LedgerConnection!
+    owners(ids: [ID!]! = ["1"]): [Owner]!
   }
   type Mutation {
     rename(name: String!): Owner
@@ -37,7 +38,7 @@ const schema = buildSchema(/* GraphQL */ `
 const pricing = createPricing(schema, {
   costs: {
     weights: { 'Ledger.note': 5, 'Mutation.rename': 10, 'Owner.motto': 0.5 },
-    listSizes: { 'Owner.helpers': 50, 'Query.few': 4 },
+    listSizes: { 'Owner.helpers': 50, 'Query.few': 4, 'Query.owners': 30 },
     pageSizeMaximum: 100,
   },
   operationCostPoints: 1000,
@@ -56,6 +57,15 @@ function price(query: string, { variables = {}, operationName }: Options = {}): 
 
 const requested = (query: string, options?: Options): number => price(query, options).requestedQueryCost;
 
+test('a list of `ids` in a variable has as many items', () => {
+  const query = 'query ($ids: [ID!]! = ["1", "2"]) { owners(ids: $ids) { motto } }';
+  expect(requested(query, { variables: { ids: ['1', '2', '3', '4'] } })).toBe(6);
+  expect(requested(query)).toBe(3);
+  expect(requested(query, { variables: { ids: Array.from({ length: 1000 }, String) } })).toBe(45);
+  // Not a list: the list size, until the variable is rejected or turned into a list of one.
+  expect(requested(query, { variables: { ids: '1' } })).toBe(45);
+});
+
 describe('the requested cost', () => {
   test.each([
     ['nothing but a type name', '{ __typename }', 1],
@@ -63,6 +73,9 @@ describe('the requested cost', () => {
     ['a weight of 0.5', '{ me { motto a: motto b: motto } }', 3], // 1 + 1.5
     ['a list with a size', '{ me { helpers { __typename } } }', 53], // 1 + 50 × 1.03
     ['lists in lists', '{ me { helpers { a: __typename } other: helpers { id } } }', 106], // 1 + 2 × 50 × 1.03 + 50 × 0.03 + 0.03
+    ['a list of literal `ids`', '{ owners(ids: ["1", "2", "3"]) { motto } }', 5], // 3 × 1.5
+    ['no `ids`', '{ owners(ids: []) { motto } }', 1],
+    ['more `ids` than the list size, which fail', `{ owners(ids: [${'1 '.repeat(40)}]) { motto } }`, 45], // 30 × 1.5
     ['an omitted `first`', '{ ledgers { nodes { id } } }', 22], // 1 + 20 × 1.03
     ['`first: null`, which selects the default', '{ ledgers(first: null) { nodes { id } } }', 22],
     ['a literal `first`', '{ ledgers(first: 100) { nodes { note } } }', 601], // 1 + 100 × 6

@@ -45,14 +45,15 @@ export function errorResponse(error: RequestError, context: ResponseContext): Gr
 }
 
 /**
- * The response to an operation that was executed. When a field failed because the service is unavailable, the whole
+ * The response to an operation that was executed, with the extensions that its resolvers have set. When a field failed because the service is unavailable, the whole
  * response is 503, so that the client retries the operation instead of working with half of its data.
  */
 export function resultResponse(
   { execution: result, cost }: OperationResult,
   context: ResponseContext,
+  ofResolvers: object = {},
 ): GraphqlResponse {
-  const extensions = { ...result.extensions, cost };
+  const extensions = { ...result.extensions, ...ofResolvers, cost };
   if (!result.errors)
     return { status: 200, headers: {}, body: { data: result.data ?? null, extensions }, code: null, causes: [] };
 

@@ -1,6 +1,7 @@
 import { createWebhookSubscription, type CreateWebhookSubscriptionResult } from '@deedwire/actions';
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import { markReplay } from '../schema/mark-replay.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
@@ -29,6 +30,7 @@ export function addCreateWebhookSubscription(
     'IDEMPOTENCY_KEY_REUSED',
     'LIMIT_REACHED',
     'VERIFICATION_MISMATCH',
+    'VERIFICATION_RATE_LIMITED',
     'VERIFICATION_REDIRECT',
     'VERIFICATION_STATUS',
     'VERIFICATION_TIMEOUT',
@@ -47,7 +49,8 @@ export function addCreateWebhookSubscription(
     t.field({
       type: Payload,
       args: { input: t.arg({ type: Input, required: true }) },
-      resolve: (_, { input }, { actions, caller }) => createWebhookSubscription(actions, caller, input),
+      resolve: async (_, { input }, context) =>
+        markReplay(context, await createWebhookSubscription(context.actions, context.caller, input)),
     }),
   );
 }

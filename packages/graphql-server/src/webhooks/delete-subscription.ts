@@ -1,9 +1,10 @@
 import { deleteWebhookSubscription, type DeleteWebhookSubscriptionResult } from '@deedwire/actions';
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
 
 /** Adds `Mutation.deleteWebhookSubscription`. */
-export function addDeleteWebhookSubscription(builder: InterfaceSchemaBuilder): void {
+export function addDeleteWebhookSubscription(builder: InterfaceSchemaBuilder, checkId: CheckId): void {
   const Input = builder.inputType('DeleteWebhookSubscriptionInput', {
     fields: (t) => ({ id: t.id({ required: true }) }),
   });
@@ -19,7 +20,10 @@ export function addDeleteWebhookSubscription(builder: InterfaceSchemaBuilder): v
     t.field({
       type: Payload,
       args: { input: t.arg({ type: Input, required: true }) },
-      resolve: (_, { input }, { actions, caller }) => deleteWebhookSubscription(actions, caller, input),
+      resolve(_, { input }, context) {
+        checkId(context, 'WebhookSubscription', 'input.id', input.id);
+        return deleteWebhookSubscription(context.actions, context.caller, input);
+      },
     }),
   );
 }

@@ -1,10 +1,19 @@
 import { findWebhookDelivery, listWebhookDeliveries, type WebhookDelivery } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttempt } from './attempt.ts';
+import type { WebhookSubscriptionRef } from './subscription.ts';
 
-/** Adds `WebhookDelivery`, `Query.webhookDelivery` and `Query.webhookDeliveries`. */
-export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf: ConnectionOf): void {
+/** Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries` and `WebhookSubscription.deliveries`. */
+export function addWebhookDelivery(
+  builder: InterfaceSchemaBuilder,
+  {
+    connectionOf,
+    Subscription,
+    checkId,
+  }: { connectionOf: ConnectionOf; Subscription: WebhookSubscriptionRef; checkId: CheckId },
+): void {
   const Attempt = addWebhookAttempt(builder);
   const Status = builder.enumType('WebhookDeliveryStatus', {
     values: ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const,
@@ -23,6 +32,11 @@ export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf
     fields: (t) => ({
       id: t.exposeID('id'),
       subscriptionId: t.exposeID('subscriptionId'),
+      subscription: t.field({
+        type: Subscription,
+        nullable: true,
+        resolve: ({ subscriptionId }, _args, { loaders }) => loaders.webhookSubscriptions.load(subscriptionId),
+      }),
       sequence: t.exposeInt('sequence'),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       event: t.field({ type: Event, resolve: ({ event }) => event }),
@@ -35,12 +49,22 @@ export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf
   });
   const DeliveryConnection = connectionOf('WebhookDelivery', Delivery);
 
+  builder.objectField(Subscription, 'deliveries', (t) =>
+    t.field({
+      type: DeliveryConnection,
+      args: { first: t.arg.int({ defaultValue: 20 }), after: t.arg.string(), status: t.arg({ type: Status }) },
+      resolve: ({ id }, page, { loaders }) => loaders.deliveriesOfSubscriptions.load({ ...page, subscriptionId: id }),
+    }),
+  );
   builder.queryFields((t) => ({
     webhookDelivery: t.field({
       type: Delivery,
       nullable: true,
       args: { id: t.arg.id({ required: true }) },
-      resolve: (_, { id }, { actions, caller }) => findWebhookDelivery(actions, caller, id),
+      resolve(_, { id }, context) {
+        checkId(context, 'WebhookDelivery', 'id', id);
+        return findWebhookDelivery(context.actions, context.caller, id);
+      },
     }),
     webhookDeliveries: t.field({
       type: DeliveryConnection,
@@ -50,7 +74,11 @@ export function addWebhookDelivery(builder: InterfaceSchemaBuilder, connectionOf
         subscriptionId: t.arg.id(),
         status: t.arg({ type: Status }),
       },
-      resolve: (_, page, { actions, caller }) => listWebhookDeliveries(actions, caller, page),
+      resolve(_, page, context) {
+        const { subscriptionId = null } = page;
+        if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'subscriptionId', subscriptionId);
+        return listWebhookDeliveries(context.actions, context.caller, page);
+      },
     }),
   }));
 }

@@ -1,5 +1,6 @@
 import { findWebhookSubscription, listWebhookSubscriptions, type WebhookSubscription } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 
 export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
@@ -8,6 +9,7 @@ export type WebhookSubscriptionRef = ObjectTypeRef<WebhookSubscription>;
 export function addWebhookSubscription(
   builder: InterfaceSchemaBuilder,
   connectionOf: ConnectionOf,
+  checkId: CheckId,
 ): WebhookSubscriptionRef {
   const Status = builder.enumType('WebhookSubscriptionStatus', { values: ['ACTIVE', 'PAUSED'] as const });
   const PausedReason = builder.enumType('WebhookPausedReason', {
@@ -40,7 +42,10 @@ export function addWebhookSubscription(
       type: Subscription,
       nullable: true,
       args: { id: t.arg.id({ required: true }) },
-      resolve: (_, { id }, { actions, caller }) => findWebhookSubscription(actions, caller, id),
+      resolve(_, { id }, context) {
+        checkId(context, 'WebhookSubscription', 'id', id);
+        return findWebhookSubscription(context.actions, context.caller, id);
+      },
     }),
     webhookSubscriptions: t.field({
       type: SubscriptionConnection,

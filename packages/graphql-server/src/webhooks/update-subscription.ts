@@ -1,14 +1,18 @@
 import { updateWebhookSubscription, type UpdateWebhookSubscriptionResult } from '@deedwire/actions';
 import { addUserError } from '../schema/add-user-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { CheckId } from '../schema/check-id.ts';
 import type { WebhookSubscriptionEventTypeInputRef } from './subscription-event-type-input.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
 /** Adds `Mutation.updateWebhookSubscription`. */
 export function addUpdateWebhookSubscription(
   builder: InterfaceSchemaBuilder,
-  Subscription: WebhookSubscriptionRef,
-  EventTypeInput: WebhookSubscriptionEventTypeInputRef,
+  {
+    Subscription,
+    EventTypeInput,
+    checkId,
+  }: { Subscription: WebhookSubscriptionRef; EventTypeInput: WebhookSubscriptionEventTypeInputRef; checkId: CheckId },
 ): void {
   const Input = builder.inputType('UpdateWebhookSubscriptionInput', {
     fields: (t) => ({
@@ -26,6 +30,7 @@ export function addUpdateWebhookSubscription(
     'LIMIT_REACHED',
     'NOT_FOUND',
     'VERIFICATION_MISMATCH',
+    'VERIFICATION_RATE_LIMITED',
     'VERIFICATION_REDIRECT',
     'VERIFICATION_STATUS',
     'VERIFICATION_TIMEOUT',
@@ -42,7 +47,10 @@ export function addUpdateWebhookSubscription(
     t.field({
       type: Payload,
       args: { input: t.arg({ type: Input, required: true }) },
-      resolve: (_, { input }, { actions, caller }) => updateWebhookSubscription(actions, caller, input),
+      resolve(_, { input }, context) {
+        checkId(context, 'WebhookSubscription', 'input.id', input.id);
+        return updateWebhookSubscription(context.actions, context.caller, input);
+      },
     }),
   );
 }

@@ -208,6 +208,16 @@ export type WebhookSubscription = {
   eventTypes: Array<WebhookSubscriptionEventType>;
   /** When the subscription was created. */
   createdAt: Scalars['DateTime']['output'];
+  /** Deliveries to the subscription, newest first. */
+  deliveries: WebhookDeliveryConnection;
+};
+
+
+/** A callback URL and the event types that are sent to it. */
+export type WebhookSubscriptionDeliveriesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
 /** A subscribed event type and its pinned payload version. */
@@ -274,6 +284,11 @@ export type WebhookDelivery = {
   id: Scalars['ID']['output'];
   /** Global identifier of the subscription that receives the delivery. */
   subscriptionId: Scalars['ID']['output'];
+  /**
+   * The subscription that receives the delivery. The deliveries of a deleted subscription are deleted with it, so this is null
+   * only if the subscription is deleted while the request runs.
+   */
+  subscription: Maybe<WebhookSubscription>;
   /** Number of the delivery within its subscription, counted from 1 without gaps. */
   sequence: Scalars['Int']['output'];
   /** Status of the delivery. */
@@ -395,7 +410,8 @@ export type CreateWebhookSubscriptionInput = {
   webhookSecret?: InputMaybe<Scalars['String']['input']>;
   /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-   * key and the same input returns the first successful result instead of running the mutation again.
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
    */
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
@@ -447,16 +463,15 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /**
-   * You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
-   * next minute.
-   */
+  /** You have 20 subscriptions. Delete one first; sending the request again does not help. */
   | 'LIMIT_REACHED'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
   /** The callback URL responded to the handshake with a status other than 2xx. */
@@ -528,7 +543,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
    */
   | 'EVENT_VERSION_UNKNOWN'
-  /** 20 handshakes took place in the current minute. Retry in the next minute. */
+  /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
   | 'LIMIT_REACHED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
@@ -537,6 +552,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
   /** The callback URL responded to the handshake with a status other than 2xx. */

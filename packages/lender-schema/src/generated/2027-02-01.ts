@@ -20,7 +20,7 @@ export type Scalars = {
 
 /**
  * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
+ * belong to. An identifier of another form or type than that of its argument is rejected with `BAD_USER_INPUT`.
  */
 export type Query = {
   /** Your lender organization. */
@@ -40,7 +40,7 @@ export type Query = {
 
 /**
  * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
+ * belong to. An identifier of another form or type than that of its argument is rejected with `BAD_USER_INPUT`.
  */
 export type QueryWebhookSubscriptionArgs = {
   id: Scalars['ID']['input'];
@@ -49,7 +49,7 @@ export type QueryWebhookSubscriptionArgs = {
 
 /**
  * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
+ * belong to. An identifier of another form or type than that of its argument is rejected with `BAD_USER_INPUT`.
  */
 export type QueryWebhookSubscriptionsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -59,7 +59,7 @@ export type QueryWebhookSubscriptionsArgs = {
 
 /**
  * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
+ * belong to. An identifier of another form or type than that of its argument is rejected with `BAD_USER_INPUT`.
  */
 export type QueryWebhookDeliveryArgs = {
   id: Scalars['ID']['input'];
@@ -68,7 +68,7 @@ export type QueryWebhookDeliveryArgs = {
 
 /**
  * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
+ * belong to. An identifier of another form or type than that of its argument is rejected with `BAD_USER_INPUT`.
  */
 export type QueryWebhookDeliveriesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -77,7 +77,10 @@ export type QueryWebhookDeliveriesArgs = {
   status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
-/** Mutations of the lender interface. An operation can contain only one mutation field. */
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
 export type Mutation = {
   /** Verifies a callback URL with a handshake and subscribes it to events. If the handshake fails, nothing is created. */
   createWebhookSubscription: CreateWebhookSubscriptionPayload;
@@ -91,19 +94,28 @@ export type Mutation = {
 };
 
 
-/** Mutations of the lender interface. An operation can contain only one mutation field. */
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
 export type MutationCreateWebhookSubscriptionArgs = {
   input: CreateWebhookSubscriptionInput;
 };
 
 
-/** Mutations of the lender interface. An operation can contain only one mutation field. */
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
 export type MutationUpdateWebhookSubscriptionArgs = {
   input: UpdateWebhookSubscriptionInput;
 };
 
 
-/** Mutations of the lender interface. An operation can contain only one mutation field. */
+/**
+ * Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+ * that of its argument is rejected with `BAD_USER_INPUT`.
+ */
 export type MutationDeleteWebhookSubscriptionArgs = {
   input: DeleteWebhookSubscriptionInput;
 };
@@ -233,6 +245,16 @@ export type WebhookSubscription = {
   eventTypes: Array<WebhookSubscriptionEventType>;
   /** When the subscription was created. */
   createdAt: Scalars['DateTime']['output'];
+  /** Deliveries to the subscription, newest first. */
+  deliveries: WebhookDeliveryConnection;
+};
+
+
+/** A callback URL and the event types that are sent to it. */
+export type WebhookSubscriptionDeliveriesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
 /** A subscribed event type and its pinned payload version. */
@@ -299,6 +321,11 @@ export type WebhookDelivery = {
   id: Scalars['ID']['output'];
   /** Global identifier of the subscription that receives the delivery. */
   subscriptionId: Scalars['ID']['output'];
+  /**
+   * The subscription that receives the delivery. The deliveries of a deleted subscription are deleted with it, so this is null
+   * only if the subscription is deleted while the request runs.
+   */
+  subscription: Maybe<WebhookSubscription>;
   /** Number of the delivery within its subscription, counted from 1 without gaps. */
   sequence: Scalars['Int']['output'];
   /** Status of the delivery. */
@@ -420,7 +447,8 @@ export type CreateWebhookSubscriptionInput = {
   webhookSecret?: InputMaybe<Scalars['String']['input']>;
   /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-   * key and the same input returns the first successful result instead of running the mutation again.
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
    */
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
@@ -472,16 +500,15 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /**
-   * You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
-   * next minute.
-   */
+  /** You have 20 subscriptions. Delete one first; sending the request again does not help. */
   | 'LIMIT_REACHED'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
   /** The callback URL responded to the handshake with a status other than 2xx. */
@@ -553,7 +580,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
    */
   | 'EVENT_VERSION_UNKNOWN'
-  /** 20 handshakes took place in the current minute. Retry in the next minute. */
+  /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
   | 'LIMIT_REACHED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
@@ -562,6 +589,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
   /** The callback URL responded to the handshake with a status other than 2xx. */

@@ -282,6 +282,23 @@ type WebhookSubscription {
   When the subscription was created.
   """
   createdAt: DateTime!
+  """
+  Deliveries to the subscription, newest first.
+  """
+  deliveries(
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of a delivery: return items after it. Null returns the first page.
+    """
+    after: String
+    """
+    Filter by status.
+    """
+    status: WebhookDeliveryStatus
+  ): WebhookDeliveryConnection!
 }
 
 """
@@ -382,6 +399,11 @@ type WebhookDelivery {
   Global identifier of the subscription that receives the delivery.
   """
   subscriptionId: ID!
+  """
+  The subscription that receives the delivery. The deliveries of a deleted subscription are deleted with it, so this is null
+  only if the subscription is deleted while the request runs.
+  """
+  subscription: WebhookSubscription
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
@@ -579,7 +601,8 @@ input CreateWebhookSubscriptionInput {
   webhookSecret: String
   """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-  key and the same input returns the first successful result instead of running the mutation again.
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
   """
   idempotencyKey: String
 }
@@ -660,8 +683,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
-  next minute.
+  You have 20 subscriptions. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
   """
@@ -669,6 +691,10 @@ enum CreateWebhookSubscriptionUserErrorCode {
   was sent.
   """
   VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
   """
   The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
   """
@@ -773,7 +799,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  20 handshakes took place in the current minute. Retry in the next minute.
+  Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
   """
   LIMIT_REACHED
   """
@@ -785,6 +811,10 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   was sent.
   """
   VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
   """
   The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
   """
@@ -858,11 +888,12 @@ enum DeleteWebhookSubscriptionUserErrorCode {
 }
 `],
   ['2027-02-01', `# The lender interface at version 2027-02-01. This file is the contract and is written by hand.
-# Difference from 2026-11-01: \`Lender.members\` is a connection.
+# Differences from 2026-11-01: \`Lender.members\` is a connection, and an identifier of another form or type than that of its argument
+# is rejected with \`BAD_USER_INPUT\`.
 
 """
 Queries of the lender interface. They return only data of the lender organization that the credentials of the request
-belong to.
+belong to. An identifier of another form or type than that of its argument is rejected with \`BAD_USER_INPUT\`.
 """
 type Query {
   """
@@ -928,7 +959,8 @@ type Query {
 }
 
 """
-Mutations of the lender interface. An operation can contain only one mutation field.
+Mutations of the lender interface. An operation can contain only one mutation field. An identifier of another form or type than
+that of its argument is rejected with \`BAD_USER_INPUT\`.
 """
 type Mutation {
   """
@@ -1179,6 +1211,23 @@ type WebhookSubscription {
   When the subscription was created.
   """
   createdAt: DateTime!
+  """
+  Deliveries to the subscription, newest first.
+  """
+  deliveries(
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of a delivery: return items after it. Null returns the first page.
+    """
+    after: String
+    """
+    Filter by status.
+    """
+    status: WebhookDeliveryStatus
+  ): WebhookDeliveryConnection!
 }
 
 """
@@ -1279,6 +1328,11 @@ type WebhookDelivery {
   Global identifier of the subscription that receives the delivery.
   """
   subscriptionId: ID!
+  """
+  The subscription that receives the delivery. The deliveries of a deleted subscription are deleted with it, so this is null
+  only if the subscription is deleted while the request runs.
+  """
+  subscription: WebhookSubscription
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
@@ -1476,7 +1530,8 @@ input CreateWebhookSubscriptionInput {
   webhookSecret: String
   """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-  key and the same input returns the first successful result instead of running the mutation again.
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
   """
   idempotencyKey: String
 }
@@ -1557,8 +1612,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
-  next minute.
+  You have 20 subscriptions. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
   """
@@ -1566,6 +1620,10 @@ enum CreateWebhookSubscriptionUserErrorCode {
   was sent.
   """
   VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
   """
   The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
   """
@@ -1670,7 +1728,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  20 handshakes took place in the current minute. Retry in the next minute.
+  Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
   """
   LIMIT_REACHED
   """
@@ -1682,6 +1740,10 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   was sent.
   """
   VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
   """
   The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
   """

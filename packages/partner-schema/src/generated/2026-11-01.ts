@@ -27,6 +27,8 @@ export type Query = {
   partner: Partner;
   /** The referral with this identifier. Null if you have no such referral. */
   referral: Maybe<Referral>;
+  /** The referrals with these identifiers, in the order of the identifiers. An item is null if you have no such referral. */
+  referralsByIds: Array<Maybe<Referral>>;
   /**
    * Your referrals, newest first. With `closedAfter`, those that were closed, in the order in which they were closed. A referral
    * is listed if it matches all filters; null does not filter.
@@ -51,6 +53,15 @@ export type Query = {
  */
 export type QueryReferralArgs = {
   id: Scalars['ID']['input'];
+};
+
+
+/**
+ * Queries of the partner interface. They return only data of the partner organization that the credentials of the request
+ * belong to.
+ */
+export type QueryReferralsByIdsArgs = {
+  ids: Array<Scalars['ID']['input']>;
 };
 
 
@@ -227,7 +238,8 @@ export type CreateReferralInput = {
   note?: InputMaybe<Scalars['String']['input']>;
   /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-   * key and the same input returns the first successful result instead of running the mutation again.
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
    */
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
@@ -349,6 +361,16 @@ export type WebhookSubscription = {
   eventTypes: Array<WebhookSubscriptionEventType>;
   /** When the subscription was created. */
   createdAt: Scalars['DateTime']['output'];
+  /** Deliveries to the subscription, newest first. */
+  deliveries: WebhookDeliveryConnection;
+};
+
+
+/** A callback URL and the event types that are sent to it. */
+export type WebhookSubscriptionDeliveriesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
 /** A subscribed event type and its pinned payload version. */
@@ -415,6 +437,11 @@ export type WebhookDelivery = {
   id: Scalars['ID']['output'];
   /** Global identifier of the subscription that receives the delivery. */
   subscriptionId: Scalars['ID']['output'];
+  /**
+   * The subscription that receives the delivery. The deliveries of a deleted subscription are deleted with it, so this is null
+   * only if the subscription is deleted while the request runs.
+   */
+  subscription: Maybe<WebhookSubscription>;
   /** Number of the delivery within its subscription, counted from 1 without gaps. */
   sequence: Scalars['Int']['output'];
   /** Status of the delivery. */
@@ -536,7 +563,8 @@ export type CreateWebhookSubscriptionInput = {
   webhookSecret?: InputMaybe<Scalars['String']['input']>;
   /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-   * key and the same input returns the first successful result instead of running the mutation again.
+   * key and the same input returns the first successful result instead of running the mutation again. The response then
+   * contains `"idempotency": { "replayed": true }` in `extensions`.
    */
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
@@ -588,16 +616,15 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /**
-   * You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
-   * next minute.
-   */
+  /** You have 20 subscriptions. Delete one first; sending the request again does not help. */
   | 'LIMIT_REACHED'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
   /** The callback URL responded to the handshake with a status other than 2xx. */
@@ -669,7 +696,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
    */
   | 'EVENT_VERSION_UNKNOWN'
-  /** 20 handshakes took place in the current minute. Retry in the next minute. */
+  /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
   | 'LIMIT_REACHED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
@@ -678,6 +705,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
   /** The callback URL responded to the handshake with a status other than 2xx. */

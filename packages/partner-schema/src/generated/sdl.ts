@@ -23,6 +23,15 @@ type Query {
     id: ID!
   ): Referral
   """
+  The referrals with these identifiers, in the order of the identifiers. An item is null if you have no such referral.
+  """
+  referralsByIds(
+    """
+    Global identifiers of referrals, at most 100.
+    """
+    ids: [ID!]!
+  ): [Referral]!
+  """
   Your referrals, newest first. With \`closedAfter\`, those that were closed, in the order in which they were closed. A referral
   is listed if it matches all filters; null does not filter.
   """
@@ -306,7 +315,8 @@ input CreateReferralInput {
   note: String
   """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-  key and the same input returns the first successful result instead of running the mutation again.
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
   """
   idempotencyKey: String
 }
@@ -515,6 +525,23 @@ type WebhookSubscription {
   When the subscription was created.
   """
   createdAt: DateTime!
+  """
+  Deliveries to the subscription, newest first.
+  """
+  deliveries(
+    """
+    Number of items to return, from 1 to 100. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Cursor of a delivery: return items after it. Null returns the first page.
+    """
+    after: String
+    """
+    Filter by status.
+    """
+    status: WebhookDeliveryStatus
+  ): WebhookDeliveryConnection!
 }
 
 """
@@ -615,6 +642,11 @@ type WebhookDelivery {
   Global identifier of the subscription that receives the delivery.
   """
   subscriptionId: ID!
+  """
+  The subscription that receives the delivery. The deliveries of a deleted subscription are deleted with it, so this is null
+  only if the subscription is deleted while the request runs.
+  """
+  subscription: WebhookSubscription
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
@@ -812,7 +844,8 @@ input CreateWebhookSubscriptionInput {
   webhookSecret: String
   """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
-  key and the same input returns the first successful result instead of running the mutation again.
+  key and the same input returns the first successful result instead of running the mutation again. The response then
+  contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
   """
   idempotencyKey: String
 }
@@ -893,8 +926,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 20 subscriptions, or 20 handshakes took place in the current minute. Delete a subscription, or retry in the
-  next minute.
+  You have 20 subscriptions. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
   """
@@ -902,6 +934,10 @@ enum CreateWebhookSubscriptionUserErrorCode {
   was sent.
   """
   VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
   """
   The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
   """
@@ -1006,7 +1042,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  20 handshakes took place in the current minute. Retry in the next minute.
+  Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
   """
   LIMIT_REACHED
   """
@@ -1018,6 +1054,10 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   was sent.
   """
   VERIFICATION_MISMATCH
+  """
+  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  """
+  VERIFICATION_RATE_LIMITED
   """
   The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL.
   """

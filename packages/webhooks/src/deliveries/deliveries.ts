@@ -37,6 +37,11 @@ const stepsPerStatement = 80;
 const daysMin = 4;
 const daysMax = 14;
 
+/** How many days a statement may read of the deliveries to this number of subscriptions. */
+export function daysPerPart(subscriptions: number): number {
+  return Math.min(daysMax, Math.max(daysMin, Math.floor(stepsPerStatement / subscriptions)));
+}
+
 /**
  * Returns deliveries, newest first. Each statement reads a bounded number of rows and partitions, whatever the number of
  * deliveries.
@@ -52,9 +57,9 @@ export async function selectDeliveries(
   if (subscriptionIds.length === 0) return [];
   const index = indexOf(status);
   const range = listedRange(listed, status, page.afterId);
-  const days = Math.min(daysMax, Math.max(daysMin, Math.floor(stepsPerStatement / subscriptionIds.length)));
   const source = {
-    ranges: index === 'every' || index === 'successful' ? splitByDays(range, days) : [range],
+    ranges:
+      index === 'every' || index === 'successful' ? splitByDays(range, daysPerPart(subscriptionIds.length)) : [range],
     readIds: (part: typeof range, wanted: number) =>
       newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted),
     load: (ids: Parameters<typeof selectDeliveriesById>[2]) => selectDeliveriesById(database, accountId, ids),

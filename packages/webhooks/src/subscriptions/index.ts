@@ -12,6 +12,7 @@ export {
   resumeSubscription,
   selectSubscription,
   selectSubscriptions,
+  selectSubscriptionsById,
   subscriptionExists,
   type SubscriptionRow,
   updateSubscriptionUrl,

@@ -49,6 +49,22 @@ export async function selectSubscription(
   return firstRow(await database.query<SubscriptionRow>(statement, [accountId, id]));
 }
 
+/** In any order, without those of another account and deleted ones. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionsById(
+  database: Database,
+  accountId: AccountId,
+  ids: readonly SubscriptionId[],
+): Promise<SubscriptionRow[]> {
+  const statement = {
+    name: 'select-subscriptions-by-id',
+    text: `
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.deleted_at is null`,
+  };
+  return database.query<SubscriptionRow>(statement, [accountId, ids]);
+}
+
 /** Newest first. Served by webhook_subscription_by_account. */
 export async function selectSubscriptions(
   database: Database,

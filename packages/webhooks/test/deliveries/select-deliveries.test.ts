@@ -1,9 +1,10 @@
 import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store } from '@deedwire/store';
+import { createStore, type Database, type Store } from '@deedwire/store';
 import { connect, missing, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
+import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryStatus } from '../../src/deliveries/delivery-row.ts';
 import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
@@ -165,10 +166,55 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
     },
   );
 
+  test.each([1000, 30, 7])('lists the deliveries of each subscription in pages of %d, as one by one', async (limit) => {
+    const accountId = accounts[0] ?? missing();
+    const ids = Object.values(subscriptions);
+    const after = expected[90]?.id ?? missing();
+    // Two pages of each subscription in one call.
+    const pages = [null, after].flatMap((afterId) =>
+      ids.map((subscriptionId) => ({ subscriptionId, status, afterId, limit })),
+    );
+    const found = await selectDeliveriesOfEach(api, accountId, pages);
+    const one = async ({ subscriptionId, ...page }: (typeof pages)[number]) =>
+      selectDeliveries(api, { accountId, subscriptionId, status }, page);
+    expect(found).toEqual(await Promise.all(pages.map(one)));
+    expect(found.flat().length).toBeGreaterThan(0);
+  });
+
   test.each([1000, 7])('lists the deliveries of all accounts in pages of %d', async (limit) => {
     const found = await readAll((page) => selectDeliveriesOfAllAccounts(operator, status, page), limit);
     expect(found.map(idAndStatus)).toEqual(expected.filter(isListed).map(idAndStatus));
   });
+});
+
+test('reads pages of several subscriptions together, each with its status and size', async () => {
+  const accountId = accounts[0] ?? missing();
+  const { busy, rare } = subscriptions;
+  const pages = [
+    { subscriptionId: busy, status: null, afterId: null, limit: 3 },
+    { subscriptionId: rare, status: 'FAILED', afterId: null, limit: 3 },
+    { subscriptionId: busy, status: 'PENDING', afterId: null, limit: 50 },
+  ] as const;
+  const names: string[] = [];
+  const counting: Database = {
+    query: (statement, values) => {
+      names.push(statement.name);
+      return api.query(statement, values);
+    },
+  };
+  const found = await selectDeliveriesOfEach(counting, accountId, pages);
+  for (const [index, { subscriptionId, status, afterId, limit }] of pages.entries()) {
+    const alone = await selectDeliveries(api, { accountId, subscriptionId, status }, { afterId, limit });
+    expect(found[index]).toEqual(alone);
+    expect(alone.length).toBeGreaterThan(0);
+  }
+  names.length = 0;
+  const latest = Object.values(subscriptions).map((subscriptionId) => ({ ...pages[0], subscriptionId, limit: 1 }));
+  expect((await selectDeliveriesOfEach(counting, accountId, latest)).filter((rows) => rows.length > 0)).toHaveLength(3);
+  // Six subscriptions share them. The history is read in at most four parts.
+  const numberOf = (name: string) => names.filter((one) => one === name).length;
+  expect(numberOf('select-listed-subscriptions-of-account')).toBe(1);
+  expect(numberOf('select-delivery-ids-every')).toBeLessThanOrEqual(4);
 });
 
 test('finds a delivery of the account only', async () => {

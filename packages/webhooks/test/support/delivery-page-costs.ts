@@ -1,6 +1,7 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
+import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
 import { explainingDatabase } from './explaining-database.ts';
@@ -67,6 +68,14 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
         });
       }
       if (last !== undefined) await measureRecords(name, last);
+    }
+  }
+  for (const status of statuses) {
+    for (const limit of [2, 21, 101]) {
+      await measure(`each subscription, ${status ?? 'any status'}, ${limit} deliveries`, api, async (database) => {
+        const pages = busy.subscriptionIds.map((subscriptionId) => ({ subscriptionId, status, afterId: null, limit }));
+        return (await selectDeliveriesOfEach(database, busy.accountId, pages)).flat();
+      });
     }
   }
   for (const status of statuses) {

@@ -3,7 +3,7 @@ import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type Credential } from '@deedwire/testing';
 import { webhookEventTypes } from '@deedwire/webhook-events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let harness: Harness;
 let service: RunningServer;
@@ -73,8 +73,63 @@ test('lists only the event types of lenders, and rejects callback URLs that are 
   }
 });
 
-function call<Data>(credential: Credential, query: string, variables: Record<string, unknown> = {}) {
-  return postGraphql<Data>(`${service.url}/lenders/graphql`, credential, { query, variables });
+describe('an identifier of another form or type', () => {
+  const operations: [name: string, document: string, argument: string, type: string][] = [
+    ['webhookSubscription', '{ webhookSubscription(id: $id) { id } }', 'id', 'WebhookSubscription'],
+    ['webhookDelivery', '{ webhookDelivery(id: $id) { id } }', 'id', 'WebhookDelivery'],
+    [
+      'webhookDeliveries',
+      '{ webhookDeliveries(subscriptionId: $id) { nodes { id } } }',
+      'subscriptionId',
+      'WebhookSubscription',
+    ],
+    [
+      'updateWebhookSubscription',
+      '{ updateWebhookSubscription(input: { id: $id }) { userErrors { code } } }',
+      'input.id',
+      'WebhookSubscription',
+    ],
+    [
+      'deleteWebhookSubscription',
+      '{ deleteWebhookSubscription(input: { id: $id }) { userErrors { code } } }',
+      'input.id',
+      'WebhookSubscription',
+    ],
+  ];
+  const ids = ['abc', 'gid://service/Matter/1', 'gid://other/WebhookSubscription/1', ''];
+
+  test.each(operations)(
+    '%s is treated as unknown in 2026-11-01, and rejected from 2027-02-01 on',
+    async (name, document, argument, type) => {
+      const kind = name.startsWith('webhook') ? 'query' : 'mutation';
+      const ask = (id: string, version: string) =>
+        call(lenderKey, `${kind} ($id: ID!) ${document}`, { id }, { 'X-Service-Schema-Version': version });
+      for (const id of ids) {
+        const lenient = await ask(id, '2026-11-01');
+        expect(lenient.body.errors).toBeUndefined();
+        const strict = await ask(id, '2027-02-01');
+        expect(strict.body).toMatchObject({
+          errors: [
+            {
+              message: `\`${argument}\` must be the global identifier of a ${type}, such as "gid://service/${type}/123"; it is "${id}".`,
+              extensions: { code: 'BAD_USER_INPUT' },
+            },
+          ],
+        });
+      }
+      const unknown = await ask(`gid://service/${type}/999`, '2027-02-01');
+      expect(unknown.body.errors).toBeUndefined();
+    },
+  );
+});
+
+function call<Data>(
+  credential: Credential,
+  query: string,
+  variables: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+) {
+  return postGraphql<Data>(`${service.url}/lenders/graphql`, credential, { query, variables, headers });
 }
 
 function member(firstName: string, lastName: string) {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { convertReferral, createReferralForPartner } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
@@ -6,6 +7,8 @@ import { costs, sdl, versions } from '@deedwire/partner-schema';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const queriesFolder = new URL('../../../../packages/graphql-server/test/queries/', import.meta.url);
 
 let harness: Harness;
 let service: RunningServer;
@@ -179,6 +182,78 @@ describe('referrals', () => {
       expect([status, body.data, body.errors?.[0]?.extensions.code]).toEqual([200, null, 'BAD_USER_INPUT']);
     },
   );
+});
+
+const refer = (partnerId: string, clientName: string) =>
+  createReferralForPartner(harness.operator, { partnerId, clientName, ...details });
+
+describe('referrals by identifiers', () => {
+  const query = 'query ($ids: [ID!]!) { referralsByIds(ids: $ids) { id clientName } }';
+
+  test('are returned in the order of the identifiers, with null for those that the partner does not have', async () => {
+    const { partner, otherPartner } = harness.accounts;
+    const [a, b, theirs] = [
+      await refer(partner.id, 'A'),
+      await refer(partner.id, 'B'),
+      await refer(otherPartner.id, 'C'),
+    ];
+    const ids = [
+      b.id,
+      theirs.id,
+      a.id,
+      'abc',
+      b.id,
+      'gid://service/Referral/999999',
+      a.id.replace('Referral', 'Matter'),
+    ];
+    const { status, body } = await send(query, { ids });
+    const [shownA, shownB] = [
+      { id: a.id, clientName: 'A' },
+      { id: b.id, clientName: 'B' },
+    ];
+    expect([status, body.data]).toEqual([200, { referralsByIds: [shownB, null, shownA, null, shownB, null, null] }]);
+    expect((await send(query, { ids: [] })).body.data).toEqual({ referralsByIds: [] });
+  });
+
+  test('are at most 100', async () => {
+    const ids = Array.from({ length: 101 }, (_, index) => `gid://service/Referral/${index + 1}`);
+    const { body } = await send(query, { ids });
+    expect(body).toMatchObject({
+      data: null,
+      errors: [
+        {
+          message: '`ids` can contain at most 100 identifiers; it contains 101.',
+          extensions: { code: 'BAD_USER_INPUT' },
+        },
+      ],
+    });
+    expect((await send(query, { ids: ids.slice(1) })).body.data).toEqual({ referralsByIds: Array(100).fill(null) });
+  });
+});
+
+test('says in the extensions when a result is repeated', async () => {
+  const document = 'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } } }';
+  const input = { clientName: 'Grace Hopper', idempotencyKey: 'grace' };
+  const [first, second] = [await send(document, { input }), await send(document, { input })];
+  expect(first.body).toEqual({ data: expect.any(Object), extensions: { cost: expect.any(Object) } });
+  expect(second.body).toEqual({
+    data: first.body.data,
+    extensions: { cost: expect.any(Object), idempotency: { replayed: true } },
+  });
+});
+
+test.each(readdirSync(queriesFolder))('runs the query of an integrator as it stands: %s', async (file) => {
+  const { status, body } = await send(readFileSync(new URL(file, queriesFolder), 'utf8'));
+  expect([status, body.errors]).toEqual([200, undefined]);
+});
+
+test('rejects a time that is none', async () => {
+  const query = 'query ($at: DateTime) { referrals(closedAfter: $at) { nodes { id } } }';
+  const { body } = await send(query, { at: 'yesterday' });
+  expect(body.errors?.[0]).toMatchObject({
+    message: expect.stringContaining('A DateTime is an RFC 3339 string with an offset'),
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
 });
 
 test('counts requests in metrics that hold no client id', async () => {

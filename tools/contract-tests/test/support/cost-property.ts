@@ -57,6 +57,7 @@ const largest: LargestValues = {
 const id = 'gid://service/WebhookSubscription/1';
 const argumentValues: ArgumentValues = {
   'Query.referral(id:)': id,
+  'Query.referralsByIds(ids:)': Array.from({ length: 100 }, () => id),
   'Query.webhookSubscription(id:)': id,
   'Query.webhookDelivery(id:)': id,
   'Mutation.createReferral(input:)': { clientName: 'Ada' },

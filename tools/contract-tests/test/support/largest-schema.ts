@@ -54,7 +54,7 @@ export function largestSchema(sdl: string, { characters, items }: LargestValues,
           return { page: Math.min(first, count ?? 100) };
         }
         if (!isList) return value();
-        const length = count ?? source.page;
+        const length = Array.isArray(args['ids']) ? args['ids'].length : (count ?? source.page);
         if (length === undefined) throw new Error(`There is no largest number of items for ${coordinate}.`);
         return many(length);
       };

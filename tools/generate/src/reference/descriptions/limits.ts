@@ -18,6 +18,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   queryDepth: 'Depth of a document.',
   queryDirectives: 'Directives in a document.',
   queryTokens: 'Tokens in a document.',
+  referralIds: 'Identifiers in `referralsByIds`.',
   rejectedQueryBytesPerPoint: 'Size of a rejected document, or of a body with rejected variables, that costs a point.',
   rejectedQueryMinimumPoints: 'Least cost of a rejected document, or of rejected variables.',
   requestBodyBytes: 'Size of a request body.',
