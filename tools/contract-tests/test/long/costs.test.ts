@@ -12,7 +12,7 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
       expect(outcome.problems).toEqual([]);
       expect(outcome.tooLarge).toBe(0);
       expect(outcome.executed).toBeGreaterThan(1000);
-      expect(outcome.tooExpensive).toBeGreaterThan(50);
+      expect(outcome.tooExpensive).toBeGreaterThan(20);
     } finally {
       await api.close();
     }
