@@ -70,6 +70,53 @@ describe('one pull request', () => {
     expect((await check()).codes).toEqual(['released-version-broken']);
   });
 
+  test.each([
+    ['beside it', 'package.json', '{ "workspaces": ["packages/api-v2"] }', 'packages/api-v2'],
+    [
+      'inside it',
+      'package.json',
+      '{ "workspaces": { "packages": ["packages/*", "./packages/api/pkg/"] } }',
+      'packages/api/pkg',
+    ],
+    ['in a workspace of pnpm', 'pnpm-workspace.yaml', 'packages:\n  - packages/* # all\n  - "next/**"\n', 'next/api'],
+  ])('adds a copy of a package %s, which the workspace publishes, and breaks it', async (_, file, text, copy) => {
+    release({ 'package.json': '{ "workspaces": ["packages/*"] }' });
+    commit({
+      [file]: text,
+      [`${copy}/package.json`]: manifest('1.0.1'),
+      [`${copy}/versions/2026-01-01.graphql`]: broken,
+    });
+    const { verdicts, codes } = await check();
+    expect({ verdicts, codes }).toEqual({
+      verdicts: [
+        ['@books/api', 'none'],
+        ['@books/api', 'major'],
+      ],
+      codes: ['released-version-broken'],
+    });
+  });
+
+  test('breaks a member of the workspace inside another package', async () => {
+    release({
+      'package.json': '{ "workspaces": ["packages/*", "packages/*/plugins/*", "!packages/api/plugins/b"] }',
+      'packages/api/plugins/a/package.json': '{ "name": "a", "version": "1.0.0" }',
+      'packages/api/plugins/a/versions/1.graphql': sdl,
+      'packages/api/plugins/b/package.json': '{ "name": "b", "version": "1.0.0" }',
+      'packages/api/plugins/b/versions/1.graphql': sdl,
+    });
+    commit({
+      'packages/api/plugins/a/versions/1.graphql': broken,
+      'packages/api/plugins/b/versions/1.graphql': broken,
+    });
+    expect(await check()).toMatchObject({
+      verdicts: [
+        ['@books/api', 'none'],
+        ['a', 'major'],
+      ],
+      codes: ['released-version-broken'],
+    });
+  });
+
   test('chooses the registry of an npm baseline', async () => {
     const server = await startContractServer('type Query { a: Int }');
     vi.stubEnv('npm_config_registry', undefined);

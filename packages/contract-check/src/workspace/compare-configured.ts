@@ -114,7 +114,7 @@ async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
 function pairsOf({ now, merged }: ComparisonContext, name: string, folder: string): PackagePair[] {
   const before = merged === null ? [] : packagesNamed(name, merged, folder);
   const after = packagesNamed(name, now, folder);
-  const found = pairPackages(before, after).filter((pair) => before.length === 0 || pair.before !== null);
+  const found = pairPackages(before, after, now.members).filter((pair) => before.length === 0 || pair.before !== null);
   return found.length === 0 ? [{ before: null, now: null }] : before.length === 0 ? found.slice(0, 1) : found;
 }
 

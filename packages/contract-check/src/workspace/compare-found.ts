@@ -25,7 +25,7 @@ export async function compareFound(context: ComparisonContext): Promise<Compared
   const compared: ComparedPackage[] = [];
   for (const name of [...new Set(names)].toSorted()) {
     const [old, next] = [before, after].map((packages) => packages.filter((each) => each.name === name));
-    for (const pair of pairPackages(old ?? [], next ?? [])) {
+    for (const pair of pairPackages(old ?? [], next ?? [], now.members)) {
       const found = await comparePackage(context, pair);
       if (found !== null) compared.push(found);
     }

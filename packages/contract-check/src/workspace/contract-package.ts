@@ -8,6 +8,7 @@ import { below, filesOfFolder, type PackageFiles } from '../source/package-files
 import type { SourceText } from '../text-file.ts';
 import { publishedVersion } from '../version-bump.ts';
 import { contractPaths, hasContracts } from './snapshot.ts';
+import { workspaceMembers } from './workspace-members.ts';
 
 /** A package of a workspace, in a folder, a commit or a tarball. */
 export interface WorkspacePackage {
@@ -101,14 +102,9 @@ function objectIn(read: (() => SourceText) | undefined): JsonObject | null {
   }
 }
 
-/** Whether the root states that folders in it are packages of their own. */
-function hasWorkspaces(files: PackageFiles): boolean {
-  return files.has('pnpm-workspace.yaml') || Object.hasOwn(objectIn(files.get('package.json')) ?? {}, 'workspaces');
-}
-
 /**
  * Finds the packages of a workspace, ordered by name. Skips packages inside another package, such as fixtures and examples,
- * and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself. It only
+ * unless the root lists them as members of the workspace, and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself. It only
  * hides the packages inside it if it has no workspaces. Several packages can have one name, for example a fixture.
  *
  * @throws {InputError} when the `package.json` of a package with contracts is invalid, or has no name. By default.
@@ -126,8 +122,11 @@ export function findPackages(
     .filter((folder) => !folder.split('/').some(isSkipped))
     .toSorted((a, b) => a.length - b.length);
   const outer = isPackage ? [''] : [];
-  for (const folder of isPackage && !hasWorkspaces(files) ? [] : folders)
-    if (!outer.some((other) => other !== '' && folder.startsWith(`${other}/`))) outer.push(folder);
+  const members = workspaceMembers(files);
+  for (const folder of folders) {
+    const isInside = outer.some((other) => (other === '' ? !members.areListed : folder.startsWith(`${other}/`)));
+    if (!isInside || members.includes(folder)) outer.push(folder);
+  }
   return outer.flatMap((path) => read(path) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -17,6 +17,7 @@ import {
   type WorkspacePackage,
 } from './contract-package.ts';
 import { exceptionsFile, parseExceptions, type ContractException } from './exceptions.ts';
+import { workspaceMembers, type WorkspaceMembers } from './workspace-members.ts';
 
 /** What a workspace states about its contracts at one time. */
 export interface WorkspaceState {
@@ -26,16 +27,24 @@ export interface WorkspaceState {
   readonly packages: readonly WorkspacePackage[];
   /** Reads any package, also one inside another package. */
   readonly packageIn: ReadPackage;
+  readonly members: WorkspaceMembers;
 }
 
 /** @param config the path of the configuration. Null for `contract-check.json` in the root, if it exists. */
 export function workingTree(root: string, config: string | null): WorkspaceState {
   const files = workspaceFiles(root);
   const packageIn = packageReader(files, skipFixtures(files));
-  return { files, config: readConfig(config, root), packageIn, packages: findPackages(files, packageIn) };
+  return {
+    files,
+    config: readConfig(config, root),
+    packageIn,
+    packages: findPackages(files, packageIn),
+    members: workspaceMembers(files),
+  };
 }
 
-const settingsFiles = /(?:^|\/)(?:(?:package|versions|contract-check|contract-exceptions)\.json|\.npmrc)$/;
+const settingsFiles =
+  /(?:^|\/)(?:(?:package|versions|contract-check|contract-exceptions)\.json|\.npmrc|pnpm-workspace\.yaml)$/;
 const contractFiles =
   /(?:^|\/)(?:released\/.*|versions\/[^/]*\.(?:graphql|manifest\.json)|json-schema\/.*\.json|api\/.*\.api\.json)$/;
 
@@ -116,6 +125,7 @@ export function stateAt(
     files: tree.files,
     packageIn,
     packages: findPackages(tree.files, packageIn),
+    members: workspaceMembers(tree.files),
     config: base,
     permissions: [
       permissionsAt(tree, base),
