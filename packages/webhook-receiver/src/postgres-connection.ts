@@ -87,13 +87,10 @@ export function checkPoolMax(max: number | null): void {
 function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> {
   return {
     async transaction(work, signal) {
-      const client = await pool.connect();
-      // Given up while it waited. A rollback could take for ever.
-      if (signal?.aborted === true) client.release();
-      signal?.throwIfAborted();
       const lost = new AbortController();
       // Without a listener, a connection that is lost between two statements would end the process.
       const lose = (error: Error): void => lost.abort(error);
+      const client = await connect(pool, lose);
       let isReleased = false;
       const release = (failure?: Error): void => {
         if (isReleased) return;
@@ -101,8 +98,10 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
         client.off('error', lose);
         client.release(failure);
       };
+      // Given up while it waited. A rollback could take for ever.
+      if (signal?.aborted === true) release();
+      signal?.throwIfAborted();
       const close = (): void => release(new Error('The transaction was given up.'));
-      client.on('error', lose);
       signal?.addEventListener('abort', close);
       let failure: Error | undefined;
       try {
@@ -127,6 +126,27 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
       return rows;
     },
   };
+}
+
+/** With a callback, `pg` returns nothing. Another pool may know no callback. */
+interface PoolWithCallback {
+  connect(callback: (error: unknown, client?: PostgresClient) => void): Promise<PostgresClient | undefined> | undefined;
+}
+
+/**
+ * Takes a client of the pool, and adds the listener before anything else can run. `pg` removes its own listener when it hands out
+ * a client, and the error of a lost connection can arrive in one read with the response to the last user of the client.
+ */
+function connect(pool: PostgresPool, onError: (error: Error) => void): Promise<PostgresClient> {
+  return new Promise((resolve, reject) => {
+    const listen = (client: PostgresClient): void => {
+      client.on('error', onError);
+      resolve(client);
+    };
+    const withCallback: PoolWithCallback = pool;
+    const connected = withCallback.connect((error, client) => (client === undefined ? reject(error) : listen(client)));
+    connected?.then((client) => client === undefined || listen(client), reject);
+  });
 }
 
 export function field(row: unknown, name: string): unknown {

@@ -430,6 +430,32 @@ test('survives a connection that is lost between two statements of a handler', a
   expect(await store.once(id, effect)).toBe('processed');
 });
 
+test('survives a connection that is lost in the read that makes it free', async () => {
+  const small = poolOf(2);
+  const other = await small.connect();
+  const client = await small.connect();
+  const [{ pid }] = (await client.query('select pg_backend_pid() as pid')).rows;
+  const rowsOfBackend = async (): Promise<unknown[]> =>
+    (await pool.query('select state from pg_stat_activity where pid = $1', [pid])).rows;
+  client.connection.stream.pause();
+  client.release();
+  const query = small.query('select 42 as answer');
+  const delivery = postgresStore(small).once(id, effect);
+  await eventually(async () => expect(await rowsOfBackend()).toEqual([{ state: 'idle' }]));
+  await pool.query('select pg_terminate_backend($1)', [pid]);
+  await eventually(async () => expect(await rowsOfBackend()).toEqual([]));
+  client.connection.stream.resume();
+  expect((await query).rows).toEqual([{ answer: 42 }]);
+  await expect(delivery).rejects.toThrow(/terminat|is not queryable/);
+  other.release();
+  expect(await postgresStore(small).once(id, effect)).toBe('processed');
+});
+
+test('uses a pool whose connect knows no callback', async () => {
+  const promises = { query: () => Promise.reject(new Error('Not used.')), connect: () => pool.connect() };
+  expect(await postgresStore(promises).once(id, effect)).toBe('processed');
+});
+
 test('throws if the database is unavailable', async () => {
   const unavailable = new Pool({ host: '127.0.0.1', port: 1 });
   let isStarted = false;
@@ -457,8 +483,10 @@ test('removes ids after 40 days', async () => {
   );
   // Each store removes them at its first delivery and then once an hour.
   await postgresStore(pool).once(id, effect);
-  const { rows } = await pool.query(`select id from webhook_receipt where id in ('old', 'kept')`);
-  expect(rows).toEqual([{ id: 'kept' }]);
+  await eventually(async () => {
+    const { rows } = await pool.query(`select id from webhook_receipt where id in ('old', 'kept')`);
+    expect(rows).toEqual([{ id: 'kept' }]);
+  });
 });
 
 test.each([
