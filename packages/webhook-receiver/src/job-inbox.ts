@@ -3,6 +3,7 @@ import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
 import { runInTransaction } from './handler-transaction.ts';
 import { checkHandlers, deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
 import { type ReceiverLog, writeLine } from './log.ts';
+import { turnsOf } from './pool-turns.ts';
 import {
   checkPoolMax,
   connectionOf,
@@ -16,7 +17,6 @@ import {
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import { Runs } from './runs.ts';
 import type { Forgettable } from './store.ts';
-import { Turnstile } from './turnstile.ts';
 import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
 
 export interface JobInboxOptions<Transaction> {
@@ -78,6 +78,15 @@ interface Interruptions {
   readonly deadline: Deadline;
 }
 
+/**
+ * What became of a job.
+ *
+ * - `processed`: its delivery is processed, now or before.
+ * - `busy`: another job of the delivery runs.
+ * - `stopped`: the library has stopped the job, so its handler was not called.
+ */
+type JobResult = 'busy' | 'processed' | 'stopped';
+
 const defaultInboxTable = 'webhook_inbox_receipt';
 /** UTF-16 code units of a message or a stack. */
 const storableMax = 10_000;
@@ -127,8 +136,7 @@ export function jobInbox(
   const { name } = created;
   const connection = connectionOf(database);
   const max = poolMax(database);
-  // Handlers that wait for a connection of the same pool would wait for each other.
-  const turnstile = new Turnstile(max === null ? Infinity : max - 1);
+  const turns = turnsOf(database);
   const runs = new Runs();
   const cleanUp = cleanUpOf(connection, created, 'processed_at', log);
 
@@ -136,24 +144,21 @@ export function jobInbox(
     return connection.transaction((opened) => work((text, values) => connection.query(opened, text, values)), signal);
   }
 
-  /**
-   * Runs the handler in the transaction that marks the receipt.
-   *
-   * @returns false if another job of the delivery runs
-   */
-  async function handle(opened: unknown, id: string, { stopping, lost, deadline }: Interruptions): Promise<boolean> {
+  /** Runs the handler in the transaction that marks the receipt. */
+  async function handle(opened: unknown, id: string, { stopping, lost, deadline }: Interruptions): Promise<JobResult> {
     const [row] = await connection.query(
       opened,
       `select body, unsigned, pg_current_xact_id()::text as xid from ${name}
       where id = $1 and processed_at is null for update skip locked`,
       [id],
     );
-    if (row === undefined) return isProcessed(opened, id);
+    if (row === undefined) return (await isProcessed(opened, id)) ? 'processed' : 'busy';
     const parsed = parseWebhookBody(String(field(row, 'body')));
     if (parsed.kind !== 'event' && parsed.kind !== 'unknown_event') throw new Error('The stored body is malformed.');
     const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;
     if (parsed.kind === 'unknown_event' || handler === null)
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
+    if (stopping?.aborted === true) return 'stopped';
     const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
     await runInTransaction(connection, opened, field(row, 'xid'), async (transaction) => {
       deadline.pause();
@@ -181,7 +186,7 @@ export function jobInbox(
       `update ${name} set processed_at = clock_timestamp(), body = null, unsigned = null where id = $1`,
       [id],
     );
-    return true;
+    return 'processed';
   }
 
   /** @throws {Error} if there is no row */
@@ -198,10 +203,9 @@ export function jobInbox(
     return field(row, 'isProcessed') === true;
   }
 
-  /** @returns false if another job of the delivery runs */
-  function process(id: string, stopping: AbortSignal | undefined): Promise<boolean> {
+  async function process(id: string, stopping: AbortSignal | undefined): Promise<JobResult> {
     checkPoolMax(max);
-    return turnstile.run(handlerTimeoutMs, overloaded(max), async () => {
+    const result = await turns.run(async () => {
       const deadline = new Deadline(
         storeTimeoutMs,
         `The database took longer than storeTimeoutMs (${storeTimeoutMs} ms).`,
@@ -213,7 +217,8 @@ export function jobInbox(
       } finally {
         deadline.stop();
       }
-    });
+    }, stopping);
+    return result ?? 'stopped';
   }
 
   return {
@@ -246,18 +251,21 @@ export function jobInbox(
 
     async runJob(payload, stopping) {
       const id = String(field(payload, 'id'));
-      let isDone: boolean;
+      let result: JobResult;
       try {
-        isDone = await process(id, stopping);
+        result = await process(id, stopping);
       } catch (error) {
         const message = `The handler of ${id} failed. Its library retries the job, unless this was the last attempt.`;
         writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
         throw storable(error);
       }
-      if (!isDone) {
-        // If the other one fails, this one processes it.
-        const message = `Another job processes ${id}. The library retries this one, unless this was the last attempt.`;
-        writeLine(log, 'warn', { code: 'BUSY', id }, message);
+      if (result !== 'processed') {
+        const [code, reason] =
+          result === 'busy'
+            ? ['BUSY', `Another job processes ${id}.`]
+            : ['CLOSING', `The library stopped the job of ${id} before its handler.`];
+        const message = `${reason} The library retries this one, unless this was the last attempt.`;
+        writeLine(log, 'warn', { code, id }, message);
         throw new Error(message);
       }
       cleanUp();
@@ -320,12 +328,6 @@ function storable(error: unknown): Error {
       .toWellFormed(),
   );
   return Object.assign(new Error(message), { stack });
-}
-
-function overloaded(max: number | null): Error {
-  return new Error(
-    `The pool has ${max} connections, and no handler ended within handlerTimeoutMs. Enlarge the pool, or let the library run fewer jobs at once.`,
-  );
 }
 
 function selected(since: string, which: Forgettable): { condition: string; value: unknown } {

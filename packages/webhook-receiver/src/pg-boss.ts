@@ -68,8 +68,8 @@ export function pgBossInbox(
         }
       }
       if (errors.length === 0) return;
-      // After an error, pg-boss fails each job of the batch that is not completed.
-      if (completed.length > 0) await boss.complete(queue, completed);
+      // After an error, pg-boss fails each job of the batch that is not completed. It has failed all jobs of one that it stopped.
+      if (completed.length > 0 && jobs[0]?.signal.aborted !== true) await boss.complete(queue, completed);
       if (errors.length === 1) throw errors[0];
       throw new AggregateError(errors, `${errors.length} of ${jobs.length} jobs failed. The log has a line for each.`);
     },

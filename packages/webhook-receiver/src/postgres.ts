@@ -1,5 +1,6 @@
 import { runInTransaction } from './handler-transaction.ts';
 import type { ReceiverLog } from './log.ts';
+import { turnsOf } from './pool-turns.ts';
 import {
   checkPoolMax,
   connectionOf,
@@ -98,6 +99,7 @@ export function postgresStore(
   checkConcurrency(concurrency, database);
   const turnstile = new Turnstile(concurrency);
   const connection = connectionOf(database);
+  const turns = turnsOf(database);
   const cleanUp = cleanUpOf(connection, created, 'received_at', log);
 
   /** Inserts the ids of a delivery, unless it was processed before or is being processed. */
@@ -133,7 +135,7 @@ export function postgresStore(
       const ids = alias === undefined ? [id] : [id, alias];
       let skipped: OnceResult | null = null;
       let workFailed: WorkFailedError | null = null;
-      const process = async (opened: unknown, lost?: AbortSignal): Promise<void> => {
+      const process = async (opened: unknown, lost?: AbortSignal): Promise<OnceResult> => {
         const claimed = await claim(opened, ids);
         skipped = claimed.skipped;
         // Rolls back without a failure of the work.
@@ -144,16 +146,20 @@ export function postgresStore(
           if (WorkFailedError.isInstance(error)) workFailed = error;
           throw error;
         }
+        return 'processed';
       };
+      const giveUp = AbortSignal.timeout(slotWaitMs);
+      const inTurn = (): Promise<OnceResult | null> => turns.run(() => connection.transaction(process, signal), giveUp);
       try {
-        await turnstile.run(slotWaitMs, overloaded(concurrency), () => connection.transaction(process, signal));
+        const result = await turnstile.run(inTurn, giveUp);
+        if (result === null) throw overloaded(concurrency, poolMax(database));
+        cleanUp();
+        return result;
       } catch (error) {
         if (skipped !== null) return skipped;
         // Some libraries wrap what the work throws.
         throw workFailed ?? error;
       }
-      cleanUp();
-      return 'processed';
     },
 
     async forget(which) {
@@ -185,8 +191,9 @@ function checkConcurrency(concurrency: number, database: PostgresPool | Postgres
     );
 }
 
-function overloaded(concurrency: number): Error {
+function overloaded(concurrency: number, max: number | null): Error {
+  const ofPool = max === null ? '' : `, and the limit of all stores and inboxes of this pool is ${max - 1}`;
   return new Error(
-    `concurrency is ${concurrency}, and no delivery ended within ${slotWaitMs / 1_000} s. Enlarge the pool, or process slow work after the response.`,
+    `The delivery waited for ${slotWaitMs / 1_000} s for other handlers to end: concurrency is ${concurrency}${ofPool}. Enlarge the pool, let the library of an inbox run fewer jobs at once, or process slow work after the response.`,
   );
 }

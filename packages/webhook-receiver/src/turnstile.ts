@@ -11,12 +11,13 @@ export class Turnstile {
   /**
    * Runs the work when there is room.
    *
-   * @param waitMs how long to wait for room
-   * @throws {Error} `refusal` if there was none
+   * @param giveUp ends the wait
+   * @returns null if there was no room before `giveUp`, so that the work has not started
    */
-  async run<Result>(waitMs: number, refusal: Error, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#size) await this.#turn(waitMs, refusal);
-    else this.#running += 1;
+  async run<Result>(work: () => Promise<Result>, giveUp?: AbortSignal): Promise<Result | null> {
+    if (giveUp?.aborted === true) return null;
+    if (this.#running < this.#size) this.#running += 1;
+    else if (!(await this.#turn(giveUp))) return null;
     try {
       return await work();
     } finally {
@@ -27,18 +28,17 @@ export class Turnstile {
     }
   }
 
-  #turn(waitMs: number, refusal: Error): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        clearTimeout(timer);
+  #turn(giveUp: AbortSignal | undefined): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (hasRoom: boolean): void => {
         this.#waiting.delete(start);
-        resolve();
+        giveUp?.removeEventListener('abort', leave);
+        resolve(hasRoom);
       };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(start);
-        reject(refusal);
-      }, waitMs);
+      const start = (): void => end(true);
+      const leave = (): void => end(false);
       this.#waiting.add(start);
+      giveUp?.addEventListener('abort', leave);
     });
   }
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createTestDatabase, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
-import { eventually, listen, startTcpProxy } from '@deedwire/testing';
+import { connect, eventually, listen, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { Pool, type PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import type { JobInboxOptions } from '../src/job-inbox.ts';
 import { nodeHandler } from '../src/node.ts';
 import type { InboxReceiverOptions } from '../src/options.ts';
 import { pgBossInbox } from '../src/pg-boss.ts';
-import { postgresKeptEvents } from '../src/postgres.ts';
+import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { createInboxReceiver } from '../src/receiver.ts';
 import type { WebhookInbox } from '../src/webhook-inbox.ts';
 import { nodeAdapter } from './support/adapters.ts';
@@ -43,6 +43,7 @@ beforeAll(async () => {
       for (const [, { install }] of jobLibraries) await install(databaseUrl);
       const prepared = new Pool({ connectionString: databaseUrl });
       await graphileWorkerInbox(prepared, { on: {} }).createTable();
+      await postgresStore(prepared).createTable();
       await prepared.query('create table effect (delivery_id text not null)');
       await prepared.end();
     },
@@ -263,28 +264,99 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     expect(subject.logged).toEqual([expect.stringContaining('HANDLER_FAILED')]);
   });
 
-  test('runs fewer handlers at once than the pool has connections', async () => {
+  test('runs fewer handlers at once than the pool has connections, together with a store and another inbox', async () => {
     const small = new Pool({ connectionString: database.databaseUrl, max: 3 });
     closers.push(() => small.end());
     let most = 0;
     let running = 0;
-    const on: Handlers<PoolClient> = {
-      'referral.converted': {
-        '2026-11-01': async () => {
-          running += 1;
-          most = Math.max(most, running);
-          await small.query('select pg_sleep(0.1)');
-          running -= 1;
-        },
-      },
+    const work = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await pool.query('select pg_sleep(0.1)');
+      running -= 1;
     };
     const subject = await subjectOf();
     const several = [1, 2, 3, 4].map((number) => `${id}_${number}`);
     for (const each of several) await subject.send(deliveryOf({ id: each }));
-    const { runJob, stop } = await open(small, { on });
+    const on = { 'referral.converted': { '2026-11-01': work } };
+    const [one, other] = [await open(small, { on }), await open(small, { on })];
+    closers.push(one.stop, other.stop);
+    const store = postgresStore(small);
+    // They take the turns before the jobs, which wait.
+    const processed = [1, 2].map((number) => store.once(`${id}_${number}`, work));
+    await Promise.all([...several.map((each, index) => (index % 2 === 0 ? one : other).runJob(each)), ...processed]);
+    expect([most, running]).toEqual([2, 0]);
+  });
+
+  test('lets a job wait for a connection longer than handlers may run', async () => {
+    const small = new Pool({ connectionString: database.databaseUrl, max: 2 });
+    closers.push(() => small.end());
+    const hanging = ['first', 'second'];
+    const on: Handlers<PoolClient> = {
+      'referral.converted': {
+        '2026-11-01': (_event, context) => hanging.includes(context.id) && new Promise(() => {}),
+      },
+    };
+    const subject = await subjectOf();
+    for (const each of [...hanging, id]) await subject.send(deliveryOf({ id: each }));
+    const { runJob, stop } = await open(small, { on, handlerTimeoutMs: 100, log: silent });
     closers.push(stop);
-    await Promise.all(several.map((each) => runJob(each)));
-    expect(most).toBe(2);
+    const [first, second, third] = await Promise.allSettled([...hanging, id].map((each) => runJob(each)));
+    for (const result of [first, second])
+      expect(result).toMatchObject({ reason: { message: 'The handler took longer than handlerTimeoutMs (100 ms).' } });
+    expect(third).toMatchObject({ status: 'fulfilled' });
+    expect(await row()).toMatchObject({ isProcessed: true });
+  });
+
+  test('starts no handler after the library has stopped, of a job that waits for a connection', async () => {
+    const small = new Pool({ connectionString: database.databaseUrl, max: 2 });
+    closers.push(() => small.end());
+    const gate = Promise.withResolvers<void>();
+    const handled: string[] = [];
+    const on: Handlers<PoolClient> = {
+      'referral.converted': {
+        '2026-11-01': (_event, context) => {
+          handled.push(context.id);
+          return gate.promise;
+        },
+      },
+    };
+    const subject = await subjectOf();
+    for (const each of ['first', id]) await subject.send(deliveryOf({ id: each }));
+    const logged: string[] = [];
+    const { runJob, stop } = await open(small, { on, log: logLinesTo(logged) });
+    closers.push(stop);
+    const stopping = new AbortController();
+    const first = runJob('first', stopping.signal);
+    const second = runJob(id, stopping.signal);
+    await eventually(() => expect(handled).toEqual(['first']));
+    stopping.abort();
+    const message = `The library stopped the job of ${id} before its handler. The library retries this one, unless this was the last attempt.`;
+    await expect(second).rejects.toThrow(message);
+    await expect(runJob(id, stopping.signal)).rejects.toThrow(message);
+    gate.resolve();
+    await first;
+    expect([handled, logged]).toEqual([['first'], [1, 2].map(() => expect.stringContaining(`CLOSING: ${message}`))]);
+    await runJob(id);
+    expect(await row()).toMatchObject({ isProcessed: true });
+  });
+
+  test('starts no handler after the library has stopped, of a job that waits for the database', async () => {
+    const stopping = new AbortController();
+    const subject = await subjectOf();
+    await subject.send();
+    const [holder, observer] = await Promise.all([pool.connect(), connect(database.databaseUrl)]);
+    await holder.query('begin; lock table webhook_inbox_receipt in access exclusive mode');
+    const job = subject.runJob(id, stopping.signal);
+    await untilBlocked(observer);
+    await observer.close();
+    stopping.abort();
+    await holder.query('commit');
+    holder.release();
+    await expect(job).rejects.toThrow(`The library stopped the job of ${id} before its handler.`);
+    expect(subject.handled).toEqual([]);
+    await subject.runJob(id);
+    expect(subject.handled).toEqual([id]);
   });
 
   test('fails the jobs of a pool with one connection, which accepts deliveries', async () => {
@@ -427,6 +499,43 @@ test('pg-boss fails only the jobs of a batch that failed', async () => {
   });
   const { rows } = await pool.query('select id from webhook_inbox_receipt where processed_at is null order by id');
   expect(rows).toEqual([{ id: 'poison1' }, { id: 'poison2' }]);
+});
+
+test('pg-boss starts no handler of a batch after it has stopped the batch', async () => {
+  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
+  closers.push(() => boss.stop({ graceful: false }));
+  await boss.createQueue('stopped', { retryLimit: 3, retryDelay: 60 });
+  const handled: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const inbox = pgBossInbox(pool, {
+    boss,
+    queue: 'stopped',
+    on: {
+      'referral.converted': {
+        '2026-11-01': (_event, context) => {
+          handled.push(context.id);
+          return gate.promise;
+        },
+      },
+    },
+    log: silent,
+  });
+  const post = await receiving(inbox, []);
+  const batch = ['a', 'b', 'c'];
+  for (const each of batch) expect(await post(deliveryOf({ id: each }))).toMatchObject(accepted);
+  const ended = Promise.withResolvers<unknown>();
+  await boss.work('stopped', { batchSize: 3, pollingIntervalSeconds: 0.5 }, (jobs) => {
+    const work = inbox.work(jobs);
+    ended.resolve(work.catch((error: unknown) => error));
+    return work;
+  });
+  await eventually(() => expect(handled).toHaveLength(1));
+  await boss.stop({ timeout: 1_000 });
+  gate.resolve();
+  expect(await ended.promise).toMatchObject({ message: '2 of 3 jobs failed. The log has a line for each.' });
+  expect(handled).toHaveLength(1);
+  const { rows } = await pool.query(`select state from pgboss.job where name = 'stopped'`);
+  expect(rows).toEqual(batch.map(() => ({ state: 'retry' })));
 });
 
 test('a delivery is not stored if pg-boss adds no job', async () => {

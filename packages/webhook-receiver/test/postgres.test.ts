@@ -107,7 +107,9 @@ describe('handlers that use the pool of the store', () => {
     const shares = postgresStore(poolOf(2));
     const gate = Promise.withResolvers<void>();
     const slow = shares.once(`${id}_slow`, () => gate.promise);
-    await expect(shares.once(id, effect)).rejects.toThrow('concurrency is 1, and no delivery ended within 2 s.');
+    await expect(shares.once(id, effect)).rejects.toThrow(
+      'concurrency is 1, and the limit of all stores and inboxes of this pool is 1.',
+    );
     gate.resolve();
     expect(await slow).toBe('processed');
     expect(await shares.once(id, effect)).toBe('processed');
