@@ -321,12 +321,11 @@ async function withSignal(
  * would not be recorded, and graphile-worker would stop. It has no other properties, such as the `detail` of an error of `pg`.
  */
 function storable(error: unknown): Error {
-  const [message, stack] = ['message', 'stack'].map((key) =>
-    String(field(error, key) ?? error)
-      .slice(0, storableMax)
-      .replaceAll('\0', '\uFFFD')
-      .toWellFormed(),
-  );
+  const [message, stack] = ['message', 'stack'].map((key) => {
+    const text = String(field(error, key) ?? error).slice(0, storableMax);
+    // UTF-8 has no surrogates.
+    return new TextDecoder().decode(new TextEncoder().encode(text)).replaceAll('\0', '\uFFFD');
+  });
   return Object.assign(new Error(message), { stack });
 }
 
