@@ -249,7 +249,11 @@ function createReceiver<Transaction, Context>(
             ? await tracked(
                 processEvent(parsed.event, { ...delivery, ...idsOf(parsed.event, delivery.id) }, 'It stays kept.'),
               )
-            : null;
+            : parsed.kind === 'malformed'
+              ? refusal(400, 'BODY_MALFORMED', 'For this release, the event is malformed. It stays kept.', {
+                  problems: parsed.problems,
+                })
+              : null;
         // Nor have the others of this type and version one.
         if (outcome === null) break;
         reports.add({ ...outcome, delivery: { id: delivery.id, ...name } }, startMs);

@@ -125,6 +125,23 @@ test('an event whose handler fails stays kept', async () => {
   expect([await kept(), await effects()]).toEqual([[], ['referral_a 1', 'referral_b 1']]);
 });
 
+test('an event that a later release finds malformed fails, and the others are processed', async () => {
+  const before = release();
+  for (const id of ['a', 'b']) await send(before, id);
+  await pool.query(`update webhook_kept_event set body = replace(body, '"referral_a"', '7') where id = 'a'`);
+  results = [];
+  const after = release(inserting);
+  expect(await after.processKept()).toEqual({ processed: 1, failed: 1 });
+  expect(results).toMatchObject([
+    { code: 'BODY_MALFORMED', id: 'a', type: 'referral.created', version: '2026-11-01' },
+    { code: 'PROCESSED', id: 'b' },
+  ]);
+  expect(logged.at(-1)).toMatch(
+    /^BODY_MALFORMED: For this release, the event is malformed. It stays kept. .*"id":"a".*data.externalReference/,
+  );
+  expect([await kept(), await effects()]).toEqual([['a'], ['referral_b 1']]);
+});
+
 test('several processes process each of 250 events once', async () => {
   const before = release();
   const ids = Array.from({ length: 250 }, (_, index) => `d${index}`);

@@ -297,6 +297,14 @@ async function otherLines(): Promise<string[]> {
   await run('failing');
   await other.query('rollback');
   other.release();
+  const malformed = deliveryOf({ body: { ...converted, data: {} } });
+  const unsigned = { subscriptionId: null, sequence: null, attempt: null };
+  const keepUnhandled: KeptEvents = {
+    ...noKeptEvents,
+    names: async () => [converted],
+    page: async (_name, after) => (after === null ? [{ id: 'malformed', body: malformed.body, unsigned }] : []),
+  };
+  await createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, keepUnhandled, log }).processKept();
   // `postgres.test.ts` tests it with a login.
   const store = postgresTable('store', 'webhook_receipt', [], 'received_at');
   for (const code of ['42501', '57014']) {
@@ -312,7 +320,7 @@ async function otherLines(): Promise<string[]> {
 test('an inbox and a store log the other lines that the page quotes', async () => {
   const lines = await otherLines();
   const quotes = quotedLines(partOf(page, 'Other lines of the log'));
-  expect(quotes).toHaveLength(8);
+  expect(quotes).toHaveLength(9);
   expect({ stale: staleQuotes(quotes, lines), lines }).toEqual({ stale: [], lines });
 });
 
