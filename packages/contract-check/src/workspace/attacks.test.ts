@@ -360,6 +360,19 @@ describe('two pull requests', () => {
     await expect(check()).rejects.toThrow(`${path}: is not in the git repository`);
   });
 
+  test('let a build make a file to which a contract refers', async () => {
+    const schema = { properties: { a: { $ref: '../../generated/a.json' } } };
+    release({
+      'packages/api/json-schema/event/1.json': JSON.stringify(schema),
+      'packages/api/generated/a.json': '{ "$ref": "b.json" }',
+      'packages/api/generated/b.json': '{}',
+    });
+    expect(await check()).toMatchObject({ codes: [] });
+    commit({ '.gitignore': 'b.json\n', 'packages/api/generated/b.json': null });
+    write({ 'packages/api/generated/b.json': '{}' });
+    await expect(check()).rejects.toThrow('packages/api/generated/b.json: is not in the git repository');
+  });
+
   test('move a package to a submodule, then break it', async () => {
     release();
     const module = join(root, 'packages/api');

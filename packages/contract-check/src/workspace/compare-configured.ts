@@ -16,6 +16,7 @@ import { compareFile } from './compare-file.ts';
 import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
 import { defaultSettings, packageReader, type WorkspacePackage } from './contract-package.ts';
+import { filesInGit } from './files-in-git.ts';
 import { npmrcAt } from './last-release.ts';
 import { folderOf, isListed, nearest, normalized, ownerOf, packagesNamed } from './listed-contracts.ts';
 import { pairPackages, type PackagePair } from './pair-packages.ts';
@@ -147,9 +148,13 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
       ...compareWith(context, entry, baseline, files),
     })),
     inGit: [
-      ...matchingPaths(files, contracts.files)
-        .filter((file) => !released.some((each) => each.isOutsideGit && each.files.has(file)))
-        .map((file) => posix.join(folder, file)),
+      ...filesInGit(
+        matchingPaths(files, contracts.files).flatMap((file) => {
+          const read = files.get(file);
+          return read === undefined ? [] : [{ kind: contracts.kind, path: file, read }];
+        }),
+        released.flatMap((each) => (each.isOutsideGit ? [each.files] : [])),
+      ).map((file) => posix.join(folder, file)),
       ...(now === null ? [] : [posix.join(now.path, 'package.json')]),
     ],
     notices: [],

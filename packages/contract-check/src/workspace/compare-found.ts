@@ -5,10 +5,11 @@ import type { Baseline } from './baseline.ts';
 import { compareSnapshots, type ContractChange, type PackageChanges } from './compare-snapshots.ts';
 import type { ComparedPackage, ComparisonContext } from './compared-package.ts';
 import { isContractPackage, type PackageSettings, type WorkspacePackage } from './contract-package.ts';
+import { filesInGit } from './files-in-git.ts';
 import { isListed } from './listed-contracts.ts';
 import { pairPackages, type PackagePair } from './pair-packages.ts';
 import { workspaceRules } from './rules.ts';
-import { contractPaths, snapshotOf } from './snapshot.ts';
+import { contractPaths, contractsOf, snapshotOf } from './snapshot.ts';
 import { uniteChanges } from './unite-changes.ts';
 
 /**
@@ -65,21 +66,19 @@ async function comparePackage(
             compareWith(context, baseline, now, settings, appendOnly, [before?.path ?? null, baseline.path]),
           )),
     })),
-    inGit: now === null ? [] : filesInGit(now, appendOnly, baselines),
+    inGit: now === null ? [] : inGit(now, appendOnly, baselines),
     notices,
   };
 }
 
 /** The files of a package, relative to the root, that no release outside of git contains. */
-function filesInGit(
-  { path, files }: WorkspacePackage,
-  appendOnly: readonly string[],
-  baselines: readonly Baseline[],
-): string[] {
-  const outside = baselines.filter((each) => each.path === null);
-  return [...contractPaths(files, appendOnly), 'versions.json', 'package.json']
-    .filter((file) => files.has(file) && !outside.some((each) => each.files.has(file)))
-    .map((file) => posix.join(path, file));
+function inGit(now: WorkspacePackage, appendOnly: readonly string[], baselines: readonly Baseline[]): string[] {
+  const outside = baselines.flatMap(({ path, files }) => (path === null ? [files] : []));
+  const others = ['versions.json', 'package.json'].filter((file) => now.files.has(file));
+  return [
+    ...filesInGit(contractsOf(now.files, appendOnly), outside),
+    ...others.filter((file) => !outside.some((files) => files.has(file))),
+  ].map((file) => posix.join(now.path, file));
 }
 
 /** @param folders those of the package where the changes will be merged and in the baseline */

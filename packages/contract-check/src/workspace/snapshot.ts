@@ -55,7 +55,8 @@ export function contractPaths(files: PackageFiles, appendOnly: Iterable<string>)
   return contractsOf(files, appendOnly).map(({ path }) => path);
 }
 
-function contractsOf(files: PackageFiles, appendOnly: Iterable<string>): ContractFile[] {
+/** The contracts of a package, whatever `versions.json` says about them. */
+export function contractsOf(files: PackageFiles, appendOnly: Iterable<string>): ContractFile[] {
   return [...contractsInFolders(files), ...filesAmong(files, appendOnly)];
 }
 
