@@ -15,6 +15,10 @@ export interface ApiDeclaration {
   readonly isInput: boolean;
   /** Of a class: whether it has private or protected members. Null if the report does not say so, or for other kinds. */
   readonly isNominal: boolean | null;
+  /** Whether callers can only use it as a type. Null if the report does not say so. */
+  readonly isTypeOnly: boolean | null;
+  /** What imported names in it stand for. Null if the report does not say so. */
+  readonly references: ReadonlyMap<string, string> | null;
 }
 
 interface ApiMember {
@@ -58,6 +62,7 @@ export function readApiReport(source: SourceText): ApiReport {
     const signature = text(ownMember(declaration, 'signature'), childPointer(pointer, 'signature'));
     const members = object(ownMember(declaration, 'members') ?? {}, childPointer(pointer, 'members'));
     const union = ownMember(declaration, 'union') ?? [];
+    const references = object(ownMember(declaration, 'references') ?? {}, childPointer(pointer, 'references'));
     return {
       kind,
       signature,
@@ -73,10 +78,22 @@ export function readApiReport(source: SourceText): ApiReport {
       union: new Set(Array.isArray(union) ? union.map(String) : fail(childPointer(pointer, 'union'), 'a list')),
       isInput: ownMember(declaration, 'input') === true,
       isNominal: booleanIn(ownMember(declaration, 'nominal')),
+      isTypeOnly: isComplete ? ownMember(declaration, 'typeOnly') === true : null,
+      references: isComplete
+        ? new Map(
+            Object.entries(references).map(([name, target]) => [
+              name,
+              text(target, childPointer(`${pointer}/references`, name)),
+            ]),
+          )
+        : null,
     };
   }
 
-  const declarations = object(ownMember(object(document.value, ''), 'declarations'), '/declarations');
+  const report = object(document.value, '');
+  // Reports of version 4.1 and earlier have no format.
+  const isComplete = Object.hasOwn(report, 'format');
+  const declarations = object(ownMember(report, 'declarations'), '/declarations');
   return {
     declarations: new Map(
       Object.entries(declarations).map(([name, value]) => {

@@ -177,6 +177,24 @@ const cases: Case[] = [
   // An overload that takes the calls of a later one.
   ['declarationChanged', 'f', { f: f('(a: A): A; (a: A, b: B): B') }, { f: f('(a: A, b?: B): A; (a: A, b: B): B') }],
   ['declarationChanged', 'f', { f: f('(a: A): A; (): B') }, { f: f('(a?: A): A; (): B') }],
+  // Types that name parameters.
+  ['parameterRenamed', 'f', { f: f('(x: A): asserts x is B') }, { f: f('(y: A): asserts y is B') }],
+  ['declarationChanged', 'f', { f: f('(a: A, b: A): asserts a is B') }, { f: f('(b: A, a: A): asserts a is B') }],
+  ['parameterRenamed', 'f', { f: f('(a: A, b: typeof a): typeof a') }, { f: f('(x: A, b: typeof x): typeof x') }],
+  ['declarationChanged', 'f', { f: f('(a: A, b: B): typeof a') }, { f: f('(b: A, a: B): typeof a') }],
+  ['declarationChanged', 'f', { f: f('({ a }: A): typeof a') }, { f: f('({ b: a }: A): typeof a') }],
+  [
+    'declarationChanged',
+    'f',
+    { f: f('(a: A, g: (b: B) => typeof a): void') },
+    { f: f('(a: A, g: (b: B) => typeof b): void') },
+  ],
+  [
+    'parameterAdded',
+    'f',
+    { f: f('(a: A): (x: B) => typeof a') },
+    { f: f('(a: A, g?: (y: B) => void): (x: B) => typeof a') },
+  ],
   // Types of which only callers create values.
   [
     'declarationChanged',
@@ -233,6 +251,13 @@ test.each([
   ['that older reports do not list', { ...a, nominal: undefined }, withConstructor('private ()')],
 ])('a constructor %s may change', (_, from, to) => {
   expect(compareApiReports(source('from', { A: from }), source('to', { A: to })).changes).toEqual([]);
+});
+
+test('an older report, without `typeOnly` and `references`, has no changes of them', () => {
+  const A = { ...a, typeOnly: true, references: { string: 'string of a' } };
+  const from = { file: 'from', text: JSON.stringify({ declarations: { A: a } }) };
+  const to = { file: 'to', text: JSON.stringify({ format: 2, declarations: { A } }) };
+  expect(compareApiReports(from, to).changes).toEqual([]);
 });
 
 test('every rule has a case', () => {

@@ -2,7 +2,7 @@ import { changeBy, locatedReport, type Report, type Rule, type UnlocatedChange }
 import { describeDifference } from '../describe-difference.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
-import { flowOf, type Flow } from './flow.ts';
+import { flowOf, namesOf, type Flow } from './flow.ts';
 import { relateSignatures, type SignatureRelation } from './relate-signatures.ts';
 import { apiRules } from './rules.ts';
 import { isFunctionType, overloadsOf, ownParameterList } from './signature-tokens.ts';
@@ -51,6 +51,7 @@ function compareDeclaration(
     const message = describeDifference('The declaration', before ?? null, now ?? null);
     found.push(changeBy(signatureRule(relation, isInput, apiRules.declarationChanged), name, message));
   }
+  found.push(...compareUse(name, from, to));
   if (from.isNominal === false && to.isNominal === true)
     found.push(
       changeBy(apiRules.classNominal, name, 'The class has a private or protected member for the first time.'),
@@ -63,6 +64,24 @@ function compareDeclaration(
   for (const type of to.union) if (!from.union.has(type)) found.push(changeBy(added, name, `${type} was added.`));
   for (const type of from.union) {
     if (!to.union.has(type)) found.push(changeBy(apiRules.unionMemberRemoved, name, `${type} was removed.`));
+  }
+  return found;
+}
+
+/** Compares what the text of a declaration does not show. */
+function compareUse(name: string, from: ApiDeclaration, to: ApiDeclaration): UnlocatedChange[] {
+  const found: UnlocatedChange[] = [];
+  if (from.isTypeOnly === false && to.isTypeOnly === true)
+    found.push(changeBy(apiRules.declarationChanged, name, 'The declaration can only be used as a type.'));
+  if (from.isTypeOnly === true && to.isTypeOnly === false)
+    found.push(changeBy(apiRules.declarationAdded, name, 'The declaration can also be used as a value.'));
+  if (from.references === null || to.references === null) return found;
+  const [used, stillUsed] = [namesOf(from), namesOf(to)];
+  for (const text of new Set([...from.references.keys(), ...to.references.keys()])) {
+    const [before, now] = [from.references.get(text) ?? null, to.references.get(text) ?? null];
+    // A name of one side only is a change of the text, which is compared on its own.
+    if (before === now || !used.has(text) || !stillUsed.has(text)) continue;
+    found.push(changeBy(apiRules.declarationChanged, name, describeDifference(`The target of ${text}`, before, now)));
   }
   return found;
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run } from '../cli/run.ts';
 import { compareApiReports } from './compare-api-reports.ts';
+import { createApiReports } from './create-api-reports.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -131,4 +132,115 @@ test('describes what decides whether callers can create and extend a class, and 
     Options: { input: true },
     Events: expect.not.objectContaining({ input: true }),
   });
+});
+
+type Changed = [name: string, from: string, to: string, ...changes: string[]];
+
+// One program for each side, because starting the compiler takes longer than these files.
+const changed: Changed[] = [
+  [
+    'function',
+    'declare function f(a: string): void; export = f;',
+    'declare function f(a: number): void; export = f;',
+    'declarationChanged export=',
+  ],
+  [
+    'class-with-namespace',
+    'declare class K { static of(): K; a(): void } declare namespace K { interface O { x: string } } export = K;',
+    'declare class K { static of(): K } declare namespace K { interface O { x: string; y: string } } export = K;',
+    'memberAdded O.y',
+    'memberRemoved export=.a',
+  ],
+  [
+    'constant',
+    'declare const k: { a(): void; b(): void }; export = k;',
+    'declare const k: { a(): void }; export = k;',
+    'memberRemoved export=.b',
+  ],
+  [
+    'global',
+    'declare global { interface Window { x: number } } export {};',
+    'declare global { interface Window { y?: number } } export {};',
+    'memberAdded global.Window.y',
+    'memberRemoved global.Window.x',
+  ],
+  [
+    'module',
+    'declare module "express" { interface Request { user: string } const a: 1; } export {};',
+    'declare module "express" { interface Request { user: string; role: string } } export {};',
+    'declarationRemoved "express".a',
+    'requiredMemberAdded "express".Request.role',
+  ],
+  ['script', "import './global-names.js'; export {};", 'export {};', 'declarationRemoved global.version'],
+  ['type-only', 'export declare class K {}', 'declare class K {} export type { K };', 'declarationChanged K'],
+  ['type-only-star', "export * from './limits.js';", "export type * from './limits.js';", 'declarationChanged limit'],
+  ['value', 'declare class K {} export type { K };', 'export declare class K {}', 'declarationAdded K'],
+  [
+    'import',
+    'import type { Stats as S } from "node:fs"; export declare function f(): S;',
+    'import type { Server as S } from "node:net"; export declare function f(): S;',
+    'declarationChanged f',
+  ],
+  [
+    'import-of-same-name',
+    'import { S } from "a"; export declare function f(): S;',
+    'import { S } from "b"; export declare function f(): S;',
+    'declarationChanged f',
+  ],
+  [
+    'import-to-own',
+    'import { S } from "a"; export declare function f(): S;',
+    'export interface S { a: string } export declare function f(): S;',
+    'declarationAdded S',
+    'declarationChanged f',
+  ],
+  [
+    'renamed-import',
+    "import { A as K } from './both.js'; export { A, B } from './both.js'; export declare function f(): K;",
+    "import { B as K } from './both.js'; export { A, B } from './both.js'; export declare function f(): K;",
+    'declarationChanged f',
+  ],
+  [
+    'local-name',
+    'import { S } from "a"; export declare function f(s: S): void;',
+    'import { S, T } from "a"; export declare function f(s: S, t?: T): void;',
+    'parameterAdded f',
+  ],
+  [
+    'alias',
+    'declare class A {} export { A, A as B };',
+    'declare class A {} export { A as B };',
+    'declarationRemoved A',
+  ],
+  [
+    'node-module',
+    'export * from "node:querystring"; export declare const a: 1;',
+    'export * from "node:querystring";',
+    'declarationRemoved a',
+  ],
+];
+
+test('reports what is not an ordinary export', async () => {
+  const reports = await Promise.all(
+    [1, 2].map(async (side) => {
+      write(`${side}/global-names.d.ts`, 'declare const version: string;');
+      write(`${side}/limits.d.ts`, 'export declare const limit = 10;');
+      write(`${side}/both.d.ts`, 'export interface A { a: string } export interface B { b: string }');
+      write(`${side}/package.json`, '{}');
+      symlinkSync(join(import.meta.dirname, '../../../../node_modules'), join(folder, `${side}/node_modules`));
+      const files = changed.map(([name, ...texts]) => write(`${side}/${name}.d.ts`, texts[side - 1] ?? ''));
+      return createApiReports(files);
+    }),
+  );
+  const found = changed.map(([name, from, to]) => {
+    const [before, after] = reports.map((report) => ({ file: name, text: report.get(`${name}.api.json`) ?? '' }));
+    const { changes } = compareApiReports(before ?? { file: '', text: '' }, after ?? { file: '', text: '' });
+    return [
+      name,
+      from,
+      to,
+      ...changes.map(({ rule, coordinate }) => `${rule.replace('api/', '')} ${coordinate}`).toSorted(),
+    ];
+  });
+  expect(found).toEqual(changed);
 });

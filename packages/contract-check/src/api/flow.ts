@@ -39,6 +39,16 @@ export function flowOf(declarations: ReadonlyMap<string, ApiDeclaration>): Flow 
   return { passed: new Set([...passed].filter((name) => !received.has(name))), received };
 }
 
+/** The names in the texts of a declaration. */
+export function namesOf(declaration: ApiDeclaration): Set<string> {
+  return new Set(
+    textsOf(declaration)
+      .flatMap(overloadsOf)
+      .flatMap(namesIn)
+      .map(({ text }) => text),
+  );
+}
+
 function textsOf(declaration: ApiDeclaration | undefined): string[] {
   if (declaration === undefined) return [];
   const { signature, members, union } = declaration;

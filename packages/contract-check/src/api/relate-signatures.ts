@@ -1,4 +1,4 @@
-import { afterToken, overloadsOf, ownParameterList, partsOf, type Tokens } from './signature-tokens.ts';
+import { afterToken, isName, overloadsOf, ownParameterList, partsOf, type Tokens } from './signature-tokens.ts';
 
 /** How a new signature relates to the old one, smallest first. After `other`, code that uses it may not compile. */
 const relations = ['same', 'parameterRenamed', 'parameterAdded', 'parameterLoosened', 'other'] as const;
@@ -43,18 +43,37 @@ function relateOverloads(from: Tokens, to: Tokens): SignatureRelation {
 /** Replaces the name of each parameter by its position. A name can be a pattern: `{ limit }`. */
 function withoutNames({ texts, parameterLists }: Tokens): Tokens {
   const result = [...texts];
-  for (const [start, end] of parameterLists) {
+  const functions = Array.from(parameterLists, ([start, end]) => ({ start, end, last: afterResult(texts, end + 1) }));
+  // The inner ones come first, whose parameters hide those around them.
+  for (const { start, end, last } of functions) {
+    const depth = functions.filter((around) => around.start < start && start < around.last).length;
     for (const [position, { from }] of partsOf({ texts, parameterLists }, start + 1, end).entries()) {
       const name = texts[from] === '...' ? from + 1 : from;
       // Not a parameter, but the object on which the function is called.
       if (texts[name] === 'this') continue;
-      // A type predicate: `value is Entry`.
-      if (texts[end + 2] === texts[name] && texts[end + 3] === 'is') result[end + 2] = `#${position}`;
+      const isPattern = !isName(texts[name] ?? '');
+      // Names in a pattern can be those in a `typeof`.
+      if (isPattern && texts.slice(start, last).includes('typeof')) continue;
+      const replacement = `#${depth}.${position}`;
+      for (let at = start; at < last; at += 1)
+        if (result[at] === texts[name] && isUse(texts, at)) result[at] = replacement;
       result.fill('', name, afterToken(texts, name));
-      result[name] = `#${position}`;
+      result[name] = replacement;
     }
   }
   return overloadsOf(result.join(' '))[0] ?? { texts, parameterLists };
+}
+
+/** Whether a type names a parameter: `value is Entry`, `asserts value`, `typeof value`. */
+function isUse(texts: readonly string[], at: number): boolean {
+  return texts[at + 1] === 'is' || texts[at - 1] === 'asserts' || texts[at - 1] === 'typeof';
+}
+
+/** The index after the result of a function, which ends at the next comma or closing bracket around it. */
+function afterResult(texts: readonly string[], start: number): number {
+  let at = start;
+  while (at < texts.length && !/^[,;)\]}>]$/.test(texts[at] ?? '')) at = afterToken(texts, at);
+  return at;
 }
 
 interface Callable {
