@@ -104,9 +104,10 @@ test('waits for the rest of the turn while a statement runs, and for nothing oth
   expect(await Promise.all([first, second, third])).toEqual(['Lender', 'Lender', 'Other lender']);
   expect(statements).toEqual(['select-lender-name', 'select-lenders']);
   await Promise.resolve();
-  void reader.readName(world.lender.accountId);
+  const fourth = reader.readName(world.lender.accountId);
   await Promise.resolve();
   expect(statements).toHaveLength(3);
+  expect(await fourth).toBe('Lender');
 });
 
 test('rejects only for the lender that does not exist, and for partners', async () => {
