@@ -9,6 +9,7 @@ import { rates } from './parts/rates.ts';
 import { statements } from './parts/statements.ts';
 import { store } from './parts/store.ts';
 import { workers } from './parts/workers.ts';
+import { write } from './parts/write.ts';
 
 /** A part whose result only its own `markdown` reads. */
 interface RunnablePart {
@@ -36,6 +37,7 @@ const parts: Readonly<Record<string, RunnablePart>> = {
   workers: runnable(workers),
   store: runnable(store),
   account: runnable(account),
+  write: runnable(write),
 };
 
 export const delivery: Bench = {

@@ -57,6 +57,19 @@ export interface AccountResult {
   bound: number;
 }
 
+/** CPU time per event, in microseconds. Null where the platform does not tell. */
+export interface WriteCpu {
+  api: number;
+  worker: number;
+  postgres: number | null;
+}
+
+export interface WriteResult {
+  connections: number;
+  /** Without and with a new idempotency key for each mutation. */
+  results: { title: string; events: number; eventsPerSecond: number; cpu: WriteCpu }[];
+}
+
 export interface StatementsResult {
   /** Statements of the worker for an event with one delivery, without those that it also runs when idle. */
   perDelivery: number;
@@ -153,6 +166,25 @@ export function accountMarkdown(result: AccountResult): string {
     [`One account, ${subscriptions} receivers that respond after ${responseMs} ms`, 'per second'],
     ['measured', Math.round(deliveriesPerSecond).toLocaleString('en-US')],
     [`bound: ${inFlight} requests in flight`, Math.round(bound).toLocaleString('en-US')],
+  ]);
+}
+
+export function writeMarkdown({ connections, results }: WriteResult): string {
+  return markdownTable([
+    [
+      `createReferral by ${connections} connections of one client, until its webhook arrives`,
+      'per second',
+      'CPU of the API',
+      'of the worker',
+      'of PostgreSQL',
+    ],
+    ...results.map(({ title, eventsPerSecond, cpu }) => [
+      title,
+      Math.round(eventsPerSecond).toLocaleString('en-US'),
+      cell(cpu.api, 'µs'),
+      cell(cpu.worker, 'µs'),
+      cell(cpu.postgres, 'µs'),
+    ]),
   ]);
 }
 

@@ -16,8 +16,12 @@ function clientsOf(origin: string, connections: number): Client[] {
   return open.slice(0, connections);
 }
 
+let requests = 0;
+
 /** Sends one request and waits for the whole response. */
-function send(client: Client, headers: Record<string, string>, { path, body, leastBytes }: LoadRequest): Promise<void> {
+function send(client: Client, headers: Record<string, string>, request: LoadRequest): Promise<void> {
+  const { path, leastBytes } = request;
+  const body = request.body.replace('{n}', () => String((requests += 1)));
   return new Promise((resolve, reject) => {
     let status = 0;
     let bytes = 0;

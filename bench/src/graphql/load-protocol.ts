@@ -3,6 +3,7 @@ export interface LoadRequest {
   path: string;
   /** Of each connection. With fewer of them than connections, they take turns. */
   headers: readonly Record<string, string>[];
+  /** `{n}` stands for a number that no other request has. */
   body: string;
   /** A shorter response fails the bench. */
   leastBytes: number;

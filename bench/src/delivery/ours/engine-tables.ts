@@ -11,6 +11,8 @@ export const workerApplicationName = 'deedwire-webhook-worker';
 
 const interfaceName = 'partner';
 const eventType = { type: 'referral.converted', version: '2027-02-01' };
+/** Of the mutation that `write` measures. */
+const writtenEventType = { type: 'referral.created', version: '2026-11-01' };
 
 export interface SubscriptionToAdd {
   accountId: AccountId;
@@ -23,7 +25,7 @@ export async function addSubscription(transaction: Transaction, subscription: Su
   const id = await reserveSubscriptionId(transaction);
   const secretCiphertext = encrypt(secret, id);
   await insertSubscription(transaction, { id, accountId, interfaceName, callbackUrl, secretCiphertext });
-  await insertEventTypePins(transaction, { id, interfaceName }, [eventType]);
+  await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);
 }
 
 /** @param name appears in the body of the webhook as the external reference of its referral */
