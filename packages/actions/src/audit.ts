@@ -1,10 +1,10 @@
 import { type AccountId, formatAccountGid, type InterfaceName } from '@deedwire/domain';
-import type { Transaction } from '@deedwire/store';
+import { type InsertedRow, insertRow, type Transaction } from '@deedwire/store';
 import {
   type AuditEntryRow,
   type AuditPosition,
+  auditEntryRow,
   claimChanges,
-  insertAuditEntry,
   selectAuditEntries,
   selectAuditEntriesAfter,
 } from '@deedwire/store/audit';
@@ -28,13 +28,21 @@ export interface AuditedChange {
 export async function appendAuditEntry(
   transaction: Transaction,
   by: Caller | Operator,
-  { action, subject, account, details = {} }: AuditedChange,
+  change: AuditedChange,
 ): Promise<void> {
+  await insertRow(transaction, auditedChange(by, change));
+}
+
+/** As `appendAuditEntry`, for a write that only inserts rows. */
+export function auditedChange(
+  by: Caller | Operator,
+  { action, subject, account, details = {} }: AuditedChange,
+): InsertedRow {
   const actor =
     'clientId' in by
       ? { actorType: 'CLIENT' as const, actor: by.clientId, address: by.address ?? null }
       : { actorType: 'OPERATOR' as const, actor: by.name, address: by.host };
-  await insertAuditEntry(transaction, { ...actor, requestId: by.requestId ?? null, action, subject, account, details });
+  return auditEntryRow({ ...actor, requestId: by.requestId ?? null, action, subject, account, details });
 }
 
 /**

@@ -1,14 +1,15 @@
-import { type AccountId, findReferralProblems, type ReferralDetails } from '@deedwire/domain';
-import type { Transaction } from '@deedwire/store';
-import { insertReferral } from '@deedwire/store/referrals';
+import { type AccountId, findReferralProblems, formatGid, type ReferralDetails, toRecordId } from '@deedwire/domain';
+import type { SharedWrite } from '@deedwire/store';
+import { referralRow } from '@deedwire/store/referrals';
+import { workerOf } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
-import { appendEvent } from './append-event.ts';
-import { appendAuditEntry } from './audit.ts';
+import { appendedEvent } from './append-event.ts';
+import { auditedChange } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext } from './context.ts';
 import { inputError, RefusedError, type UserError } from './errors.ts';
-import { type IdempotencyErrorCode, timeCodec, withIdempotencyKey } from './idempotency.ts';
-import { type Referral, toReferral } from './referrals.ts';
+import { type IdempotencyErrorCode, timeCodec, writeWithIdempotencyKey } from './idempotency.ts';
+import type { Referral } from './referrals.ts';
 
 /** The user errors of `createReferral`. */
 export type CreateReferralErrorCode =
@@ -55,31 +56,18 @@ export async function createReferral(
     note: input.note ?? null,
   };
   const request = { mutation: 'createReferral', key: input.idempotencyKey, input: details, codec: referralCodec };
-  const idempotency = await withIdempotencyKey<Referral, CreateReferralResult>(
-    context,
-    caller,
-    request,
-    async (saveResult) => {
-      const userErrors = findInputErrors(details);
-      if (userErrors.length > 0) return { referral: null, userErrors };
-      const referral = await context.store.transaction(async (transaction) => {
-        const { gidNamespace } = context;
-        const created = await insertReferralWithEvent(transaction, gidNamespace, caller, caller.accountId, details);
-        await saveResult(transaction, { payload: created, secretCiphertext: null, recordId: null });
-        return created;
-      });
-      return { referral, userErrors: [] };
-    },
-  );
+  const inputErrors = findInputErrors(details);
+  const write = inputErrors.length > 0 ? null : newReferral(context.gidNamespace, caller, caller.accountId, details);
+  const idempotency = await writeWithIdempotencyKey<Referral>(context, caller, request, write);
   switch (idempotency.kind) {
     case 'done':
-      return idempotency.result;
+      return { referral: idempotency.result, userErrors: inputErrors };
     case 'repeated':
       return { referral: idempotency.saved.payload, userErrors: [], isRepeated: true };
     case 'rejected': {
       const { userError } = idempotency;
       // Other errors of a key are about another request.
-      const others = userError.code === 'IDEMPOTENCY_KEY_INVALID' ? findInputErrors(details) : [];
+      const others = userError.code === 'IDEMPOTENCY_KEY_INVALID' ? inputErrors : [];
       return { referral: null, userErrors: [...others, userError] };
     }
   }
@@ -98,30 +86,54 @@ export async function createReferralForPartner(
   context: OperatorContext,
   input: ReferralDetails & { partnerId: string },
 ): Promise<Referral> {
-  const account = await findAccount(context, 'partner', input.partnerId);
+  const { id: accountId } = await findAccount(context, 'partner', input.partnerId);
   const problems = findReferralProblems(input);
   if (problems.length > 0) throw new RefusedError('INVALID', problems.map(({ message }) => message).join(' '));
-  return context.store.transaction((transaction) =>
-    insertReferralWithEvent(transaction, context.gidNamespace, context.operator, account.id, input),
-  );
+  const { operator, store } = context;
+  const write = newReferral(context.gidNamespace, operator, accountId, input);
+  const written = await store.write({ accountId, clientId: operator.name, key: null, ...write });
+  if (written.kind !== 'written') throw new Error('A write without a key was not written.');
+  return written.answer;
 }
 
-/** Inserts a referral of a partner and appends `referral.created`. The details must be valid. */
-async function insertReferralWithEvent(
-  transaction: Transaction,
+/** What a new referral of a partner writes: its row, the event `referral.created` and an entry of the audit log. */
+function newReferral(
   gidNamespace: string,
   by: Caller | Operator,
   partnerId: AccountId,
   details: ReferralDetails,
-): Promise<Referral> {
+): Pick<SharedWrite<Referral>, 'ids' | 'rows'> {
   const account = { id: partnerId, interfaceName: 'partner' } as const;
-  const referral = toReferral(gidNamespace, await insertReferral(transaction, partnerId, details));
-  const { id, status, externalReference } = referral;
-  const snapshot = { referral: { id, status, externalReference } };
-  const requestId = 'clientId' in by ? by.requestId : undefined;
-  await appendEvent(transaction, account, 'referral.created', snapshot, requestId);
-  await appendAuditEntry(transaction, by, { action: 'referral.create', subject: id, account });
-  return referral;
+  const { clientName, clientEmail, externalReference, note } = details;
+  return {
+    ids: 2,
+    rows({ now, ids: [referralId = '', eventId = ''] }) {
+      const id = formatGid(gidNamespace, 'Referral', toRecordId(referralId));
+      const referral: Referral = {
+        id,
+        status: 'OPEN',
+        clientName,
+        clientEmail,
+        externalReference,
+        note,
+        createdAt: now,
+        closedAt: null,
+        matter: null,
+      };
+      const snapshot = { referral: { id, status: referral.status, externalReference } };
+      const requestId = 'clientId' in by ? by.requestId : undefined;
+      return {
+        rows: [
+          referralRow(toRecordId(referralId), partnerId, details),
+          appendedEvent(eventId, account, 'referral.created', snapshot, requestId),
+          auditedChange(by, { action: 'referral.create', subject: id, account }),
+        ],
+        answer: referral,
+        saved: { payload: referralCodec.encode(referral), secretCiphertext: null, recordId: null },
+        notify: [workerOf(partnerId)],
+      };
+    },
+  };
 }
 
 /** How a saved result keeps a referral. Results of earlier builds must stay readable for 24 hours: only add optional fields. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Store, StoreUnavailableError, type Transaction } from '@deedwire/store';
+import { type SharedWrite, type Store, StoreUnavailableError, type Transaction } from '@deedwire/store';
 import {
-  claimIdempotencyKey,
-  completeIdempotencyKey,
-  type IdempotencyKeyRef,
+  claimIdempotencyKeys,
+  completeIdempotencyKeys,
+  type KeyClaim,
   releaseIdempotencyKey,
   selectIdempotencyKey,
 } from '@deedwire/store/idempotency';
@@ -34,7 +34,7 @@ export type SaveResult<Payload> = (transaction: Transaction, result: NewResult<P
 export type IdempotencyResult<Payload, Result> =
   | { kind: 'done'; result: Result }
   | { kind: 'repeated'; saved: SavedResult<Payload> }
-  | { kind: 'rejected'; userError: UserError<IdempotencyErrorCode> };
+  | Rejected;
 
 export interface IdempotentRequest<Payload> {
   mutation: string;
@@ -63,45 +63,22 @@ export async function withIdempotencyKey<Payload, Result>(
   request: IdempotentRequest<Payload>,
   work: (saveResult: SaveResult<Payload>) => Promise<Result>,
 ): Promise<IdempotencyResult<Payload, Result>> {
-  const { mutation, key, codec } = request;
+  const { key, codec } = request;
   if (key === null || key === undefined) return { kind: 'done', result: await work(async () => {}) };
-  if (!/^[\x20-\x7e]{1,64}$/.test(key)) {
-    const message = `The idempotency key must be 1 to 64 printable ASCII characters. It has ${key.length} characters.`;
-    return rejected('IDEMPOTENCY_KEY_INVALID', message);
-  }
-
-  const ref = { accountId: caller.accountId, mutation, key };
-  const inputHash = createHash('sha256').update(JSON.stringify(request.input)).digest();
-  const claimId = context.random.uuid();
-  const claimed = await claimIdempotencyKey(context.store, ref, {
-    id: claimId,
-    interfaceName: caller.interfaceName,
-    inputHash,
-    forSeconds: claimSeconds,
-  });
-  if (!claimed) {
-    const known = await selectIdempotencyKey(context.store, ref);
-    if (known?.recordDeleted === true) {
-      const message =
-        'This idempotency key was used before, and the record that it created was deleted. Use another key.';
-      return rejected('IDEMPOTENCY_KEY_REUSED', message);
-    }
-    if (known !== null && !known.inputHash.equals(inputHash)) {
-      return rejected('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
-    }
-    if (known === null || known.payload === null) {
-      return rejected('IDEMPOTENCY_IN_PROGRESS', 'A request with this idempotency key is in progress. Retry it later.');
-    }
-    const payload = codec.decode(known.payload);
-    return { kind: 'repeated', saved: { payload, secretCiphertext: known.secretCiphertext } };
-  }
+  const problem = problemOf(key);
+  if (problem !== null) return problem;
+  const claim = claimOf(context, caller, request, key);
+  const claimed = await claimIdempotencyKeys(context.store, [claim], claimSeconds);
+  if (!claimed.has(claim.claimId)) return (await knownResult(context, claim, codec)) ?? inProgress;
 
   let isSaved = false;
   let isUnavailable = false;
   try {
     const result = await work(async (transaction, { payload, ...saved }) => {
-      const encoded = codec.encode(payload);
-      isSaved = await completeIdempotencyKey(transaction, ref, { claimId, payload: encoded, ...saved });
+      const completed = await completeIdempotencyKeys(transaction, [
+        { ...claim, payload: codec.encode(payload), ...saved },
+      ]);
+      isSaved = completed.has(claim.claimId);
       // Another request holds the key now. Roll back, so that only that request makes the change.
       if (!isSaved) throw new StoreUnavailableError(new Error('Another request took over the idempotency key.'));
     });
@@ -111,19 +88,85 @@ export async function withIdempotencyKey<Payload, Result>(
     isUnavailable = error instanceof StoreUnavailableError;
     throw error;
   } finally {
-    const released = isSaved ? undefined : releaseKey(context.store, ref, claimId);
+    const released = isSaved ? undefined : releaseKey(context.store, claim);
     // The response must not wait for a database that does not respond.
     if (!isUnavailable) await released;
   }
 }
 
 /**
+ * As `withIdempotencyKey`, for a mutation that only inserts rows: the key, the rows and the result are committed together.
+ *
+ * @param write null if the input is invalid: nothing is written, and a key that was used before decides over the response
+ */
+export async function writeWithIdempotencyKey<Payload>(
+  context: ActionContext,
+  caller: Caller,
+  request: IdempotentRequest<Payload>,
+  write: Pick<SharedWrite<Payload>, 'ids' | 'rows'> | null,
+): Promise<IdempotencyResult<Payload, Payload | null>> {
+  const { codec } = request;
+  const { accountId, clientId } = caller;
+  const key = request.key ?? null;
+  const problem = key === null ? null : problemOf(key);
+  if (problem !== null) return problem;
+  const claim = key === null ? null : claimOf(context, caller, request, key);
+  if (write === null) {
+    const known = claim === null ? null : await knownResult(context, claim, codec);
+    return known ?? { kind: 'done', result: null };
+  }
+  const written = await context.store.write({ accountId, clientId, key: claim, ...write });
+  if (written.kind === 'written') return { kind: 'done', result: written.answer };
+  return (claim && (await knownResult(context, claim, codec))) ?? inProgress;
+}
+
+function problemOf(key: string): Rejected | null {
+  if (/^[\x20-\x7e]{1,64}$/.test(key)) return null;
+  const message = `The idempotency key must be 1 to 64 printable ASCII characters. It has ${key.length} characters.`;
+  return rejected('IDEMPOTENCY_KEY_INVALID', message);
+}
+
+function claimOf(context: ActionContext, caller: Caller, request: IdempotentRequest<unknown>, key: string): KeyClaim {
+  return {
+    accountId: caller.accountId,
+    mutation: request.mutation,
+    key,
+    claimId: context.random.uuid(),
+    interfaceName: caller.interfaceName,
+    inputHash: createHash('sha256').update(JSON.stringify(request.input)).digest(),
+  };
+}
+
+/** The response of a key that another request has used or is using. Null if no request has. */
+async function knownResult<Payload>(
+  context: ActionContext,
+  claim: KeyClaim,
+  codec: IdempotentRequest<Payload>['codec'],
+): Promise<{ kind: 'repeated'; saved: SavedResult<Payload> } | Rejected | null> {
+  const known = await selectIdempotencyKey(context.store, claim);
+  if (known === null || known.isClaimable) return null;
+  if (known.recordDeleted) {
+    const message =
+      'This idempotency key was used before, and the record that it created was deleted. Use another key.';
+    return rejected('IDEMPOTENCY_KEY_REUSED', message);
+  }
+  if (!known.inputHash.equals(claim.inputHash)) {
+    return rejected('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
+  }
+  if (known.payload === null) return inProgress;
+  return {
+    kind: 'repeated',
+    saved: { payload: codec.decode(known.payload), secretCiphertext: known.secretCiphertext },
+  };
+}
+
+/**
  * Releases a key. While the database is unavailable, this retries in the background until the claim expires: a client that
  * retries its request must not wait for a claim without work.
  */
-async function releaseKey(store: Store, ref: IdempotencyKeyRef, claimId: string): Promise<void> {
+async function releaseKey(store: Store, claim: KeyClaim): Promise<void> {
   const isReleased = (): Promise<boolean> =>
-    releaseIdempotencyKey(store, ref, claimId).then(
+    releaseIdempotencyKey(store, claim, claim.claimId).then(
       () => true,
       () => false,
     );
@@ -136,12 +179,19 @@ async function releaseKey(store: Store, ref: IdempotencyKeyRef, claimId: string)
   })();
 }
 
-function rejected(
-  code: IdempotencyErrorCode,
-  message: string,
-): { kind: 'rejected'; userError: UserError<IdempotencyErrorCode> } {
+interface Rejected {
+  kind: 'rejected';
+  userError: UserError<IdempotencyErrorCode>;
+}
+
+function rejected(code: IdempotencyErrorCode, message: string): Rejected {
   return { kind: 'rejected', userError: inputError(code, 'idempotencyKey', message) };
 }
+
+const inProgress = rejected(
+  'IDEMPOTENCY_IN_PROGRESS',
+  'A request with this idempotency key is in progress. Retry it later.',
+);
 
 /** A time as RFC 3339 text in UTC, and as a `Date`. */
 export const timeCodec = z.codec(z.iso.datetime(), z.date(), {

@@ -190,13 +190,17 @@ test('releases the key once the database is available again', async () => {
       },
     },
   };
-  const broken = createReferral(context, world.partner, { clientName: 'Ada', idempotencyKey: 'key' });
+  const broken = createWebhookSubscription(context, world.partner, {
+    callbackUrl: 'https://receiver.example/hook',
+    eventTypes: [{ type: 'referral.created' }],
+    idempotencyKey: 'key',
+  });
   await expect(broken).rejects.toThrow(StoreUnavailableError);
-  expect(codes(await refer())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
+  expect(codes(await subscribe())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
   isUnavailable = false;
   await expect.poll(() => world.sql('select key from idempotency_key')).toEqual([]);
-  expect((await refer()).userErrors).toEqual([]);
-  expect(await referrals()).toHaveLength(1);
+  expect((await subscribe()).userErrors).toEqual([]);
+  expect(await subscriptions()).toHaveLength(1);
 });
 
 /** Leaves a claim as a process does that dies before it responds. */

@@ -1,5 +1,6 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import type { Database, Transaction } from './store.ts';
+import type { Database, Statement, Transaction } from './database.ts';
+import type { InsertedRow } from './shared-writes/row-set.ts';
 
 /** An entry of the audit log that an app writes, without the columns that the database fills. */
 export interface NewAuditEntry {
@@ -45,24 +46,23 @@ export interface AuditEntryRow extends AuditPosition {
   detailsJson: string;
 }
 
-export async function insertAuditEntry(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
-  const statement = {
-    name: 'insert-audit-entry',
-    text: `
-      insert into audit_entry (actor_type, actor, address, request_id, action, subject, account_id, interface, details)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+const insertAuditEntries: Statement = {
+  name: 'insert-audit-entries',
+  text: `
+    insert into audit_entry (actor_type, actor, address, request_id, action, subject, account_id, interface, details)
+    select actor_type, actor, address, request_id, action, subject, account_id, interface, details
+    from unnest(
+      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::interface_name[], $9::jsonb[]
+    ) as e (actor_type, actor, address, request_id, action, subject, account_id, interface, details)`,
+};
+
+export function auditEntryRow(entry: NewAuditEntry): InsertedRow {
+  const { actorType, actor, address, requestId, action, subject, account, details } = entry;
+  const { id = null, interfaceName = null } = account ?? {};
+  return {
+    into: insertAuditEntries,
+    values: [actorType, actor, address, requestId, action, subject, id, interfaceName, JSON.stringify(details)],
   };
-  await transaction.query(statement, [
-    entry.actorType,
-    entry.actor,
-    entry.address,
-    entry.requestId,
-    entry.action,
-    entry.subject,
-    entry.account?.id ?? null,
-    entry.account?.interfaceName ?? null,
-    JSON.stringify(entry.details),
-  ]);
 }
 
 /** What an operator claims about the changes of a transaction. The database knows only the login. */

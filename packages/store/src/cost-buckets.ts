@@ -1,5 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
-import { firstRow, type Database } from './store.ts';
+import { firstRow, type Database } from './database.ts';
 
 export interface CostSettlement {
   /** Points to add to the bucket. Negative: points that the process has spent in advance. */

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import { firstRow, onlyRow, type Database } from './store.ts';
+import { firstRow, onlyRow, type Database } from './database.ts';
 
 /** An API key, with its client and account. */
 export interface ApiKeyRow {

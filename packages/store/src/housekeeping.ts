@@ -1,4 +1,4 @@
-import { onlyRow, type Database } from './store.ts';
+import { onlyRow, type Database } from './database.ts';
 
 /** Deletes up to `batch` idempotency keys that are older than 24 hours. Returns their number. Served by idempotency_key_by_age. */
 export async function deleteExpiredIdempotencyKeys(database: Database, batch: number): Promise<number> {

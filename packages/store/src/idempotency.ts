@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import { firstRow, type Database, type Transaction } from './store.ts';
+import { firstRow, type Database, type Transaction } from './database.ts';
 
 /** Identifies an idempotency key: the same key of another account or mutation is a different one. */
 export interface IdempotencyKeyRef {
@@ -14,41 +14,59 @@ export interface IdempotencyKeyRow {
   payload: object | null;
   secretCiphertext: Buffer | null;
   recordDeleted: boolean;
+  /** The key is older than 24 hours, or its claim has expired: the next request may claim it. */
+  isClaimable: boolean;
+}
+
+/** A request that wants to hold a key. */
+export interface KeyClaim extends IdempotencyKeyRef {
+  claimId: string;
+  interfaceName: InterfaceName;
+  inputHash: Buffer;
 }
 
 /**
- * Claims a key that is new, older than 24 hours, or whose claim has expired. Served by idempotency_key_pkey.
+ * Claims keys that are new, older than 24 hours, or whose claim has expired. No two claims may be for the same key. Served by
+ * idempotency_key_pkey.
  *
- * @returns false if the key is in use; `selectIdempotencyKey` then returns its state
+ * @returns the ids of the claims that now hold their keys; `selectIdempotencyKey` returns the state of the others
  */
-export async function claimIdempotencyKey(
+export async function claimIdempotencyKeys(
   database: Database,
-  ref: IdempotencyKeyRef,
-  claim: { id: string; interfaceName: InterfaceName; inputHash: Buffer; forSeconds: number },
-): Promise<boolean> {
+  claims: readonly KeyClaim[],
+  forSeconds: number,
+): Promise<ReadonlySet<string>> {
   const statement = {
-    name: 'claim-idempotency-key',
+    name: 'claim-idempotency-keys',
     text: `
       insert into idempotency_key as k (account_id, mutation, key, interface, input_hash, claim, claimed_until)
-      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
+      select c.account_id, c.mutation, c.key, c.interface, c.input_hash, c.claim, now() + make_interval(secs => $7)
+      from unnest($1::bigint[], $2::text[], $3::text[], $4::interface_name[], $5::bytea[], $6::uuid[])
+        as c (account_id, mutation, key, interface, input_hash, claim)
+      order by c.account_id, c.mutation, c.key
       on conflict (account_id, mutation, key) do update
       set input_hash = excluded.input_hash, claim = excluded.claim, claimed_until = excluded.claimed_until,
         payload = null, secret_ciphertext = null, record_id = null, record_deleted = false, created_at = now()
-      where k.created_at < now() - interval '24 hours'
-        or (k.payload is null and not k.record_deleted and k.claimed_until < now())
+      where ${isClaimable('k')}
       returning claim`,
   };
-  const rows = await database.query(statement, [
-    ref.accountId,
-    ref.mutation,
-    ref.key,
-    claim.interfaceName,
-    claim.inputHash,
-    claim.id,
-    claim.forSeconds,
+  const rows = await database.query<{ claim: string }>(statement, [
+    claims.map(({ accountId }) => accountId),
+    claims.map(({ mutation }) => mutation),
+    claims.map(({ key }) => key),
+    claims.map(({ interfaceName }) => interfaceName),
+    claims.map(({ inputHash }) => inputHash),
+    claims.map(({ claimId }) => claimId),
+    forSeconds,
   ]);
-  return rows.length === 1;
+  return new Set(rows.map(({ claim }) => claim));
 }
+
+/** The row counts as one that does not exist. */
+const isClaimable = (row: string): string => `(
+        ${row}.created_at < now() - interval '24 hours'
+        or (${row}.payload is null and not ${row}.record_deleted and ${row}.claimed_until < now())
+      )`;
 
 /** Served by idempotency_key_pkey. */
 export async function selectIdempotencyKey(
@@ -59,41 +77,53 @@ export async function selectIdempotencyKey(
     name: 'select-idempotency-key',
     text: `
       select input_hash as "inputHash", payload, secret_ciphertext as "secretCiphertext",
-        record_deleted as "recordDeleted"
-      from idempotency_key
+        record_deleted as "recordDeleted", ${isClaimable('k')} as "isClaimable"
+      from idempotency_key k
       where account_id = $1 and mutation = $2 and key = $3`,
   };
   return firstRow(await database.query<IdempotencyKeyRow>(statement, [ref.accountId, ref.mutation, ref.key]));
 }
 
+/** The result of a request that holds a key. */
+export interface KeyResult extends IdempotencyKeyRef {
+  claimId: string;
+  /** Returned when the request is repeated. */
+  payload: object;
+  secretCiphertext: Buffer | null;
+  /** The id of the created record, if it can be deleted: its deletion erases the result. */
+  recordId: string | null;
+}
+
 /**
- * Saves the result of the request, in the transaction of its changes. Served by idempotency_key_pkey.
+ * Saves the results of requests, in the transaction of their changes. Served by idempotency_key_pkey.
  *
- * @returns false if another request has taken over the claim. The transaction must then be rolled back.
+ * @returns the ids of the claims that still held their keys. If one is missing, another request has taken its key over, and the
+ * transaction must be rolled back.
  */
-export async function completeIdempotencyKey(
+export async function completeIdempotencyKeys(
   database: Database,
-  ref: IdempotencyKeyRef,
-  result: { claimId: string; payload: object; secretCiphertext: Buffer | null; recordId: string | null },
-): Promise<boolean> {
+  results: readonly KeyResult[],
+): Promise<ReadonlySet<string>> {
   const statement = {
-    name: 'complete-idempotency-key',
+    name: 'complete-idempotency-keys',
     text: `
-      update idempotency_key
-      set payload = $5, secret_ciphertext = $6, record_id = $7
-      where account_id = $1 and mutation = $2 and key = $3 and claim = $4
-      returning claim`,
+      update idempotency_key k
+      set payload = r.payload, secret_ciphertext = r.secret_ciphertext, record_id = r.record_id
+      from unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[], $5::jsonb[], $6::bytea[], $7::bigint[])
+        as r (account_id, mutation, key, claim, payload, secret_ciphertext, record_id)
+      where k.account_id = r.account_id and k.mutation = r.mutation and k.key = r.key and k.claim = r.claim
+      returning k.claim`,
   };
-  const rows = await database.query(statement, [
-    ref.accountId,
-    ref.mutation,
-    ref.key,
-    result.claimId,
-    JSON.stringify(result.payload),
-    result.secretCiphertext,
-    result.recordId,
+  const rows = await database.query<{ claim: string }>(statement, [
+    results.map(({ accountId }) => accountId),
+    results.map(({ mutation }) => mutation),
+    results.map(({ key }) => key),
+    results.map(({ claimId }) => claimId),
+    results.map(({ payload }) => JSON.stringify(payload)),
+    results.map(({ secretCiphertext }) => secretCiphertext),
+    results.map(({ recordId }) => recordId),
   ]);
-  return rows.length === 1;
+  return new Set(rows.map(({ claim }) => claim));
 }
 
 /** Releases a key whose request changed nothing. Served by idempotency_key_pkey. */

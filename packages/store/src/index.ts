@@ -1,4 +1,5 @@
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
+export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
 export { describeDatabaseProblems } from './describe-database-problems.ts';
 export {
   CellMismatchError,
@@ -15,16 +16,15 @@ export { keysetConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export { advanceSequences, type AdvancedSequence, selectSequences, type SequenceState } from './sequences.ts';
-export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
 export {
-  createStore,
-  firstRow,
-  onlyRow,
-  type Database,
-  type Statement,
-  type Store,
-  type StoreOptions,
-  type Transaction,
-} from './store.ts';
+  type Drawn,
+  type InsertedRow,
+  insertRow,
+  type RowSet,
+  type SharedWrite,
+  type WriteResult,
+} from './shared-writes/row-set.ts';
+export type { SlowStatement, SlowStatementOptions } from './slow-statements.ts';
+export { createStore, type Store, type StoreOptions } from './store.ts';
 export { type TableLockOptions, withTableLock } from './table-lock.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';

@@ -1,6 +1,6 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
+import type { Database } from './database.ts';
 import type { PageQuery } from './page-query.ts';
-import type { Database } from './store.ts';
 import type { TeamMemberRow } from './team-members.ts';
 
 /** A lender, and a page of its team members, oldest first. A limit of 0 reads no team members. */

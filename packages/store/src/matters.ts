@@ -1,5 +1,5 @@
 import type { RecordId } from '@deedwire/domain';
-import { onlyRow, type Database } from './store.ts';
+import { onlyRow, type Database } from './database.ts';
 
 /**
  * Reserves the office code and the number for the reference of the next matter. A number is never used twice; a rollback

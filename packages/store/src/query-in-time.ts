@@ -1,4 +1,4 @@
-import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { StoreUnavailableError } from './errors.ts';
 
 /**
@@ -10,7 +10,7 @@ import { StoreUnavailableError } from './errors.ts';
  * @throws {StoreUnavailableError} after `timeoutMs`; otherwise the error of pg
  */
 export function queryInTime<Row extends QueryResultRow>(
-  client: PoolClient,
+  client: ClientBase,
   query: QueryConfig,
   timeoutMs: number,
 ): Promise<QueryResult<Row>> {

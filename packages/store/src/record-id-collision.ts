@@ -19,7 +19,7 @@ const recordIdConstraints = new Set([
 const dayOfPartition = /_\d{8}(?=_pkey$)/;
 
 // Each attempt draws another id in a later millisecond.
-const attemptsMax = 5;
+export const recordIdAttemptsMax = 5;
 
 /** Returns true if an insert failed because another record already has the id that was drawn for it. */
 export function isRecordIdCollision(error: unknown): boolean {
@@ -40,7 +40,7 @@ export async function retryRecordIdCollisions<Result>(work: () => Promise<Result
     try {
       return await work();
     } catch (error) {
-      if (attempt === attemptsMax || !isRecordIdCollision(error)) throw error;
+      if (attempt === recordIdAttemptsMax || !isRecordIdCollision(error)) throw error;
     }
   }
 }

@@ -5,8 +5,9 @@ import {
   type ReferralDetails,
   type ReferralStatus,
 } from '@deedwire/domain';
+import { firstRow, onlyRow, type Database, type Statement } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
-import { firstRow, onlyRow, type Database } from './store.ts';
+import type { InsertedRow } from './shared-writes/row-set.ts';
 
 /** A referral and its matter. The fields of the matter are null unless the referral was converted. */
 export interface ReferralRow {
@@ -29,28 +30,19 @@ const referralColumns = (table: string): string => `
   ${table}.client_email as "clientEmail", ${table}.external_reference as "externalReference", ${table}.note,
   ${table}.created_at as "createdAt", ${table}.closed_at as "closedAt"`;
 
-export async function insertReferral(
-  database: Database,
-  accountId: AccountId,
-  details: ReferralDetails,
-): Promise<ReferralRow> {
-  const statement = {
-    name: 'insert-referral',
-    text: `
-      insert into referral (account_id, client_name, client_email, external_reference, note)
-      values ($1, $2, $3, $4, $5)
-      returning ${referralColumns('referral')},
-        null::bigint as "matterId", null::text as "matterReference", null::timestamptz as "matterOpenedAt"`,
-  };
-  return onlyRow(
-    await database.query<ReferralRow>(statement, [
-      accountId,
-      details.clientName,
-      details.clientEmail,
-      details.externalReference,
-      details.note,
-    ]),
-  );
+const insertReferrals: Statement = {
+  name: 'insert-referrals',
+  text: `
+    insert into referral (id, account_id, client_name, client_email, external_reference, note)
+    select id, account_id, client_name, client_email, external_reference, note
+    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
+      as r (id, account_id, client_name, client_email, external_reference, note)`,
+};
+
+/** The row of a new, open referral. */
+export function referralRow(id: RecordId<'Referral'>, accountId: AccountId, details: ReferralDetails): InsertedRow {
+  const { clientName, clientEmail, externalReference, note } = details;
+  return { into: insertReferrals, values: [id, accountId, clientName, clientEmail, externalReference, note] };
 }
 
 const selectFromReferrals = `

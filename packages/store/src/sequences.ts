@@ -1,4 +1,4 @@
-import type { Database } from './store.ts';
+import type { Database } from './database.ts';
 
 export interface SequenceState {
   name: string;

@@ -1,37 +1,16 @@
 import { DatabaseError, type Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { createPool } from './connect.ts';
+import { createClient, createPool } from './connect.ts';
+import type { Database, Statement, Transaction } from './database.ts';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
-import { beginInIndexOrder, type Planning } from './planning.ts';
+import { beginInIndexOrder } from './planning.ts';
 import { queryInTime } from './query-in-time.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginWith, planOnceByIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
+import type { SharedWrite, WriteResult } from './shared-writes/row-set.ts';
+import { SharedWriter } from './shared-writes/shared-writer.ts';
 import { timeStatement, type SlowStatementOptions } from './slow-statements.ts';
 import { backgroundTimeouts, responseTimeoutMs, timeoutSettings, type DatabaseTimeouts } from './timeouts.ts';
-
-/** A statement with the name under which each connection prepares it once. */
-export interface Statement {
-  name: string;
-  text: string;
-  /** Only a store applies `in-index-order`: inside a transaction, it has the effect of `for-values`. */
-  planning?: Planning;
-}
-
-/** Runs statements: on any connection of the pool, or inside a transaction. */
-export interface Database {
-  query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
-}
-
-/** An open transaction. */
-export interface Transaction extends Database {
-  /**
-   * Marks the transaction: it leaves work for the webhook worker. After a successful COMMIT the store notifies the worker;
-   * after a rollback it does not.
-   *
-   * @param payload which worker to notify. An empty payload notifies all.
-   */
-  notifyAfterCommit(payload?: string): void;
-}
 
 export interface Store extends Database {
   /**
@@ -43,6 +22,13 @@ export interface Store extends Database {
    * have been committed.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Commits the rows of a write in a transaction with others: for changes that insert rows only, and come often.
+   *
+   * @throws {StoreUnavailableError} when the database is unavailable, or too many writes wait. After a COMMIT without a response,
+   * the write may have been committed.
+   */
+  write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>>;
   /** Closes all connections after the last notification has been sent. */
   close(): Promise<void>;
 }
@@ -111,6 +97,27 @@ export function createStore(options: StoreOptions): Store {
   });
 
   const { slowStatement } = options;
+  const writerSettings = { ...settings, ...planOnceByIndexes };
+  const writer = new SharedWriter({
+    async connect() {
+      const client = createClient(options.databaseUrl, {
+        application_name: `${options.applicationName}-writes`,
+        connectionTimeoutMillis: timeouts.connectMs,
+        pipeline: true,
+        ...(!isPooled && { options: startupOptions(writerSettings) }),
+      });
+      // Before it connects: an error that arrives with the last message of the handshake would end this process.
+      client.on('error', () => {});
+      await client.connect();
+      return client;
+    },
+    timeoutMs: responseTimeoutMs(timeouts),
+    settings: isPooled ? writerSettings : {},
+    lockMs: timeouts.lockMs,
+    deadlineMs: timeouts.connectMs + responseTimeoutMs(timeouts),
+    notify: (payload) => notifier.notify(payload),
+    slowStatement,
+  });
   const connections: Connections = { pool, timeoutMs: responseTimeoutMs(timeouts), notifier, slowStatement };
   const alone: Send = (query) => sendAlone(connections, query);
 
@@ -122,7 +129,10 @@ export function createStore(options: StoreOptions): Store {
 
     transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
 
+    write: (write) => writer.write(write),
+
     async close() {
+      await writer.close();
       await notifier.close();
       await pool.end();
     },
@@ -222,16 +232,4 @@ async function run<Row extends QueryResultRow>(
     if (error instanceof DatabaseError) Error.captureStackTrace(error);
     throw toStoreError(error);
   }
-}
-
-/** The first of the rows, or null if there is none. */
-export function firstRow<Row>(rows: readonly Row[]): Row | null {
-  return rows[0] ?? null;
-}
-
-/** The only row of a statement that always returns one. */
-export function onlyRow<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  if (row === undefined || rows.length !== 1) throw new Error(`Expected one row, got ${rows.length}.`);
-  return row;
 }

@@ -1,5 +1,5 @@
 import type { AccountId, RecordId, TeamMemberDetails } from '@deedwire/domain';
-import { firstRow, onlyRow, type Database } from './store.ts';
+import { firstRow, onlyRow, type Database } from './database.ts';
 
 export interface TeamMemberRow {
   id: RecordId<'TeamMember'>;

@@ -1,4 +1,4 @@
-import { onlyRow, type Database } from './store.ts';
+import { onlyRow, type Database } from './database.ts';
 
 /** The current time of the database, not the start of the transaction. */
 export async function selectTime(database: Database): Promise<Date> {

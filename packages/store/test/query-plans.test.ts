@@ -4,6 +4,7 @@ import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
 import { selectApiKey } from '../src/credentials.ts';
+import { completeIdempotencyKeys, type KeyResult } from '../src/idempotency.ts';
 import { type ReferralFilter, selectClosedReferrals, selectReferrals } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
@@ -26,6 +27,9 @@ const fill = `
     select n, 1, 'partner', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
   insert into api_key (key_id, api_client_id, interface, key_hash)
     select 'k' || n, n, 'partner', decode(repeat('00', 32), 'hex') from generate_series(1, 2000) n;
+  insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+    select 1, 'partner', 'createReferral', 'k' || n, '', '00000000-0000-0000-0000-000000000000', now()
+    from generate_series(1, 2000) n;
   insert into audit_entry (actor_type, actor, action, subject)
     select 'OPERATOR', 'ada', 'referral.create', n::text from generate_series(1, 2000) n;
   analyze`;
@@ -46,8 +50,27 @@ afterAll(async () => {
 
 const idOf = (number: number) => toRecordId<'Referral'>(String((BigInt(number) * 1000n) << 22n));
 
+const keyResult = (key: string): KeyResult => ({
+  accountId: toRecordId('1'),
+  mutation: 'createReferral',
+  key,
+  claimId: '00000000-0000-0000-0000-000000000000',
+  payload: {},
+  secretCiphertext: null,
+  recordId: null,
+});
+
 // PostgreSQL chooses between a generic and a custom plan at run time. Both must use the index.
 describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
+  test('saves the results of idempotency keys by their primary key', async () => {
+    const nodes = await explain(connection, mode, (db) =>
+      completeIdempotencyKeys(db, [keyResult('k77'), keyResult('k78')]),
+    );
+    expect(indexes(nodes)).toContain('idempotency_key_pkey');
+    expect(scanned(nodes)).toEqual([]);
+    expect(rowsRead(nodes, 'idempotency_key')).toBe(2);
+  });
+
   test('finds an API key by its id', async () => {
     const nodes = await explain(connection, mode, (db) => selectApiKey(db, 'k77'));
     expect(indexes(nodes)).toContain('api_key_pkey');

@@ -18,6 +18,7 @@ const store: Store = {
   query: occupy,
   transaction: (work: (transaction: Transaction) => Promise<never>) =>
     work({ query: occupy, notifyAfterCommit: () => {} }),
+  write: occupy,
   close: async () => {},
 };
 

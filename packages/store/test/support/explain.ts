@@ -27,13 +27,7 @@ export async function explain(
   let nodes: [PlanNode, ...PlanNode[]] | undefined;
   await work({
     async query(statement, values) {
-      const literals = values.map((value) => {
-        if (value === null) return 'null';
-        if (value instanceof Date) return escapeLiteral(value.toISOString());
-        return escapeLiteral(
-          Array.isArray(value) ? `{${value.join(',')}}` : typeof value === 'string' ? value : JSON.stringify(value),
-        );
-      });
+      const literals = values.map((value) => (value === null ? 'null' : escapeLiteral(textOf(value))));
       const isOrdered = statement.planning === 'in-index-order';
       await connection.run(isOrdered ? beginInIndexOrder() : `begin; set local plan_cache_mode = ${mode}`);
       await connection.run(`prepare explained as ${statement.text}`);
@@ -48,6 +42,14 @@ export async function explain(
   });
   if (nodes === undefined) throw new Error('No statement was executed.');
   return nodes;
+}
+
+/** The text of a value, as PostgreSQL reads it. */
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (!Array.isArray(value)) return typeof value === 'string' ? value : JSON.stringify(value);
+  const elements = value.map((element: unknown) => (element === null ? 'null' : JSON.stringify(textOf(element))));
+  return `{${elements.join(',')}}`;
 }
 
 function flatten(node: PlanNode): [PlanNode, ...PlanNode[]] {

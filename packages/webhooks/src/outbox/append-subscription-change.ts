@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import type { SubscriptionId } from '../kernel/ids.ts';
-import { shardOf } from '../kernel/shard.ts';
+import { workerOf } from './insert-event.ts';
 
 /**
  * Queues a change of a subscription for the owner of the account's shard, which then reads the subscription again. Every
@@ -18,5 +18,5 @@ export async function appendSubscriptionChange(
   };
   const { accountId, interfaceName, subscriptionId } = change;
   await transaction.query(statement, [accountId, interfaceName, subscriptionId]);
-  transaction.notifyAfterCommit(String(shardOf(accountId)));
+  transaction.notifyAfterCommit(workerOf(accountId));
 }

@@ -1,2 +1,2 @@
-export { insertEvent } from './insert-event.ts';
+export { eventRow, insertEvent, workerOf } from './insert-event.ts';
 export { appendSubscriptionChange } from './append-subscription-change.ts';

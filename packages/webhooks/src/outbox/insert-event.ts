@@ -1,35 +1,51 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import type { Transaction } from '@deedwire/store';
+import { type InsertedRow, insertRow, type Statement, type Transaction } from '@deedwire/store';
 import { shardOf } from '../kernel/shard.ts';
 
+export interface NewEvent {
+  accountId: AccountId;
+  interfaceName: InterfaceName;
+  type: string;
+  snapshot: object;
+  /** The id of the request that made the change, for the logs. Null for a change by an operator. */
+  requestId: string | null;
+}
+
+// The entry follows the event, whose insert draws the number of the transaction if no earlier statement did: the watermark of a
+// shard requires that it is drawn before a position of the queue.
+const appendEvents: Statement = {
+  name: 'append-events',
+  text: `
+    with event as (
+      insert into webhook_event (id, account_id, interface, event_type, snapshot, request_id)
+      select coalesce(id, new_record_id()), account_id, interface, event_type, snapshot, request_id
+      from unnest($1::bigint[], $2::bigint[], $3::interface_name[], $4::text[], $5::json[], $6::text[])
+        as e (id, account_id, interface, event_type, snapshot, request_id)
+      returning id, account_id, interface
+    )
+    insert into webhook_event_queue (account_id, interface, event_id)
+    select account_id, interface, id
+    from event`,
+};
+
 /**
- * Inserts an event into the outbox and into the queue of its account, in the transaction of the change that it reports.
- * Notifies the owner of the account's shard after the commit. No other statement writes events.
+ * The row of an event, which the statement inserts into the outbox and into the queue of its account. Belongs to the transaction
+ * of the change that it reports; after the commit, the worker of `workerOf(accountId)` is notified. No other statement writes events.
+ *
+ * @param id null: the statement draws it
  */
-export async function insertEvent(
-  transaction: Transaction,
-  event: {
-    accountId: AccountId;
-    interfaceName: InterfaceName;
-    type: string;
-    snapshot: object;
-    /** The id of the request that made the change, for the logs. Null for a change by an operator. */
-    requestId: string | null;
-  },
-): Promise<void> {
-  const statement = {
-    name: 'append-event',
-    text: `
-      with event as (
-        insert into webhook_event (account_id, interface, event_type, snapshot, request_id)
-        values ($1, $2, $3, $4, $5)
-        returning id, account_id, interface
-      )
-      insert into webhook_event_queue (account_id, interface, event_id)
-      select account_id, interface, id
-      from event`,
-  };
+export function eventRow(id: string | null, event: NewEvent): InsertedRow {
   const { accountId, interfaceName, type, snapshot, requestId } = event;
-  await transaction.query(statement, [accountId, interfaceName, type, JSON.stringify(snapshot), requestId]);
-  transaction.notifyAfterCommit(String(shardOf(accountId)));
+  return { into: appendEvents, values: [id, accountId, interfaceName, type, JSON.stringify(snapshot), requestId] };
+}
+
+/** Whom to notify of an event or a change of the account. */
+export function workerOf(accountId: AccountId): string {
+  return String(shardOf(accountId));
+}
+
+/** Inserts an event in a transaction that does more than insert rows. */
+export async function insertEvent(transaction: Transaction, event: NewEvent): Promise<void> {
+  await insertRow(transaction, eventRow(null, event));
+  transaction.notifyAfterCommit(workerOf(event.accountId));
 }

@@ -1,0 +1,38 @@
+import type { QueryResultRow } from 'pg';
+import type { Planning } from './planning.ts';
+
+/** A statement with the name under which each connection prepares it once. */
+export interface Statement {
+  name: string;
+  text: string;
+  /** Only a store applies `in-index-order`: inside a transaction, it has the effect of `for-values`. */
+  planning?: Planning;
+}
+
+/** Runs statements: on any connection of the pool, or inside a transaction. */
+export interface Database {
+  query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+}
+
+/** An open transaction. */
+export interface Transaction extends Database {
+  /**
+   * Marks the transaction: it leaves work for the webhook worker. After a successful COMMIT the store notifies the worker;
+   * after a rollback it does not.
+   *
+   * @param payload which worker to notify. An empty payload notifies all.
+   */
+  notifyAfterCommit(payload?: string): void;
+}
+
+/** The first of the rows, or null if there is none. */
+export function firstRow<Row>(rows: readonly Row[]): Row | null {
+  return rows[0] ?? null;
+}
+
+/** The only row of a statement that always returns one. */
+export function onlyRow<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  if (row === undefined || rows.length !== 1) throw new Error(`Expected one row, got ${rows.length}.`);
+  return row;
+}

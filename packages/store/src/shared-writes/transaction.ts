@@ -1,0 +1,146 @@
+import { type Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { type Database, onlyRow, type Statement } from '../database.ts';
+import { claimIdempotencyKeys, completeIdempotencyKeys } from '../idempotency.ts';
+import { queryInTime } from '../query-in-time.ts';
+import { beginWith, type SessionSettings } from '../session-settings.ts';
+import { type SlowStatementOptions, timeStatement } from '../slow-statements.ts';
+import type { Drawn, InsertedRow, SharedWrite, WriteResult } from './row-set.ts';
+
+/** Claims wait no longer than this for a lock, and neither do the rows of a shared transaction. */
+const shortLockMs = 50;
+
+/** A key and the result of its request are committed together, so nobody sees a claim without one. */
+const claimSeconds = 0;
+
+export interface FlightOptions {
+  /** How long each statement waits for its response. */
+  timeoutMs: number;
+  /** What each transaction sets. */
+  settings: SessionSettings;
+  /** How long the rows of a write that is alone in its transaction wait for a lock. */
+  lockMs: number;
+  slowStatement: SlowStatementOptions | undefined;
+}
+
+/** The server has rolled the transaction back, so nothing was written. The connection can be used again. */
+export class RolledBackError extends Error {
+  declare readonly cause: DatabaseError;
+  /** The transaction failed before a row was inserted. */
+  readonly isOfClaim: boolean;
+
+  constructor(cause: DatabaseError, isOfClaim: boolean) {
+    super('The transaction was rolled back.', { cause });
+    this.isOfClaim = isOfClaim;
+  }
+}
+
+/** The connection cannot be used any longer. */
+export class LostConnectionError extends Error {
+  /** `commit` was sent. */
+  readonly mayBeCommitted: boolean;
+
+  constructor(cause: unknown, mayBeCommitted: boolean) {
+    super('The connection was lost.', { cause });
+    this.mayBeCommitted = mayBeCommitted;
+  }
+}
+
+/**
+ * Commits writes in one transaction, in two flights. The statements of a flight are sent at once; each gets its response. The
+ * first flight claims the idempotency keys and draws ids and the time, the second inserts the rows and commits. No two writes
+ * may have the same key.
+ *
+ * @param client in pipeline mode, and used by this transaction only
+ * @param isAlone the one write waits for locks as long as any other statement
+ * @returns the results, in the order of the writes, and which workers to notify
+ * @throws {RolledBackError}
+ * @throws {LostConnectionError}
+ */
+export async function commitTogether(
+  client: Client,
+  options: FlightOptions,
+  writes: readonly SharedWrite<unknown>[],
+  isAlone: boolean,
+): Promise<{ results: WriteResult<unknown>[]; notify: ReadonlySet<string> }> {
+  const send = <Row extends QueryResultRow>(name: string, query: QueryConfig): Promise<QueryResult<Row>> =>
+    timeStatement(options.slowStatement, name, () => queryInTime<Row>(client, query, options.timeoutMs));
+  const database: Database = {
+    async query<Row extends QueryResultRow>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
+      return (await send<Row>(name, { name, text, values: [...values] })).rows;
+    },
+  };
+
+  const keys = writes.flatMap(({ key }) => key ?? []);
+  const begun = send('begin', { text: beginWith({ ...options.settings, lock_timeout: `${shortLockMs}ms` }) });
+  const claiming = keys.length === 0 ? Promise.resolve(new Set()) : claimIdempotencyKeys(database, keys, claimSeconds);
+  const drawing = draw(database, sum(writes.map(({ ids }) => ids)));
+  const failure = await failureOf([begun, claiming, drawing], false);
+  if (failure !== null) {
+    await failureOf([send('rollback', { text: 'rollback' })], false);
+    throw new RolledBackError(failure, true);
+  }
+
+  const [claimed, drawn] = [await claiming, await drawing];
+  let used = 0;
+  const sets = writes.map((write) => {
+    const ids = drawn.ids.slice(used, (used += write.ids));
+    return write.key !== null && !claimed.has(write.key.claimId) ? null : write.rows({ now: drawn.now, ids });
+  });
+  const waiting = isAlone ? [send('set-lock-timeout', { text: `set local lock_timeout = ${options.lockMs}` })] : [];
+  const inserting = insertsOf(sets.flatMap((set) => set?.rows ?? [])).map(({ into, columns }) =>
+    database.query(into, columns),
+  );
+  const results = writes.flatMap(({ key }, index) => {
+    const saved = sets[index]?.saved;
+    return key === null || saved === undefined ? [] : { ...key, ...saved };
+  });
+  const completing = results.length === 0 ? [] : [completeIdempotencyKeys(database, results)];
+  const refused = await failureOf([...waiting, ...inserting, ...completing, send('commit', { text: 'commit' })], true);
+  // After a failed statement, PostgreSQL responds to COMMIT with ROLLBACK.
+  if (refused !== null) throw new RolledBackError(refused, false);
+  return {
+    results: sets.map((set) => (set === null ? { kind: 'key-known' } : { kind: 'written', answer: set.answer })),
+    notify: new Set(sets.flatMap((set) => set?.notify ?? [])),
+  };
+}
+
+/**
+ * Waits for all responses of a flight. Returns the first error of the server, or null.
+ *
+ * @throws {LostConnectionError}
+ */
+async function failureOf(flight: readonly Promise<unknown>[], mayBeCommitted: boolean): Promise<DatabaseError | null> {
+  const outcomes = await Promise.allSettled(flight);
+  const errors: unknown[] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  const [first = null] = errors.filter((error) => error instanceof DatabaseError);
+  const lost = errors.find((error) => !(error instanceof DatabaseError) || error.severity === 'FATAL');
+  if (lost !== undefined) throw new LostConnectionError(lost, mayBeCommitted);
+  return first;
+}
+
+async function draw(database: Database, ids: number): Promise<Drawn> {
+  const statement = {
+    name: 'draw-for-writes',
+    text: `
+      select now()::timestamptz(3) as now, array(select new_record_id()::text from generate_series(1, $1::int)) as ids`,
+  };
+  return onlyRow(await database.query<{ now: Date; ids: string[] }>(statement, [ids]));
+}
+
+/** The rows of each statement, by columns. The statements are in the order in which they first occur. */
+function insertsOf(rows: readonly InsertedRow[]): { into: Statement; columns: (string | null)[][] }[] {
+  const inserts = new Map<string, { into: Statement; columns: (string | null)[][] }>();
+  for (const { into, values } of rows) {
+    let insert = inserts.get(into.name);
+    if (insert === undefined) {
+      insert = { into, columns: values.map(() => []) };
+      inserts.set(into.name, insert);
+    }
+    for (const [index, value] of values.entries()) insert.columns[index]?.push(value);
+  }
+  return [...inserts.values()];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,56 @@
+import type { AccountId } from '@deedwire/domain';
+
+interface Turn {
+  readonly accountId: AccountId;
+  readonly clientId: string;
+}
+
+/** Waiting items. Accounts take turns, and within an account its clients. Each client is first in, first out. */
+export class Turns<Item extends Turn> {
+  // A map keeps the order of insertion: whoever had a turn is inserted again at the end.
+  readonly #accounts = new Map<AccountId, Map<string, Item[]>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(item: Item): void {
+    const clients = this.#accounts.get(item.accountId) ?? new Map<string, Item[]>();
+    this.#accounts.set(item.accountId, clients);
+    const items = clients.get(item.clientId);
+    if (items === undefined) clients.set(item.clientId, [item]);
+    else items.push(item);
+    this.#size += 1;
+  }
+
+  /** Removes and returns the next item. */
+  take(): Item | undefined {
+    const account = this.#accounts.entries().next().value;
+    if (account === undefined) return undefined;
+    const [accountId, clients] = account;
+    const client = clients.entries().next().value;
+    const item = client?.[1].shift();
+    this.#accounts.delete(accountId);
+    if (client === undefined || item === undefined) return undefined;
+    const [clientId, items] = client;
+    clients.delete(clientId);
+    if (items.length > 0) clients.set(clientId, items);
+    if (clients.size > 0) this.#accounts.set(accountId, clients);
+    this.#size -= 1;
+    return item;
+  }
+
+  /** Removes an item, if it still waits. */
+  remove(item: Item): boolean {
+    const clients = this.#accounts.get(item.accountId);
+    const items = clients?.get(item.clientId) ?? [];
+    const index = items.indexOf(item);
+    if (index === -1) return false;
+    items.splice(index, 1);
+    if (items.length === 0) clients?.delete(item.clientId);
+    if (clients?.size === 0) this.#accounts.delete(item.accountId);
+    this.#size -= 1;
+    return true;
+  }
+}

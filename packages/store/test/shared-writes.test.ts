@@ -1,0 +1,298 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type AccountId, toRecordId } from '@deedwire/domain';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { KeyClaim } from '../src/idempotency.ts';
+import { createStore, type SharedWrite, type Store, type StoreOptions, StoreUnavailableError } from '../src/index.ts';
+import { referralRow } from '../src/referrals.ts';
+import { createMigratedDatabase } from './support/database.ts';
+import { seedAccount } from './support/seed.ts';
+
+let database: TestDatabase;
+let observer: Connection;
+let accounts: AccountId[];
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  observer = await connect(database.databaseUrl);
+  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'seed' });
+  accounts = [];
+  for (let number = 0; number < 4; number += 1) accounts.push((await seedAccount(store, 'partner')).id);
+  await store.close();
+});
+
+afterEach(() => observer.run('delete from referral; delete from idempotency_key'));
+
+afterAll(async () => {
+  await observer.close();
+  await database.drop();
+});
+
+function openStore(options: Partial<StoreOptions> = {}): Store {
+  const store = createStore({
+    databaseUrl: database.databaseUrl,
+    applicationName: 'writer',
+    timeouts: patientTimeouts,
+    ...options,
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const account = (number: number): AccountId => accounts[number] ?? toRecordId('0');
+
+/** A write of one referral, which answers with its name. PostgreSQL refuses a name that is null. */
+function refer(
+  name: string | null,
+  { of = 0, client = 'client', key = null as KeyClaim | null } = {},
+): SharedWrite<string> {
+  const accountId = account(of);
+  const details = { clientName: name as string, clientEmail: null, externalReference: null, note: null };
+  return {
+    accountId,
+    clientId: client,
+    key,
+    ids: 1,
+    rows: ({ ids: [id = ''] }) => ({
+      rows: [referralRow(toRecordId(id), accountId, details)],
+      answer: String(name),
+      saved: { payload: { name }, secretCiphertext: null, recordId: null },
+      notify: [],
+    }),
+  };
+}
+
+const keyOf = (key: string, of = 0): KeyClaim => ({
+  accountId: account(of),
+  mutation: 'createReferral',
+  key,
+  claimId: randomUUID(),
+  interfaceName: 'partner',
+  inputHash: randomBytes(32),
+});
+
+const written = (answer: string) => ({ kind: 'written', answer });
+const names = async (): Promise<unknown[]> =>
+  (await observer.run('select client_name from referral order by client_name')).map((row) => row['client_name']);
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `R${index + 100}`);
+
+test('writes that arrive together share transactions of at most 16', async () => {
+  const store = openStore();
+  const results = await Promise.all(numbered(100).map((name) => store.write(refer(name))));
+  expect(results).toEqual(numbered(100).map(written));
+  expect(await names()).toEqual(numbered(100));
+  const sizes = await observer.run('select count(*)::int as size from referral group by xmin::text');
+  expect(sizes.length).toBeLessThanOrEqual(10);
+  expect(Math.max(...sizes.map(({ size }) => Number(size)))).toBe(16);
+});
+
+test('a row that is refused fails its own write only', async () => {
+  const store = openStore();
+  const batch = [...numbered(20), null, ...numbered(10).map((name) => `S${name}`)];
+  const results = await Promise.allSettled(batch.map((name) => store.write(refer(name))));
+  expect(results.map(({ status }) => status)).toEqual(batch.map((name) => (name === null ? 'rejected' : 'fulfilled')));
+  expect(results[20]).toMatchObject({ reason: { code: '23502' } });
+  expect(await names()).toEqual(batch.filter((name) => name !== null).toSorted());
+});
+
+test('an error in building rows fails its own write only', async () => {
+  const store = openStore();
+  const failing = {
+    ...refer('bug'),
+    rows(): never {
+      throw new TypeError('a bug');
+    },
+  };
+  const writes = [...numbered(8).map((name) => refer(name)), failing];
+  const results = await Promise.allSettled(writes.map((write) => store.write(write)));
+  expect(results.slice(0, 8)).toEqual(numbered(8).map((name) => ({ status: 'fulfilled', value: written(name) })));
+  expect(results[8]).toMatchObject({ status: 'rejected', reason: { message: 'a bug' } });
+  expect(await names()).toEqual(numbered(8));
+});
+
+test('an id that is taken is drawn again', async () => {
+  const store = openStore();
+  await store.write(refer('first'));
+  const [row] = await observer.run('select id::text from referral');
+  let draws = 0;
+  const write = refer('second');
+  const colliding: SharedWrite<string> = {
+    ...write,
+    rows: (drawn) => write.rows({ ...drawn, ids: (draws += 1) <= 2 ? [String(row?.['id'])] : drawn.ids }),
+  };
+  expect(await Promise.all([store.write(colliding), store.write(refer('third'))])).toEqual([
+    written('second'),
+    written('third'),
+  ]);
+  expect(await names()).toEqual(['first', 'second', 'third']);
+});
+
+test('an account that another transaction has locked delays its own writes only', async () => {
+  const holder = await connect(database.databaseUrl);
+  onTestFinished(() => holder.close());
+  await holder.run('begin');
+  await holder.run('select from account where id = $1 for update', [account(1)]);
+  const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
+  const ended: string[] = [];
+  const write = async (name: string, of: number): Promise<void> => {
+    await store.write(refer(name, { of }));
+    ended.push(name);
+  };
+  const locked = [write('locked 1', 1), write('locked 2', 1)];
+  for (const name of numbered(50)) await write(name, 0);
+  expect(ended).toEqual(numbered(50));
+  await holder.run('commit');
+  await Promise.all(locked);
+  expect(await names()).toHaveLength(52);
+});
+
+test('an account whose lock is not released in time gets an error, and its next writes share no transaction', async () => {
+  const holder = await connect(database.databaseUrl);
+  onTestFinished(() => holder.close());
+  await holder.run('begin');
+  await holder.run('select from account where id = $1 for update', [account(1)]);
+  const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 100 } });
+  await expect(store.write(refer('locked', { of: 1 }))).rejects.toThrow(StoreUnavailableError);
+  const waiting = Promise.allSettled(numbered(3).map((name) => store.write(refer(name, { of: 1 }))));
+  // A shared transaction with one of these would be rolled back after 50 ms.
+  for (const name of numbered(20)) await store.write(refer(name));
+  const sizes = await observer.run('select count(*)::int as size from referral group by xmin::text');
+  expect(sizes).toHaveLength(20);
+  await holder.run('commit');
+  await waiting;
+  expect(await store.write(refer('free', { of: 1 }))).toEqual(written('free'));
+});
+
+test.each([1, 2])('a key that is used several times at once in %d processes is written once', async (processes) => {
+  const stores = Array.from({ length: processes }, () => openStore());
+  for (let round = 0; round < 10; round += 1) {
+    const results = await Promise.all(
+      stores.flatMap((store) =>
+        numbered(4).map((name) => store.write(refer(`${name} of ${round}`, { key: keyOf(`key ${round}`) }))),
+      ),
+    );
+    expect(results.filter(({ kind }) => kind === 'written')).toHaveLength(1);
+  }
+  expect(await names()).toHaveLength(10);
+  const saved = await observer.run(`select payload->>'name' as name from idempotency_key order by name`);
+  expect(saved.map(({ name }) => name)).toEqual(await names());
+});
+
+test('a key that another transaction holds is known, soon and without a wait of others', async () => {
+  const holder = await connect(database.databaseUrl);
+  onTestFinished(() => holder.close());
+  await holder.run('begin');
+  await holder.run(
+    `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+     values ($1, 'partner', 'createReferral', 'held', '', gen_random_uuid(), now())`,
+    [account(0)],
+  );
+  const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
+  const results = await Promise.all([
+    store.write(refer('held', { key: keyOf('held') })),
+    ...numbered(20).map((name) => store.write(refer(name, { key: keyOf(name) }))),
+  ]);
+  expect(results).toEqual([{ kind: 'key-known' }, ...numbered(20).map(written)]);
+  await holder.run('rollback');
+  expect(await store.write(refer('held', { key: keyOf('held') }))).toEqual(written('held'));
+});
+
+test('a key with a result, one that is older than 24 hours, and a claim that has expired', async () => {
+  const store = openStore();
+  const use = (name: string) => store.write(refer(name, { key: keyOf('key') }));
+  expect(await use('first')).toEqual(written('first'));
+  expect(await use('second')).toEqual({ kind: 'key-known' });
+  await observer.run(`update idempotency_key set created_at = now() - interval '25 hours'`);
+  expect(await use('third')).toEqual(written('third'));
+  await observer.run(`update idempotency_key set payload = null, claimed_until = now() + interval '1 hour'`);
+  expect(await use('fourth')).toEqual({ kind: 'key-known' });
+  await observer.run(`update idempotency_key set claimed_until = now() - interval '1 second'`);
+  expect(await use('fifth')).toEqual(written('fifth'));
+  expect(await names()).toEqual(['fifth', 'first', 'third']);
+});
+
+async function openProxied(): Promise<{ store: Store; proxy: TcpProxy }> {
+  const proxy = await startTcpProxy(database.databaseUrl);
+  onTestFinished(() => proxy.close());
+  const store = openStore({ databaseUrl: proxy.url });
+  await store.write(refer('connected'));
+  return { store, proxy };
+}
+
+test('a connection that is cut before COMMIT reaches the server writes nothing, and is an error', async () => {
+  const { store, proxy } = await openProxied();
+  const broken = proxy.breakAt((statement) => statement === 'commit', { when: 'before' });
+  const results = await Promise.allSettled(numbered(5).map((name) => store.write(refer(name))));
+  await broken;
+  // One write was alone in the first transaction, the others share the second.
+  const failed = results.filter(({ status }) => status === 'rejected');
+  expect(failed.length).toBeGreaterThan(0);
+  for (const result of failed) expect(result).toMatchObject({ reason: expect.any(StoreUnavailableError) });
+  expect(await names()).toHaveLength(1 + 5 - failed.length);
+  expect(await store.write(refer('after'))).toEqual(written('after'));
+});
+
+test('a connection that is cut after COMMIT reached the server is an error, and nothing is written twice', async () => {
+  const { store, proxy } = await openProxied();
+  const committed = async () => expect.poll(names).toContain('unknown');
+  const broken = proxy.breakAt((statement) => statement === 'commit', { when: 'after', act: committed });
+  await expect(store.write(refer('unknown', { key: keyOf('unknown') }))).rejects.toThrow(StoreUnavailableError);
+  await broken;
+  expect(await store.write(refer('unknown', { key: keyOf('unknown') }))).toEqual({ kind: 'key-known' });
+  expect(await names()).toEqual(['connected', 'unknown']);
+});
+
+test('connections that ended while they were idle are replaced', async () => {
+  const { store, proxy } = await openProxied();
+  proxy.reset();
+  expect(await Promise.all(numbered(40).map((name) => store.write(refer(name))))).toEqual(numbered(40).map(written));
+  await observer.run(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'writer-writes'`,
+  );
+  expect(await store.write(refer('after'))).toEqual(written('after'));
+});
+
+test('writes to a server that does not respond fail at their deadline, and later ones succeed', async () => {
+  const proxy = await startTcpProxy(database.databaseUrl);
+  onTestFinished(() => proxy.close());
+  const timeouts = { ...patientTimeouts, statementMs: 500, connectMs: 500 };
+  const store = openStore({ databaseUrl: proxy.url, timeouts });
+  await store.write(refer('connected'));
+  proxy.hang();
+  const results = await Promise.allSettled(numbered(40).map((name) => store.write(refer(name, { key: keyOf(name) }))));
+  const errors: unknown[] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  expect(errors).not.toEqual([]);
+  expect(errors.filter((error) => !(error instanceof StoreUnavailableError))).toEqual([]);
+  expect(await store.write(refer('after'))).toEqual(written('after'));
+});
+
+test('at most 2,000 writes wait, and a further one is refused at once', async () => {
+  const holder = await connect(database.databaseUrl);
+  onTestFinished(() => holder.close());
+  await holder.run('begin');
+  await holder.run('lock table referral in access exclusive mode');
+  const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
+  const isWritten = (name: string): Promise<boolean> =>
+    store.write(refer(name)).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof StoreUnavailableError) return false;
+        throw error;
+      },
+    );
+  const writes = Array.from({ length: 2_100 }, (_, index) => isWritten(`R${index}`));
+  expect(await Promise.all(writes.slice(-60))).toEqual(Array.from({ length: 60 }, () => false));
+  await holder.run('commit');
+  const committed = (await Promise.all(writes)).filter(Boolean).length;
+  expect(committed).toBeGreaterThanOrEqual(2_000);
+  expect(await names()).toHaveLength(committed);
+});
+
+test('close waits for the writes under way, and refuses later ones', async () => {
+  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'writer' });
+  const results = Promise.all(numbered(40).map((name) => store.write(refer(name))));
+  await store.close();
+  expect(await results).toEqual(numbered(40).map(written));
+  await expect(store.write(refer('late'))).rejects.toThrow(StoreUnavailableError);
+});
