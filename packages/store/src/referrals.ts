@@ -6,7 +6,7 @@ import {
   type ReferralStatus,
 } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database, type Statement } from './database.ts';
-import { keysetConditions, type PageQuery } from './page-query.ts';
+import type { PageQuery } from './page-query.ts';
 import type { InsertedRow } from './shared-writes/row-set.ts';
 
 /** A referral and its matter. The fields of the matter are null unless the referral was converted. */
@@ -106,23 +106,12 @@ export async function selectReferrals(
   const values: unknown[] = [accountId, page.limit, page.afterId];
   const conditions = [`id < coalesce($3::bigint, ${largestId})`, ...createdConditions(filter, values)];
   if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
-  if (conditions.length === 1 && status === null) {
-    // The most frequent page, without the round trips of `in-index-order`.
-    const statement = {
-      name: 'select-referrals',
-      text: `
-        ${selectFromReferrals}
-        where ${keysetConditions(['r.account_id', '$1'], 'r.id', '$3')}
-        limit $2`,
-    };
-    return database.query<ReferralRow>(statement, values);
-  }
   const text = pageOf(
     externalReference === null || status !== null ? [status] : statuses,
     conditions,
     'account_id desc, id desc',
   );
-  return database.query<ReferralRow>({ name: 'select-filtered-referrals', text, planning: 'in-index-order' }, values);
+  return database.query<ReferralRow>({ name: 'select-referrals', text, planning: 'in-index-order' }, values);
 }
 
 /** A place in the list of closed referrals. */
