@@ -229,9 +229,11 @@ function isOfKey({ code, where }: DatabaseError): boolean {
   return code === '55P03' && where?.includes('"idempotency_key"') === true;
 }
 
-/** The rows of the account are refused, or another transaction has locked it. */
-function isOfAccount({ code, where }: DatabaseError): boolean {
-  return /^2[23]/.test(code ?? '') || (code === '55P03' && where?.includes('"account"') === true);
+/** The rows of the account are refused, or another transaction has locked it. Not: a partition is missing for all accounts. */
+function isOfAccount(error: DatabaseError): boolean {
+  const { code, where } = error;
+  if (code === '55P03') return where?.includes('"account"') === true;
+  return /^2[23]/.test(code ?? '') && toStoreError(error) === error;
 }
 
 function unavailable(cause: unknown): StoreUnavailableError {
