@@ -47,7 +47,6 @@ export async function buildIndex({ databaseUrl, sql, index, waitMs, pauseMs, onW
       application_name: 'deedwire-migrate',
       options: startupOptions({ statement_timeout: 0, ...settings }),
     });
-    client.on('error', () => {}); // the running statement rejects with the same error
     await client.connect();
     return client;
   };

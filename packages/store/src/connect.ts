@@ -29,10 +29,15 @@ function configOf<Config extends { options?: string }>(databaseUrl: string, sett
   return { ...keepAliveOptions, ...settings, ...connection, options };
 }
 
-/** Refuses to send the password in clear text. Unless TLS verifies the server, any machine on the way can ask for it. */
+/**
+ * Refuses to send the password in clear text. Unless TLS verifies the server, any machine on the way can ask for it. An error of
+ * the connection never ends the process, even while it connects, is idle, or passes from the pool to its user: the running
+ * statement, or the next one, rejects with it.
+ */
 class GuardedClient extends Client {
   constructor(config: ClientConfig = {}) {
     super(config);
+    this.on('error', () => {});
     const { ssl = false } = config;
     if (typeof ssl === 'object' && verifiesServer(ssl)) return;
     // pg calls this method whenever the server asks, also after another method of authentication.

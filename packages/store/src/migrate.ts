@@ -73,7 +73,6 @@ export async function applyMigrations(
     // Its transaction is idle while an index is built on another connection.
     options: startupOptions({ idle_in_transaction_session_timeout: 0 }),
   });
-  client.on('error', () => {}); // the running statement rejects with the same error
   try {
     await client.connect();
     await client.query(`select set_config('lock_timeout', $1, false)`, [String(lockTimeoutMs)]);

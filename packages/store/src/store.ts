@@ -87,9 +87,6 @@ export function createStore(options: StoreOptions): Store {
   });
   // Without this handler, a restart of the server would end this process.
   pool.on('error', (error) => options.onError?.(error));
-  // While a connection passes from the pool to its user, neither listens: an error that arrives in one piece with the response
-  // before it would end this process. The next statement reports it.
-  pool.on('connect', (client) => client.on('error', () => {}));
   const notifier = createNotifier({
     databaseUrl: options.directUrl ?? options.databaseUrl,
     applicationName: `${options.applicationName}-notify`,
@@ -106,8 +103,6 @@ export function createStore(options: StoreOptions): Store {
         pipeline: true,
         ...(!isPooled && { options: startupOptions(writerSettings) }),
       });
-      // Before it connects: an error that arrives with the last message of the handshake would end this process.
-      client.on('error', () => {});
       await client.connect();
       return client;
     },

@@ -33,8 +33,6 @@ export async function withTableLock<Result>(
     query_timeout: timeoutMs,
     connectionTimeoutMillis: timeoutMs,
   });
-  // Without a listener, an error of the idle connection would end this process.
-  client.on('error', () => {});
   try {
     await client.connect();
     await client.query('begin');
