@@ -202,7 +202,7 @@ test('hooks see the request and its extensions, and not the API key', async () =
   expect(seen).toEqual([expected, expected]);
 });
 
-test('rules that a plugin adds run for each operation, whoever sent the document first', async () => {
+test('rules that a plugin adds run for each operation, also on a document that another client sent first', async () => {
   await start([
     {
       onValidate({ context, addValidationRule }) {

@@ -289,7 +289,7 @@ test('at most 2,000 writes wait, and a further one is refused at once', async ()
   expect(await names()).toHaveLength(committed);
 });
 
-test('close waits for the writes under way, and refuses later ones', async () => {
+test('close waits until all writes have ended, and refuses later ones', async () => {
   const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'writer' });
   const results = Promise.all(numbered(40).map((name) => store.write(refer(name))));
   await store.close();

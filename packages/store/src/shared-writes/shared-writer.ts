@@ -8,7 +8,7 @@ import { Turns } from './turns.ts';
 
 /** More writes share no transaction: the gain per write is small, and each pays for an error of another. */
 const togetherMax = 16;
-/** Writes that arrive while this many transactions are under way share the next one. */
+/** While this many transactions run, further writes wait and share the next one. */
 const sharedTransactions = 2;
 /** Each holds its rows in memory, at most some kB. */
 const waitingMax = 2_000;
@@ -47,7 +47,7 @@ class Slot {
 }
 
 /**
- * Commits writes that wait in shared transactions. A write starts at once, unless two transactions are under way; then it waits
+ * Commits writes that wait in shared transactions. A write starts at once, unless two transactions are running; then it waits
  * for the next one. If the server rolls a shared transaction back, each of its writes runs again, alone.
  */
 export class SharedWriter {
@@ -62,7 +62,7 @@ export class SharedWriter {
   readonly #last = new Turns<Pending>();
   /** Accounts whose last write failed alone, because of its rows or of a lock of the account. They share no transaction. */
   readonly #marked = new Set<AccountId>();
-  /** Keys of writes that are waiting or under way, because a transaction can claim a key only once. */
+  /** Keys of writes that wait or run, because a transaction can claim a key only once. */
   readonly #keys = new Map<string, Promise<unknown>>();
   #idle: PromiseWithResolvers<void> | null = null;
   #isClosed = false;
@@ -88,7 +88,7 @@ export class SharedWriter {
     return written.finally(() => this.#keys.delete(text));
   }
 
-  /** Waits for the writes under way and closes the connections. */
+  /** Waits until all writes have ended, and closes the connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#isWorking) await (this.#idle ??= Promise.withResolvers()).promise;
@@ -208,7 +208,7 @@ export class SharedWriter {
     settle({ error: toStoreError(cause) });
   }
 
-  /** Alone by default, because nobody knows which write of a shared transaction failed. */
+  /** Alone by default: the error of a shared transaction does not say which write caused it. */
   #runAgain(pending: Pending, turns = this.#again): void {
     if (pending.isOver) return;
     pending.attempts += 1;

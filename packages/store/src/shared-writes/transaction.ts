@@ -9,7 +9,7 @@ import type { Drawn, InsertedRow, SharedWrite, WriteResult } from './row-set.ts'
 /** Claims wait no longer than this for a lock, and neither do the rows of a shared transaction. */
 const shortLockMs = 50;
 
-/** A key and the result of its request are committed together, so nobody sees a claim without one. */
+/** A claim is committed together with the result of its request, so it needs no time of its own. */
 const claimSeconds = 0;
 
 export interface FlightOptions {

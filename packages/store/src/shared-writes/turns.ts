@@ -7,7 +7,7 @@ interface Turn {
 
 /** Waiting items. Accounts take turns, and within an account its clients. Each client is first in, first out. */
 export class Turns<Item extends Turn> {
-  // A map keeps the order of insertion: whoever had a turn is inserted again at the end.
+  // A map keeps the order of insertion: after its turn, an account or a client is inserted again at the end.
   readonly #accounts = new Map<AccountId, Map<string, Item[]>>();
   #size = 0;
 
