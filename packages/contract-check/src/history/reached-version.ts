@@ -173,7 +173,7 @@ function isBoundary(repository: Repository, commit: string): boolean {
 }
 
 /** A text in a `package.json`. Null if the file, or the member, is missing or invalid. */
-function memberOf(text: string | null, member: 'name' | 'version'): string | null {
+export function memberOf(text: string | null, member: 'name' | 'version'): string | null {
   if (text === null) return null;
   try {
     const value: unknown = JSON.parse(text);

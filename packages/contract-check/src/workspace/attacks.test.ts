@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { create } from 'tar';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer } from '../../test/support/contract-server.ts';
@@ -21,6 +22,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const { write, release, commit, check } = repositoryIn(() => root);
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
+const report = JSON.stringify({ declarations: { f: { kind: 'const', signature: '1' } } });
+const listing = JSON.stringify({ contracts: [{ kind: 'graphql', folder: 'packages/api', files: ['*.graphql'] }] });
 const tooSmall = { codes: ['bump-too-small'] };
 
 /** A repository that lists its contracts, so that a major bump may break them. */
@@ -310,6 +313,34 @@ describe('two pull requests', () => {
     });
   });
 
+  test.each([
+    ['in the documented folders', { 'packages/api/api/index.api.json': report }],
+    ['in the configuration', { 'packages/api/a.graphql': sdl, 'contract-check.json': listing }],
+  ])('remove the only contract %s in a major, then take the major back', async (_, files) => {
+    const workspace = '{ "name": "books", "private": true, "workspaces": ["packages/*"] }';
+    write({ 'packages/api/package.json': manifest('1.0.0'), 'package.json': workspace, 'package-lock.json': '{}' });
+    write({ ...files, '.changeset/config.json': '{}' });
+    commitRelease(root);
+    const removed = Object.fromEntries(Object.keys(files).map((path) => [path, null]));
+    commit({ ...removed, '.changeset/a.md': '---\n"@books/api": major\n---\n' });
+    expect(await check()).toMatchObject({ codes: [], rules: ['version/contractRemoved'] });
+    merge(root);
+    commit({ '.changeset/a.md': null });
+    expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
+    git(root, 'reset', '--quiet', '--hard', 'HEAD~1');
+    // Nor in another folder.
+    renameSync(join(root, 'packages/api'), join(root, 'packages/moved'));
+    commit();
+    merge(root);
+    commit({ '.changeset/a.md': null });
+    expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
+    commit({ 'packages/moved/package.json': manifest('2.0.0') });
+    expect(await check()).toMatchObject({ codes: [], rules: ['version/contractRemoved'] });
+    merge(root);
+    commit({ 'README.md': 'Books' });
+    expect(await check()).toMatchObject({ verdicts: [], notices: [expect.stringContaining('Nothing is compared')] });
+  });
+
   test('lower the version, then raise it by a major from there', async () => {
     releaseListed();
     commit({ 'packages/api/package.json': manifest('0.0.1') });
@@ -471,6 +502,34 @@ describe('the root', () => {
 });
 
 describe('a pull request gets a verdict', () => {
+  test('after an approved removal of the only package, but not in a workspace that never had a contract', async () => {
+    release({ 'package.json': '{ "name": "books", "private": true }' });
+    const change = { package: '@books/api', file: 'package.json', rule: 'version/packageRemoved' };
+    const approval = {
+      coordinate: '@books/api',
+      reason: 'A test.',
+      expiresOn: '2999-12-31',
+      approvedBy: 'Ada Example',
+    };
+    commit({ 'contract-exceptions.json': JSON.stringify({ exceptions: [{ ...change, ...approval }] }) });
+    merge(root);
+    commit({ 'packages/api': null });
+    expect(await check()).toMatchObject({ codes: [], rules: ['version/packageRemoved'] });
+    merge(root);
+    commit({ 'contract-exceptions.json': null });
+    const { exitCode, stdout } = await run(['workspace', '--root', root]);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/Nothing is compared: .*\n\nPassed: there is no contract to compare\.\n$/s),
+    });
+    git(root, 'clone', '--quiet', '--depth=1', pathToFileURL(root).href, '../shallow');
+    expect((await run(['workspace', '--root', join(folder, 'shallow')])).stderr).toContain('because it is shallow');
+    const orphan = git(root, 'commit-tree', '-m', 'Begin', git(root, 'rev-parse', 'HEAD^{tree}').trim());
+    git(root, 'reset', '--quiet', '--hard', orphan.trim());
+    merge(root);
+    await expect(check()).rejects.toThrow('found no package that contains');
+  });
+
   test('with an invalid package.json in a test fixture', async () => {
     release();
     commit({ 'packages/api/test/broken/package.json': '{', 'fixtures/broken/package.json': '{' });

@@ -3,7 +3,7 @@ import { largestVerdict, type Notice } from '../change.ts';
 import { overridesOf, strictest } from '../config/apply-overrides.ts';
 import { configFile } from '../config/read-config.ts';
 import { declaringIn, type Declaring } from '../declaring.ts';
-import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
+import { findMergeBase, unshallow, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { declareBump, keepReleased, tooSmallBump } from '../remedy.ts';
@@ -148,16 +148,17 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
               repository,
               base: tree,
               registry: merged.config.registry ?? false,
+              config: merged.configPath,
               contractsIn: contractsIn(now, merged),
             }),
           ),
   };
   const compared = combine([...(await compareFound(context)), ...(await compareConfigured(context))]);
-  if (compared.length === 0)
+  if (compared.length === 0 && merged?.hadContracts !== true)
     throw new InputError(
       root,
       null,
-      `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}. If the last contract was removed, no longer run this command.`,
+      `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}.${repository?.isShallow === true ? ` If they were removed, the clone does not show it, because it is shallow. ${unshallow}` : ''}`,
     );
   if (repository !== null && tree !== null)
     checkTracked(
@@ -190,7 +191,9 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
     changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
     notices: [
-      ...(warning === null ? [] : [{ location: { file: root, line: null }, message: warning }]),
+      ...[warning, compared.length === 0 ? nothingCompared : null].flatMap((message) =>
+        message === null ? [] : [{ location: { file: root, line: null }, message }],
+      ),
       ...(merged?.notices ?? []),
       ...sharedNames(compared),
       ...compared.flatMap((each) => [...each.notices, ...uniteChanges(each.releases).notices]),
@@ -203,6 +206,8 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     ),
   };
 }
+
+const nothingCompared = `Nothing is compared: the contracts were removed, here or before, and no last release of a package has one. List new contracts in ${configFile}, or no longer run this command.`;
 
 /** A fixture can have the name of a package. */
 function sharedNames(compared: readonly ComparedPackage[]): Notice[] {

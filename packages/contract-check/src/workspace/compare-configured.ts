@@ -23,6 +23,7 @@ import { pairPackages, type PackagePair } from './pair-packages.ts';
 import { workspaceRules } from './rules.ts';
 import { listedSnapshotOf } from './snapshot.ts';
 import { listedVersionOf } from './version-status.ts';
+import type { MergedState, WorkspaceState } from './workspace-state.ts';
 
 /** An entry of the configuration, in the working tree or before it. */
 interface Entry {
@@ -84,14 +85,15 @@ async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
   });
   if (merged === null) return listed;
   const released = await Promise.all(
-    listed.flatMap(({ before, now: after }) => (before === null ? [] : [context.lastRelease(before, after)])),
+    [...listed, ...formerPairs(now, merged)].map((pair) => listedInRelease(context, pair)),
   );
   const older = [
-    ...(merged.config.contracts ?? []),
-    ...released.flatMap(({ baselines }) => baselines.flatMap(({ listed: contracts }) => contracts)),
-  ].flatMap((contracts): Entry[] => {
-    const folderBefore = folderOf(contracts);
-    const name = ownerOf(contracts, merged.packageIn) ?? packageOf(join(root, folderBefore))?.name;
+    ...(merged.config.contracts ?? []).map((contracts) => {
+      const folder = folderOf(contracts);
+      return { contracts, folder, name: ownerOf(contracts, merged.packageIn) ?? packageOf(join(root, folder))?.name };
+    }),
+    ...released.flat(),
+  ].flatMap(({ contracts, folder: folderBefore, name }): Entry[] => {
     if (name === undefined) return [];
     return pairsOf(context, name, folderBefore).map((pair) => ({
       ...pair,
@@ -109,6 +111,28 @@ async function entriesOf(context: ComparisonContext): Promise<Entry[]> {
     a.now?.path === b.now?.path &&
     isDeepStrictEqual(a.contracts, b.contracts);
   return [...listed, ...older].filter((entry, index, all) => all.findIndex((each) => isSame(each, entry)) === index);
+}
+
+/** The packages whose contracts a configuration may have listed when they were last released, although it no longer does. */
+function formerPairs(now: WorkspaceState, merged: MergedState): PackagePair[] {
+  return [...merged.formerOwners].flatMap((name) => {
+    const [before = [], after = []] = [merged, now].map(({ packages }) =>
+      packages.filter((each) => each.name === name),
+    );
+    return pairPackages(before, after, now.members);
+  });
+}
+
+/** The contracts that the configuration listed for a package when it was last released, and their folder where it is merged. */
+async function listedInRelease({ lastRelease }: ComparisonContext, { before, now }: PackagePair) {
+  if (before === null) return [];
+  const { baselines } = await lastRelease(before, now);
+  return baselines.flatMap(({ listed, path }) =>
+    listed.map((contracts) => {
+      const folder = movedFolder(folderOf(contracts), path ?? before.path, before.path);
+      return { contracts, folder, name: before.name };
+    }),
+  );
 }
 
 /** The packages of a name that can own the contracts in a folder. */

@@ -22,7 +22,10 @@ export async function compareFound(context: ComparisonContext): Promise<Compared
   if (listsContracts) return [];
   const [before, after] = [merged?.packages ?? [], now.packages];
   // The working tree has contracts in its folders, or its configuration hides those that were compared before.
-  const names = [...after, ...before].filter(isContractPackage).map(({ name }) => name);
+  const names = [
+    ...[...after, ...before].filter(isContractPackage),
+    ...before.filter(({ name }) => merged?.formerOwners.has(name) === true),
+  ].map(({ name }) => name);
   const compared: ComparedPackage[] = [];
   for (const name of [...new Set(names)].toSorted()) {
     const [old, next] = [before, after].map((packages) => packages.filter((each) => each.name === name));
@@ -34,13 +37,13 @@ export async function compareFound(context: ComparisonContext): Promise<Compared
   return compared;
 }
 
-/** Null if the package has no contracts, or was never released and no longer exists. */
+/** Null if the package has no contracts, neither here nor in its last release, or was never released and no longer exists. */
 async function comparePackage(
   context: ComparisonContext,
   { before, now }: PackagePair,
 ): Promise<ComparedPackage | null> {
   const of = now ?? before;
-  if (of === null || ![before, now].some((each) => each !== null && isContractPackage(each))) return null;
+  if (of === null) return null;
   const { name, path, version } = of;
   const named = context.named.get(name);
   const { baselines, notices } =
@@ -50,7 +53,8 @@ async function comparePackage(
   const settings = distinctSettings([of, before ?? of, ...baselines].map((each) => each.settings));
   const appendOnly = [...new Set(settings.flatMap((each) => each.appendOnly))];
   const released = baselines.filter(({ files }) => contractPaths(files, appendOnly).length > 0);
-  if (now === null && released.length === 0) return null;
+  const hasContracts = [before, now].some((each) => each !== null && isContractPackage(each));
+  if (released.length === 0 && (now === null || !hasContracts)) return null;
   return {
     name,
     path,

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Notice } from '../change.ts';
 import type { ConfiguredContracts } from '../config/config.ts';
-import { configFile, parseConfig } from '../config/read-config.ts';
+import { parseConfig } from '../config/read-config.ts';
 import {
   findReachedVersions,
   packagesByFolder,
@@ -47,6 +47,8 @@ export interface ReleaseSearch {
   readonly base: CommitFiles;
   /** Whether the registry is asked first. */
   readonly registry: boolean;
+  /** The path of the configuration, relative to the folder of the repository object. Null if it is outside the repository. */
+  readonly config: string | null;
   /** The paths in the package of its contracts, given its name and its files. */
   contractsIn(name: string, files: PackageFiles): readonly string[];
 }
@@ -96,7 +98,7 @@ export function lastReleases(search: ReleaseSearch): LastReleaseOf {
   function atCommit(found: WorkspacePackage, commit: string, name: string): ReleasedBaseline {
     const tree = filesAt(commit);
     const packageIn = packageReader(tree.files, () => null);
-    const listed = (listedAt(tree) ?? []).filter((each) => ownerOf(each, packageIn) === found.name);
+    const listed = listedAt(tree, search.config).filter((each) => ownerOf(each, packageIn) === found.name);
     return { ...baselineOf(found, name), tree, listed };
   }
 
@@ -277,13 +279,13 @@ export function npmrcAt(tree: CommitFiles): string | null {
   return tree.fileAt('.npmrc')?.text ?? null;
 }
 
-/** The contracts that the configuration of a commit lists. Null if it lists none, or is invalid. */
-function listedAt({ files }: CommitFiles): readonly ConfiguredContracts[] | null {
-  const read = files.get(configFile);
+/** The contracts that the configuration of a commit lists. Empty if it is invalid. */
+function listedAt(tree: CommitFiles, config: string | null): readonly ConfiguredContracts[] {
+  const source = config === null ? null : tree.fileAt(config);
   try {
-    return read === undefined ? null : (parseConfig(read()).contracts ?? null);
+    return source === null ? [] : (parseConfig(source).contracts ?? []);
   } catch (error) {
-    if (error instanceof InputError) return null;
+    if (error instanceof InputError) return [];
     throw error;
   }
 }

@@ -39,6 +39,11 @@ const layout: Readonly<
   api: [['.api.json', 'api']],
 };
 
+/** Patterns of contracts in the documented folders of any package. */
+export const layoutPatterns: readonly string[] = Object.entries(layout).flatMap(([folder, endings]) =>
+  endings.map(([ending]) => `**/${folder}/**/*${ending}`),
+);
+
 /**
  * The contracts of a package: `versions/*.graphql`, `versions/*.manifest.json`, `json-schema/**\/*.json`,
  * `api/**\/*.api.json` and the append-only files. The file name is the version, and the folders around the file are the

@@ -9,6 +9,7 @@ import type { PackageFiles } from '../source/package-files.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
 import {
   findPackages,
+  isContractPackage,
   packageOfFiles,
   packageReader,
   skipFixtures,
@@ -17,6 +18,7 @@ import {
   type WorkspacePackage,
 } from './contract-package.ts';
 import { exceptionsFile, parseExceptions, type ContractException } from './exceptions.ts';
+import { formerOwners } from './former-contracts.ts';
 import { workspaceMembers, type WorkspaceMembers } from './workspace-members.ts';
 
 /** What a workspace states about its contracts at one time. */
@@ -63,6 +65,12 @@ export interface Permissions {
 export interface MergedState extends WorkspaceState {
   /** At the merge base, and at the newest commit of the target: what was withdrawn since does not apply. */
   readonly permissions: readonly Permissions[];
+  /** The packages that can have released contracts that the commit does not have. */
+  readonly formerOwners: ReadonlySet<string>;
+  /** Whether the commit or one before it has a contract. */
+  readonly hadContracts: boolean;
+  /** The path of the configuration, relative to the root. Null if it is outside the repository. */
+  readonly configPath: string | null;
   /** What is invalid at the commit, and so does not apply. */
   readonly notices: readonly Notice[];
 }
@@ -121,12 +129,18 @@ export function stateAt(
     return older;
   });
   const base = configAt(tree);
+  const packages = findPackages(tree.files, packageIn);
+  const configInside = repository.contains(configPath) ? configPath : null;
+  const owners = formerOwners(repository, tree, configInside);
   return {
     files: tree.files,
     packageIn,
-    packages: findPackages(tree.files, packageIn),
+    packages,
     members: workspaceMembers(tree.files),
     config: base,
+    formerOwners: owners,
+    hadContracts: owners.size > 0 || packages.some(isContractPackage),
+    configPath: configInside,
     permissions: [
       permissionsAt(tree, base),
       ...(target.commit === tree.commit ? [] : [permissionsAt(target, configAt(target))]),
