@@ -5,11 +5,15 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GuardCommand, GuardOptions, GuardReport, StopMode } from './guard-protocol.ts';
+import { fastTemporaryFolder } from './temporary-folder.ts';
 
 export interface StartPostgresOptions {
   /** Null, the default, uses any free port. */
   port?: number | null;
-  /** Kept when the server stops. No other process may use it. If omitted, the server uses a temporary directory. */
+  /**
+   * Kept when the server stops. No other process may use it. If omitted, the server uses a temporary directory, which is in
+   * memory unless the server is durable or memory is scarce.
+   */
   data?: { directory: string; password: string };
   /** Flush commits to the disk. Defaults to true with `data`, and to false without it. */
   durable?: boolean;
@@ -36,7 +40,8 @@ export async function startPostgres({
   data,
   durable = data !== undefined,
 }: StartPostgresOptions = {}): Promise<PostgresServer> {
-  const temporaryDirectory = data ? null : await mkdtemp(join(tmpdir(), 'deedwire-postgres-'));
+  const parent = durable ? tmpdir() : await fastTemporaryFolder();
+  const temporaryDirectory = data ? null : await mkdtemp(join(parent, 'deedwire-postgres-'));
   const options: GuardOptions = {
     dataDirectory: data ? data.directory : join(temporaryDirectory ?? '', 'data'),
     temporaryDirectory,
