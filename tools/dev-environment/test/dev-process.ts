@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fastTemporaryFolder } from '@deedwire/embedded-postgres';
 import { onTestFinished, vi } from 'vitest';
 import type { DevFile } from '../src/dev-file.ts';
 
@@ -57,7 +57,7 @@ export async function newDevHome(): Promise<DevHome> {
 }
 
 export async function createDevHome(): Promise<DevHome> {
-  const path = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+  const path = await mkdtemp(join(await fastTemporaryFolder(), 'deedwire-test-'));
   const started: DevProcess[] = [];
   return {
     path,

@@ -4,3 +4,4 @@ export { findFreePort } from './free-port.ts';
 export { createLogin, type DatabaseRole } from './login.ts';
 export { startPostgres, type PostgresServer, type StartPostgresOptions } from './start-postgres.ts';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.ts';
+export { fastTemporaryFolder } from './temporary-folder.ts';
