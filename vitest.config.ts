@@ -1,4 +1,6 @@
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // The conditions that Node applies, plus `deedwire-source`, which resolves our packages to their sources. Vite's defaults
 // include `development`, under which graphql 17 resolves to another file than in Node: two copies of graphql would meet
@@ -16,10 +18,40 @@ const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const withPostgres = { globalSetup: postgres };
 
+/** The files of `full` that take longest, which start first, so that no run ends with one of them alone. */
+const longest = [
+  'tools/contract-tests/test/full/published-packages.test.ts',
+  'tools/dev-environment/test/full/readme.test.ts',
+  'tools/contract-tests/test/full/faults.test.ts',
+  'tools/contract-tests/test/full/upgrade.test.ts',
+  'bench/test/full/bench.test.ts',
+  'tools/contract-tests/test/full/receiver-kit.test.ts',
+  'tools/dev-environment/test/full/dev.test.ts',
+  'tools/contract-tests/test/full/newcomer.test.ts',
+  'tools/contract-tests/test/full/connection-faults.test.ts',
+  'tools/dev-environment/test/full/built-apps.test.ts',
+  'packages/contract-check/test/full/outside.test.ts',
+];
+
+const placeOf = ({ moduleId }: TestSpecification): number => {
+  const place = longest.indexOf(relative(import.meta.dirname, moduleId));
+  return place === -1 ? longest.length : place;
+};
+
+/** vitest starts the largest files first, unless it has run them before in this folder. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- not of an array
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+  }
+}
+
 export default defineConfig({
   ...shared,
   test: {
     reporters: ['default'],
+    sequence: { sequencer: LongestFirst },
     // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
     maxWorkers: 4,
     // `isolate: false` below: a worker runs many files, which share the modules that they import. Starting a process and loading
