@@ -91,7 +91,7 @@ export async function createReferralForPartner(
   if (problems.length > 0) throw new RefusedError('INVALID', problems.map(({ message }) => message).join(' '));
   const { operator, store } = context;
   const write = newReferral(context.gidNamespace, operator, accountId, input);
-  const written = await store.write({ accountId, clientId: operator.name, key: null, ...write });
+  const written = await store.write({ accountId, clientId: operator.name, operation: context, key: null, ...write });
   if (written.kind !== 'written') throw new Error('A write without a key was not written.');
   return written.answer;
 }

@@ -115,7 +115,7 @@ export async function writeWithIdempotencyKey<Payload>(
     const known = claim === null ? null : await knownResult(context, claim, codec);
     return known ?? { kind: 'done', result: null };
   }
-  const written = await context.store.write({ accountId, clientId, key: claim, ...write });
+  const written = await context.store.write({ accountId, clientId, operation: caller, key: claim, ...write });
   if (written.kind === 'written') return { kind: 'done', result: written.answer };
   return (claim && (await knownResult(context, claim, codec))) ?? inProgress;
 }

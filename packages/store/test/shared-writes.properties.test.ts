@@ -41,6 +41,7 @@ function sharedWrite({ name, account, client, key, isBad }: Planned): SharedWrit
   return {
     accountId: account,
     clientId: client,
+    operation: {},
     key:
       key === null
         ? null

@@ -40,6 +40,8 @@ export interface SharedWrite<Answer> {
   readonly accountId: AccountId;
   /** Accounts take turns, and the clients of an account. */
   readonly clientId: string;
+  /** The same object for all writes of an operation. */
+  readonly operation: object;
   /** Null: the write is not idempotent. */
   readonly key: KeyClaim | null;
   /** How many record ids to draw. */

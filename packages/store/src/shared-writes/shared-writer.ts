@@ -34,10 +34,29 @@ interface Pending {
   attempts: number;
 }
 
-/** A connection, opened when it is needed. */
+/** Runs one transaction at a time, on a connection that is opened when it is needed. */
 class Slot {
+  readonly turns: Turns<Pending>;
+  /** `shared`: several writes. `patient`: one write, whose rows wait for locks as long as any other statement. */
+  readonly kind: 'shared' | 'alone' | 'patient';
   client: Client | null = null;
   isBusy = false;
+
+  constructor(turns: Turns<Pending>, kind: Slot['kind']) {
+    this.turns = turns;
+    this.kind = kind;
+  }
+
+  /** Removes the writes of the next transaction from the turns and returns them. */
+  take(): Pending[] {
+    const together: Pending[] = [];
+    while (together.length < (this.kind === 'shared' ? togetherMax : 1)) {
+      const next = this.turns.take();
+      if (next === undefined) break;
+      together.push(next);
+    }
+    return together;
+  }
 
   /** Ends the connection at once, without a message. */
   end(): void {
@@ -47,23 +66,31 @@ class Slot {
 }
 
 /**
- * Commits writes that wait in shared transactions. A write starts at once, unless two transactions are running; then it waits
- * for the next one. If the server rolls a shared transaction back, each of its writes runs again, alone.
+ * Commits writes that wait in shared transactions. A write starts at the end of the turn of the event loop, together with those
+ * whose requests arrived in the same turn, unless two transactions are running; then it waits for the next one. If the server
+ * rolls a shared transaction back, each of its writes runs again, alone. One that does not get a lock then waits longer for it,
+ * beside the others.
  */
 export class SharedWriter {
   readonly #options: SharedWriterOptions;
-  readonly #shared = Array.from({ length: sharedTransactions }, () => new Slot());
-  readonly #alone = new Slot();
-  readonly #slots = [...this.#shared, this.#alone];
-  readonly #waiting = new Turns<Pending>();
+  readonly #new = new Turns<Pending>();
   /** Writes whose shared transaction was rolled back. */
   readonly #again = new Turns<Pending>();
-  /** The writes of marked accounts, which come last. */
-  readonly #last = new Turns<Pending>();
+  /** The writes of marked accounts, and those that got no lock alone. */
+  readonly #locked = new Turns<Pending>();
+  readonly #slots = [
+    ...Array.from({ length: sharedTransactions }, () => new Slot(this.#new, 'shared')),
+    new Slot(this.#again, 'alone'),
+    new Slot(this.#locked, 'patient'),
+  ];
   /** Accounts whose last write failed alone, because of its rows or of a lock of the account. They share no transaction. */
   readonly #marked = new Set<AccountId>();
   /** Keys of writes that wait or run, because a transaction can claim a key only once. */
   readonly #keys = new Map<string, Promise<unknown>>();
+  /** Operations that have written. The next one of their writes is not refused, so that they do not stop in the middle. */
+  readonly #begun = new WeakSet<object>();
+  /** Writes start at the end of this turn of the event loop. */
+  #isStarting = false;
   #idle: PromiseWithResolvers<void> | null = null;
   #isClosed = false;
 
@@ -96,19 +123,20 @@ export class SharedWriter {
   }
 
   get #isWorking(): boolean {
-    return this.#slots.some(({ isBusy }) => isBusy);
+    return this.#isStarting || this.#slots.some(({ isBusy }) => isBusy);
   }
 
   #enqueue<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>> {
     const { accountId, clientId } = write;
     if (this.#isClosed) return Promise.reject(unavailable('The store is closed.'));
-    if (this.#waiting.size + this.#again.size + this.#last.size >= waitingMax) {
+    const waiting = this.#new.size + this.#again.size + this.#locked.size;
+    if (waiting >= waitingMax && !this.#begun.has(write.operation)) {
       return Promise.reject(unavailable('Too many writes wait.'));
     }
     return new Promise((resolve, reject) => {
       const deadline = setTimeout(() => {
         pending.isOver = true;
-        for (const turns of [this.#waiting, this.#again, this.#last]) turns.remove(pending);
+        for (const turns of [this.#new, this.#again, this.#locked]) turns.remove(pending);
         reject(unavailable('The write was not committed in time.'));
       }, this.#options.deadlineMs);
       const pending: Pending = {
@@ -124,45 +152,46 @@ export class SharedWriter {
           else resolve(outcome.result as WriteResult<Answer>);
         },
       };
-      (this.#marked.has(accountId) ? this.#last : this.#waiting).add(pending);
+      (this.#marked.has(accountId) ? this.#locked : this.#new).add(pending);
+      this.#startSoon();
+    });
+  }
+
+  #startSoon(): void {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    setImmediate(() => {
+      this.#isStarting = false;
       this.#startNext();
+      if (!this.#isWorking) this.#idle?.resolve();
     });
   }
 
   #startNext(): void {
-    for (const slot of this.#shared) {
-      if (slot.isBusy) continue;
-      const together: Pending[] = [];
-      while (together.length < togetherMax) {
-        const next = this.#waiting.take();
-        if (next === undefined) break;
-        together.push(next);
-      }
-      if (together.length > 0) void this.#run(slot, together, false);
+    for (const slot of this.#slots) {
+      const together = slot.isBusy ? [] : slot.take();
+      if (together.length > 0) void this.#run(slot, together);
     }
-    if (this.#alone.isBusy) return;
-    const next = this.#again.take() ?? this.#last.take();
-    if (next !== undefined) void this.#run(this.#alone, [next], true);
   }
 
-  async #run(slot: Slot, together: readonly Pending[], isAlone: boolean): Promise<void> {
+  async #run(slot: Slot, together: readonly Pending[]): Promise<void> {
     slot.isBusy = true;
     try {
       const client = (slot.client ??= await this.#connect(slot));
       const writes = together.map(({ write }) => write);
-      const { results, notify } = await commitTogether(client, this.#options, writes, isAlone);
+      const { results, notify } = await commitTogether(client, this.#options, writes, slot.kind === 'patient');
       for (const payload of notify) this.#options.notify(payload);
-      for (const [index, { settle, accountId }] of together.entries()) {
+      for (const [index, { settle, accountId, write }] of together.entries()) {
         const result = results[index];
+        this.#begun.add(write.operation);
         if (result !== undefined) settle({ result });
-        if (isAlone) this.#marked.delete(accountId);
+        if (slot.kind !== 'shared') this.#marked.delete(accountId);
       }
     } catch (error) {
-      this.#failed(slot, together, isAlone, error);
+      this.#failed(slot, together, error);
     } finally {
       slot.isBusy = false;
-      this.#startNext();
-      if (!this.#isWorking) this.#idle?.resolve();
+      this.#startSoon();
     }
   }
 
@@ -176,16 +205,16 @@ export class SharedWriter {
     return client;
   }
 
-  #failed(slot: Slot, together: readonly Pending[], isAlone: boolean, error: unknown): void {
+  #failed(slot: Slot, together: readonly Pending[], error: unknown): void {
     if (error instanceof RolledBackError) {
-      for (const pending of together) this.#rolledBack(pending, isAlone, error);
+      for (const pending of together) this.#rolledBack(slot, pending, error);
       return;
     }
     // The transaction may still be open. Ending the connection ends it, also where the server does not respond.
     slot.end();
     if (!(error instanceof LostConnectionError)) {
       for (const pending of together) {
-        if (isAlone || toStoreError(error) instanceof StoreUnavailableError)
+        if (slot.kind !== 'shared' || toStoreError(error) instanceof StoreUnavailableError)
           pending.settle({ error: toStoreError(error) });
         else this.#runAgain(pending);
       }
@@ -194,17 +223,18 @@ export class SharedWriter {
     // Connections that were idle meanwhile have probably ended too.
     for (const other of this.#slots) if (!other.isBusy) other.end();
     for (const pending of together) {
-      if (pending.attempts === 0 && isOfIdleConnection(error)) this.#runAgain(pending, this.#waiting);
+      if (pending.attempts === 0 && isOfIdleConnection(error)) this.#runAgain(pending, this.#new);
       else pending.settle({ error: unavailable(error.cause) });
     }
   }
 
-  #rolledBack(pending: Pending, isAlone: boolean, { cause, isOfClaim }: RolledBackError): void {
+  #rolledBack(slot: Slot, pending: Pending, { cause, isOfClaim }: RolledBackError): void {
     const { accountId, settle } = pending;
-    if (!isAlone && repeatableStates.test(cause.code ?? '')) return this.#runAgain(pending);
+    if (slot.kind === 'shared' && repeatableStates.test(cause.code ?? '')) return this.#runAgain(pending);
     if (isOfClaim && isOfKey(cause)) return settle({ result: { kind: 'key-known' } });
     if (isRecordIdCollision(cause) && pending.attempts < recordIdAttemptsMax) return this.#runAgain(pending);
     if (isOfAccount(cause) && this.#marked.size < markedMax) this.#marked.add(accountId);
+    if (slot.kind === 'alone' && cause.code === lockNotAvailable) return this.#runAgain(pending, this.#locked);
     settle({ error: toStoreError(cause) });
   }
 
@@ -212,9 +242,11 @@ export class SharedWriter {
   #runAgain(pending: Pending, turns = this.#again): void {
     if (pending.isOver) return;
     pending.attempts += 1;
-    (this.#marked.has(pending.accountId) ? this.#last : turns).add(pending);
+    (this.#marked.has(pending.accountId) ? this.#locked : turns).add(pending);
   }
 }
+
+const lockNotAvailable = '55P03';
 
 /** A new transaction can succeed: values and constraints of one write, conflicts, locks, cancelled statements. */
 const repeatableStates = /^(?:22|23|40001|40P01|55P03|57014)/;
@@ -226,13 +258,13 @@ function isOfIdleConnection({ mayBeCommitted, cause }: LostConnectionError): boo
 
 /** Another transaction is using the key. */
 function isOfKey({ code, where }: DatabaseError): boolean {
-  return code === '55P03' && where?.includes('"idempotency_key"') === true;
+  return code === lockNotAvailable && where?.includes('"idempotency_key"') === true;
 }
 
 /** The rows of the account are refused, or another transaction has locked it. Not: a partition is missing for all accounts. */
 function isOfAccount(error: DatabaseError): boolean {
   const { code, where } = error;
-  if (code === '55P03') return where?.includes('"account"') === true;
+  if (code === lockNotAvailable) return where?.includes('"account"') === true;
   return /^2[23]/.test(code ?? '') && toStoreError(error) === error;
 }
 

@@ -6,7 +6,7 @@ import { beginWith, type SessionSettings } from '../session-settings.ts';
 import { type SlowStatementOptions, timeStatement } from '../slow-statements.ts';
 import type { Drawn, InsertedRow, SharedWrite, WriteResult } from './row-set.ts';
 
-/** Claims wait no longer than this for a lock, and neither do the rows of a shared transaction. */
+/** Claims wait no longer than this for a lock, and neither do rows at first. */
 const shortLockMs = 50;
 
 /** A claim is committed together with the result of its request, so it needs no time of its own. */
@@ -17,7 +17,7 @@ export interface FlightOptions {
   timeoutMs: number;
   /** What each transaction sets. */
   settings: SessionSettings;
-  /** How long the rows of a write that is alone in its transaction wait for a lock. */
+  /** How long the rows of a patient transaction wait for a lock. */
   lockMs: number;
   slowStatement: SlowStatementOptions | undefined;
 }
@@ -51,7 +51,7 @@ export class LostConnectionError extends Error {
  * may have the same key.
  *
  * @param client in pipeline mode, and used by this transaction only
- * @param isAlone the one write waits for locks as long as any other statement
+ * @param isPatient the rows wait for locks as long as any other statement
  * @returns the results, in the order of the writes, and which workers to notify
  * @throws {RolledBackError}
  * @throws {LostConnectionError}
@@ -60,7 +60,7 @@ export async function commitTogether(
   client: Client,
   options: FlightOptions,
   writes: readonly SharedWrite<unknown>[],
-  isAlone: boolean,
+  isPatient: boolean,
 ): Promise<{ results: WriteResult<unknown>[]; notify: ReadonlySet<string> }> {
   const send = <Row extends QueryResultRow>(name: string, query: QueryConfig): Promise<QueryResult<Row>> =>
     timeStatement(options.slowStatement, name, () => queryInTime<Row>(client, query, options.timeoutMs));
@@ -86,7 +86,7 @@ export async function commitTogether(
     const ids = drawn.ids.slice(used, (used += write.ids));
     return write.key !== null && !claimed.has(write.key.claimId) ? null : write.rows({ now: drawn.now, ids });
   });
-  const waiting = isAlone ? [send('set-lock-timeout', { text: `set local lock_timeout = ${options.lockMs}` })] : [];
+  const waiting = isPatient ? [send('set-lock-timeout', { text: `set local lock_timeout = ${options.lockMs}` })] : [];
   const inserting = insertsOf(sets.flatMap((set) => set?.rows ?? [])).map(({ into, columns }) =>
     database.query(into, columns),
   );
