@@ -8,7 +8,7 @@ import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts'
 import { redisStore } from '../src/redis.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { deliveryOf, secret } from './support/delivery.ts';
-import { redisVersion, startRedis } from './support/redis-server.ts';
+import { isWithoutRedis, startRedis } from './support/redis-server.ts';
 import { Subject } from './support/subject.ts';
 
 /** Sends 50 requests with one id at once, in turns to each receiver, and one more afterwards. */
@@ -74,7 +74,7 @@ test('has one effect for 50 concurrent requests to two receivers with the Postgr
   expect(rowCount).toBe(1);
 });
 
-test.skipIf(redisVersion === null)(
+test.skipIf(isWithoutRedis)(
   'has one effect for 50 concurrent requests to two receivers with the Redis store',
   async () => {
     const redis = await startRedis();

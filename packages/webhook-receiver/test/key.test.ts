@@ -11,7 +11,7 @@ import type { WebhookStore } from '../src/store.ts';
 import { converted, deliveryOf, secret } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 import { silent } from './support/log.ts';
-import { redisVersion, type RedisServer, startRedis } from './support/redis-server.ts';
+import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
 
 type Key = NonNullable<WebhookReceiverOptions<unknown, unknown>['key']>;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
   });
   pool = new Pool({ connectionString: database.databaseUrl });
-  if (redisVersion !== null) redis = await startRedis();
+  if (!isWithoutRedis) redis = await startRedis();
 });
 
 beforeEach(() => {
@@ -83,7 +83,7 @@ const stores = {
 };
 
 describe.each(Object.entries(stores))('the store in %s', (name, storeOf) => {
-  const isSkipped = name === 'Redis' && redisVersion === null;
+  const isSkipped = name === 'Redis' && isWithoutRedis;
 
   test.skipIf(isSkipped)('processes each event once while the key is set, and before and after', async () => {
     const release = releases(storeOf());

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { secret } from './support/delivery.ts';
+import { isWithoutRedis } from './support/redis-server.ts';
 import { runtimeVersions } from './support/runtime-versions.ts';
 
 const run = promisify(execFile);
@@ -304,7 +305,7 @@ it.each(Object.entries(stops))('runs as documented with an inbox of %s', async (
   expect(printed).toMatch(/^done$/m);
 });
 
-it.skipIf(spawnSync('redis-server', ['--version']).error !== undefined)('runs as documented with Redis', async () => {
+it.skipIf(isWithoutRedis)('runs as documented with Redis', async () => {
   const { startRedis } = await import('./support/redis-server.ts');
   const redis = await startRedis();
   const printed = await runScript(

@@ -9,12 +9,12 @@ import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { deliveryOf } from './support/delivery.ts';
-import { redisVersion, type RedisServer, startRedis } from './support/redis-server.ts';
+import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
 import { Subject } from './support/subject.ts';
 
-if (redisVersion === null) process.stdout.write('redis-server is not installed, so the Redis store is not tested.\n');
+if (isWithoutRedis) process.stdout.write('redis-server is not installed, so the Redis store is not tested.\n');
 
-describe.skipIf(redisVersion === null)('the Redis store', () => {
+describe.skipIf(isWithoutRedis)('the Redis store', () => {
   let redis: RedisServer;
   let store: WebhookStore;
   let ids = 0;
