@@ -13,7 +13,7 @@ export interface FreshClone {
   remove(): Promise<void>;
 }
 
-/** Clones the workspace, with its uncommitted changes and without ignored files. Nothing is installed; the store is empty. */
+/** Clones the workspace, with its uncommitted changes and without ignored files. Nothing is installed. */
 export async function freshClone(): Promise<FreshClone> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-clone-'));
   const path = join(folder, 'deedwire');
@@ -30,12 +30,7 @@ export async function freshClone(): Promise<FreshClone> {
         cwd: path,
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: {
-          ...userEnvironment(),
-          XDG_DATA_HOME: join(folder, 'data'),
-          XDG_CACHE_HOME: join(folder, 'cache'),
-          ...env,
-        },
+        env: { ...userEnvironment(), ...env },
       }),
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => clone.remove());
 
-// The order matters: the first command installs into an empty store.
+// The order matters: the first command installs.
 test('demo: installs and completes the whole flow', async () => {
   const { exitCode, stdout, all } = await finished(clone.run(command('demo')));
   expect(all).toContain('Everything as specified');
@@ -45,39 +45,29 @@ test('demo: installs and completes the whole flow', async () => {
   for (const line of quotedLines) expect(stdout).toContain(line);
 });
 
-test('dev: responds, and ends with the command that started it', async () => {
-  const dev = clone.run(command('dev'), freePorts);
+test('dev: prints the webhook that the command of the quickstart causes, and ends with the command that started it', async () => {
+  const quickstart = readFileSync(join(workspaceRoot, 'docs/quickstart.md'), 'utf8');
+  const [, create = ''] = /^```sh\n(npx .* operator referral create .*)\n```$/m.exec(quickstart) ?? [];
+  const dev = clone.run(`${command('dev')} --receiver`, freePorts);
   const end = finished(dev);
   onTestFinished(() => {
     // After a failed expectation, the processes are still running.
     if (dev.exitCode === null && dev.signalCode === null) process.kill(-(dev.pid ?? 0), 'SIGKILL');
   });
-  const devFile = join(clone.path, '.local/dev.json');
-  const { lender } = await vi.waitFor(async () => JSON.parse(await readFile(devFile, 'utf8')), polling);
-  const headers = { 'Content-Type': 'application/json' };
-  expect((await fetch(lender.url, { method: 'POST', headers })).status).toBe(401);
-  // Kills the shell only, not its children npx and pnpm.
-  dev.kill('SIGKILL');
-  await end;
-  await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), polling);
-});
-
-test('dev --receiver: prints the webhook that the command of the quickstart causes', async () => {
-  const quickstart = readFileSync(join(workspaceRoot, 'docs/quickstart.md'), 'utf8');
-  const [, create = ''] = /^```sh\n(npx .* operator referral create .*)\n```$/m.exec(quickstart) ?? [];
-  const dev = clone.run(`${command('dev')} --receiver`, freePorts);
-  const end = finished(dev);
-  onTestFinished(async () => {
-    dev.kill('SIGKILL');
-    await end;
-  });
   let output = '';
   dev.stdout?.on('data', (text: string) => (output += text));
   await vi.waitFor(() => expect(output).toContain('Deedwire is running.'), polling);
+  const { lender } = JSON.parse(await readFile(join(clone.path, '.local/dev.json'), 'utf8'));
+  const headers = { 'Content-Type': 'application/json' };
+  expect((await fetch(lender.url, { method: 'POST', headers })).status).toBe(401);
   const { exitCode, all } = await finished(clone.run(`. .local/dev.env; ${create}`));
   expect(all).toContain('Created the referral of Grace Hopper');
   expect(exitCode).toBe(0);
   await vi.waitFor(() => expect(output).toMatch(/^receiver +referral\.created 2026-11-01/m), polling);
+  // Kills the shell only, not its children npx and pnpm.
+  dev.kill('SIGKILL');
+  await end;
+  await vi.waitFor(() => expect(fetch(lender.url)).rejects.toThrow('fetch failed'), polling);
 });
 
 // `.ci/run` has already run this command on a clone.
