@@ -16,7 +16,7 @@ const env = { GITHUB_ACTIONS: '', GITHUB_BASE_REF: '' };
 const bounds = { env, testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
 const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
-const withPostgres = { globalSetup: postgres };
+const withPackages = { globalSetup: [postgres, './tools/contract-tests/test/support/packed-packages.ts'] };
 
 /** The files of `full` that take longest, which start first, so that no run ends with one of them alone. */
 const longest = [
@@ -85,7 +85,7 @@ export default defineConfig({
           name: 'full',
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', 'bench/test/full/**/*.test.ts'],
           ...bounds,
-          ...withPostgres,
+          ...withPackages,
         },
       },
       {
@@ -102,7 +102,7 @@ export default defineConfig({
           ...bounds,
           testTimeout: 6 * 3_600_000,
           hookTimeout: 3_600_000,
-          ...withPostgres,
+          ...withPackages,
         },
       },
     ],

@@ -8,8 +8,8 @@ import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harn
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { createConsumers, type ConsumerProject, type Consumers } from '../support/consumer-project.ts';
-import { publishedPackages } from '../support/installed-packages.ts';
 import { findNode20 } from '../support/node-20.ts';
+import { publishedPackages } from '../support/packed-packages.ts';
 import { startRegistry, type TestRegistry } from '../support/registry.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 

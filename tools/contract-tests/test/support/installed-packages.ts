@@ -3,16 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { succeed } from './command.ts';
-import { copyWorkspace } from './workspace-copy.ts';
-
-export const publishedPackages = [
-  '@deedwire/contract-check',
-  '@deedwire/lender-schema',
-  '@deedwire/partner-schema',
-  '@deedwire/webhook-events',
-  '@deedwire/webhook-receiver',
-  '@deedwire/webhook-signing',
-];
+import { tarballsOf } from './packed-packages.ts';
 
 /** A project outside the workspace in which the published packages are installed, as `pnpm release` packs them. */
 export interface InstalledPackages {
@@ -25,9 +16,8 @@ export interface InstalledPackages {
 /** @param others further packages to install, as arguments of `npm install` */
 export async function installPackages(names: readonly string[], others: readonly string[]): Promise<InstalledPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-installed-'));
-  const tarballs = await packPackages(names, folder);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  await npmInstall(folder, [...tarballs, ...others]);
+  await npmInstall(folder, [...(await tarballsOf(names)), ...others]);
   return {
     folder,
     async write(path, text) {
@@ -39,19 +29,6 @@ export async function installPackages(names: readonly string[], others: readonly
       await rm(folder, { recursive: true });
     },
   };
-}
-
-/** Builds the packages and packs them into the folder as `pnpm release` does. Returns the paths of the tarballs. */
-export async function packPackages(names: readonly string[], folder: string): Promise<string[]> {
-  const workspace = await copyWorkspace({});
-  try {
-    await workspace.pnpm('exec', 'turbo', 'run', 'build', ...names.map((name) => `--filter=${name}`));
-    for (const name of names) await workspace.pnpm('--filter', name, 'pack', '--pack-destination', folder);
-    const versions = await workspace.versions();
-    return names.map((name) => join(folder, `${name.replace('@', '').replace('/', '-')}-${versions.get(name)}.tgz`));
-  } finally {
-    await workspace.remove();
-  }
 }
 
 /** @param packages as arguments of `npm install` */

@@ -14,7 +14,8 @@ import { connect, eventually, listen } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import type { TestContext } from 'vitest';
 import { ReferDocument, SubscribeDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { npmInstall, packPackages } from './installed-packages.ts';
+import { npmInstall } from './installed-packages.ts';
+import { tarballsOf } from './packed-packages.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
 const kitFolder = join(workspaceRoot, 'packages/webhook-receiver');
@@ -98,10 +99,9 @@ export interface Newcomer {
 
 export async function startNewcomer(): Promise<Newcomer> {
   const relay = await startRelay();
-  const tarballFolder = await mkdtemp(join(tmpdir(), 'deedwire-tarballs-'));
   const names = ['@deedwire/webhook-events', '@deedwire/webhook-receiver', '@deedwire/webhook-signing'];
   const database = await createTestDatabase({ template: 'newcomer', prepare: async () => {} });
-  const [t, tarballs] = await Promise.all([startTestSystem(), packPackages(names, tarballFolder)]);
+  const [t, tarballs] = await Promise.all([startTestSystem(), tarballsOf(names)]);
 
   return {
     tarballs,
@@ -165,7 +165,6 @@ export async function startNewcomer(): Promise<Newcomer> {
       await t.close();
       await relay.close();
       await database.drop();
-      await rm(tarballFolder, { recursive: true });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { succeed } from './command.ts';
-import { installPackages, publishedPackages, readJson, type InstalledPackages } from './installed-packages.ts';
+import { installPackages, readJson, type InstalledPackages } from './installed-packages.ts';
+import { publishedPackages } from './packed-packages.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
 /** Fails to compile if a type is missing, wrong or `any`. */
