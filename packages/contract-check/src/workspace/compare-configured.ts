@@ -286,7 +286,7 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
       );
     const isOutsideGit = path === null;
     if (release === null) return { name, version, folder: null, isOutsideGit, files: below(files, rest) };
-    const folder = rest.startsWith('..') ? folderBefore : posix.join(path ?? '', rest);
+    const folder = rest.startsWith('..') ? folderBefore : normalized(posix.join(path ?? '', rest));
     return { name, version, folder, isOutsideGit, files: below(release.files, folder) };
   });
 }

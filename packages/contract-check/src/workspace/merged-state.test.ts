@@ -383,6 +383,18 @@ describe('the last release', () => {
     expect(await check()).toMatchObject({ rules: ['version/contractRemoved'], codes: ['bump-too-small'] });
   });
 
+  test.each([undefined, '.', './'])('of contracts in a package in the root is found for the folder %j', async (of) => {
+    const contracts = [{ kind: 'graphql', folder: of, files: ['*.graphql'] }];
+    write({
+      'package.json': manifest('1.0.0'),
+      'a.graphql': sdl,
+      'contract-check.json': JSON.stringify({ contracts }),
+    });
+    commitRelease(root);
+    write({ 'a.graphql': broken });
+    expect(await check()).toMatchObject({ codes: ['bump-too-small'], baselines: ['commit <id> (1.0.0)'] });
+  });
+
   test('of a package in a folder of the repository is found from that folder', async () => {
     const outer = root;
     root = join(outer, 'backend');
