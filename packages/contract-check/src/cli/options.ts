@@ -68,6 +68,11 @@ export interface ReleaseInvocation {
   readonly config?: string;
 }
 
+export interface FindInvocation {
+  readonly command: 'find';
+  readonly root: string;
+}
+
 export interface ExplainInvocation {
   readonly command: 'explain';
   /** Undefined for the list of all rules. */
@@ -82,6 +87,7 @@ export type Invocation =
   | ChangelogInvocation
   | ReleaseInvocation
   | ApiReportInvocation
+  | FindInvocation
   | ExplainInvocation
   /** Help or the version. */
   | { readonly command: 'print'; readonly text: string };
@@ -101,7 +107,6 @@ Exit codes:
  * @throws {UsageError} when the command line is invalid.
  */
 export function readInvocation(args: readonly string[], version: string): Invocation {
-  if (args.length === 0) throw new UsageError(null, 'no command given');
   let printed = '';
   const program = new Command('contract-check')
     .description('Reports the version bump that a contract change needs, and fails if the declared bump is smaller.')
@@ -117,6 +122,11 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     });
   };
 
+  add('find', 'list the schemas of a repository, and print the configuration that compares them (default)').option(
+    '--root <folder>',
+    'the root of the repository',
+    '.',
+  );
   addComparing(
     add('graphql', 'compare two GraphQL schemas (SDL or introspection JSON)'),
     '; patterns match several files; repeatable',
@@ -165,7 +175,7 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     });
   }
   try {
-    program.parse(args, { from: 'user' });
+    program.parse(args.length === 0 ? ['find'] : args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { command: 'print', text: printed };
@@ -185,6 +195,7 @@ const readers: Readonly<Record<Exclude<Invocation['command'], 'print'>, (command
   workspace: (command) => ({ command: 'workspace', ...command.opts<OptionsOf<WorkspaceInvocation>>() }),
   changelog: (command) => ({ command: 'changelog', ...command.opts<OptionsOf<ChangelogInvocation>>() }),
   'api-report': readApiReport,
+  find: (command) => ({ command: 'find', ...command.opts<OptionsOf<FindInvocation>>() }),
   release: (command) => ({ command: 'release', ...command.opts<OptionsOf<ReleaseInvocation>>() }),
   explain: readExplain,
 };

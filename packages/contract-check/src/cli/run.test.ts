@@ -162,6 +162,7 @@ describe('help and version', () => {
     [['workspace', '--help']],
     [['changelog', '--help']],
     [['explain', '--help']],
+    [['find', '--help']],
   ])('%j prints a usage text', async (args) => {
     const { exitCode, stdout, stderr } = await run(args);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -263,7 +264,6 @@ Add an override to \`contract-check.json\`. Every run reports it with its reason
 
 describe('invalid usage', () => {
   test.each([
-    [[], 'contract-check: no command given.'],
     [['grahql'], "contract-check: unknown command 'grahql' (Did you mean graphql?)."],
     [['graphql'], 'contract-check graphql: --from is required.'],
     [['graphql', '--from', oldSdl], 'contract-check graphql: --to is required.'],

@@ -4,6 +4,7 @@ import { createApiReports } from '../api/create-api-reports.ts';
 import type { Report } from '../change.ts';
 import { overrideReport, overridesOf } from '../config/apply-overrides.ts';
 import { readConfig } from '../config/read-config.ts';
+import { findSchemas } from '../find/find-schemas.ts';
 import { compareGraphqlFiles } from '../graphql/compare-graphql.ts';
 import type { WorkflowEnvironment } from '../history/merge-base.ts';
 import { InputError } from '../input-error.ts';
@@ -30,6 +31,7 @@ import {
 } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
 import { describeReleases } from './release.ts';
+import { renderFound } from './render-found.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface RunResult {
@@ -88,6 +90,8 @@ async function invoke(
       return changelog(invocation, environment);
     case 'release':
       return release(invocation, environment);
+    case 'find':
+      return printed(renderFound(findSchemas(invocation.root), invocation.root));
     case 'workspace':
       return rendered(outcomeOfWorkspace(await check(invocation, environment)), invocation.format);
     case 'graphql':

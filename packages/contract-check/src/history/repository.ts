@@ -221,6 +221,16 @@ export function openRepository(folder: string): Repository | null {
   };
 }
 
+/**
+ * The files in a folder that git has, or will have once they are added: not those that it ignores. By path relative to the folder.
+ * Null if the folder is not in a repository.
+ */
+export function keptFiles(folder: string): ReadonlySet<string> | null {
+  if (!isInRepository(resolve(folder))) return null;
+  const { status, stdout } = runGit(folder, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  return status === 0 ? new Set(stdout.toString().split('\0')) : null;
+}
+
 /** Asks the file system, because the messages of git depend on the language. */
 function isInRepository(folder: string): boolean {
   return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInRepository(dirname(folder)));

@@ -158,7 +158,7 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
     throw new InputError(
       root,
       null,
-      `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}.${repository?.isShallow === true ? ` If they were removed, the clone does not show it, because it is shallow. ${unshallow}` : ''}`,
+      `found no package that contains versions/*.graphql, versions/*.manifest.json, json-schema/**/*.json or api/**/*.api.json, or lists files under contractCheck.appendOnly in its package.json. For another layout, list the contracts in ${configFile}: contract-check find prints it.${repository?.isShallow === true ? ` If they were removed, the clone does not show it, because it is shallow. ${unshallow}` : ''}`,
     );
   if (repository !== null && tree !== null)
     checkTracked(

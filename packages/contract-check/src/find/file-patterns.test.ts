@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { matchingPaths } from '../source/package-files.ts';
+import { filePatterns } from './file-patterns.ts';
+
+function matched(patterns: readonly string[], all: readonly string[]): string[] {
+  return matchingPaths(
+    new Map(
+      all.map((path) => [
+        path,
+        () => {
+          throw new Error('not read');
+        },
+      ]),
+    ),
+    patterns,
+  );
+}
+
+test.each([
+  ['one file', ['schema/a.graphql'], ['schema/a.graphql'], ['schema/a.graphql']],
+  ['all files of a folder', ['a/x.json', 'a/y.json'], ['a/x.json', 'a/y.json', 'a/z.graphql'], ['a/*.json']],
+  ['the outermost folder', ['a/b/x.json', 'a/c/y.json'], ['a/b/x.json', 'a/c/y.json', 'z.json'], ['a/**/*.json']],
+  ['some files of a folder', ['a/x.json', 'a/y.json'], ['a/x.json', 'a/y.json', 'a/z.json'], ['a/x.json', 'a/y.json']],
+  [
+    'an ending of two parts',
+    ['a/x.schema.json', 'a/y.schema.json'],
+    ['a/x.schema.json', 'a/y.schema.json', 'a/z.json'],
+    ['a/*.schema.json'],
+  ],
+  ['files in the root', ['x.json', 'y.json'], ['x.json', 'y.json'], ['x.json', 'y.json']],
+])('names %s', (_, found, all, patterns) => {
+  expect(filePatterns(found, all)).toEqual(patterns);
+});
+
+test('matches exactly the files, whatever their names', () => {
+  // Without backslashes: picomatch compares a pattern with a path literally first.
+  const step = fc.stringMatching(/^[ab[\](){}!*?+@|-][ab[\](){}!*?+@|.-]{0,3}$/);
+  const path = fc
+    .tuple(fc.array(step, { maxLength: 3 }), step, fc.constantFrom('.json', '.schema.json', '.graphql'))
+    .map(([folders, name, ending]) => [...folders, `${name}${ending}`].join('/'));
+  const files = fc.uniqueArray(fc.tuple(path, fc.boolean()), {
+    selector: ([name]) => name,
+    minLength: 1,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(files, (each) => {
+      const all = each.map(([name]) => name);
+      const found = each.filter(([, isFound]) => isFound).map(([name]) => name);
+      expect(matched(filePatterns(found, all), all)).toEqual(found.toSorted());
+    }),
+    { numRuns: 2000 },
+  );
+});

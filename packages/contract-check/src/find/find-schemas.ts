@@ -1,0 +1,130 @@
+import { statSync } from 'node:fs';
+import { basename, join, posix, resolve } from 'node:path';
+import type { Config, ConfiguredContracts } from '../config/config.ts';
+import { keptFiles } from '../history/repository.ts';
+import { InputError } from '../input-error.ts';
+import { below, filesOfFolder, matchingPaths } from '../source/package-files.ts';
+import type { WorkspacePackage } from '../workspace/contract-package.ts';
+import { folderOf, nearest, ownerOf } from '../workspace/listed-contracts.ts';
+import { contractPaths } from '../workspace/snapshot.ts';
+import { workingTree, type WorkspaceState } from '../workspace/workspace-state.ts';
+import { filePatterns } from './file-patterns.ts';
+import { canBeSchema, recognize, type SchemaKind } from './recognize.ts';
+
+/** The schemas of a repository. */
+export interface FoundSchemas {
+  /** How many files have the name of a schema. */
+  readonly searched: number;
+  readonly isInGit: boolean;
+  /** How many contracts of each package `workspace` compares. */
+  readonly compared: ReadonlyMap<string, number>;
+  /** The schemas that `workspace` does not compare, by package and kind. */
+  readonly groups: readonly SchemaGroup[];
+  /** Why files that seem to be schemas are none. */
+  readonly invalid: readonly string[];
+}
+
+/** The schemas of one kind in one package. */
+export interface SchemaGroup {
+  readonly kind: SchemaKind;
+  /** Null if no `package.json` around the files has a name. */
+  readonly owner: WorkspacePackage | null;
+  /** The number of files. */
+  readonly files: number;
+  /** The entry of the configuration that compares them. */
+  readonly entry: ConfiguredContracts;
+}
+
+/** Larger files are data. */
+const maxFileBytes = 32 * 1024 * 1024;
+
+/**
+ * Finds the schemas of a repository. Leaves out what git ignores, `node_modules`, `dist` and hidden folders.
+ *
+ * @throws {InputError} when the folder cannot be read, or the configuration is invalid.
+ */
+export function findSchemas(root: string): FoundSchemas {
+  const now = workingTree(root, null);
+  const kept = keptFiles(root);
+  const candidates = [...now.files].filter(
+    ([path]) => canBeSchema(path) && (kept === null || kept.has(path)) && isSmallFile(join(root, path)),
+  );
+  const compared = comparedFiles(now);
+  const found: { path: string; kind: SchemaKind; owner: WorkspacePackage | null }[] = [];
+  const invalid: string[] = [];
+  for (const [path, read] of candidates) {
+    if (compared.has(path)) continue;
+    try {
+      const kind = recognize(path, read());
+      if (kind !== null) found.push({ path, kind, owner: nearest(now.packageIn, posix.dirname(path)) });
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      invalid.push(error.message);
+    }
+  }
+  // What a pattern matches: also what git ignores, but nothing hidden.
+  const all = new Map([...(filesOfFolder(root) ?? [])].filter(([path]) => !/(?:^|\/)\./.test(path)));
+  const groups = Map.groupBy(found, ({ kind, owner }) => `${owner?.path ?? ''}\n${kind}`);
+  return {
+    searched: candidates.length,
+    isInGit: kept !== null,
+    compared: new Map([...Map.groupBy(compared.values(), (name) => name)].map(([name, each]) => [name, each.length])),
+    groups: [...groups.values()].flatMap(([first, ...others]) => {
+      if (first === undefined) return [];
+      const { kind, owner } = first;
+      const folder = owner?.path ?? '';
+      const paths = [first, ...others].map(({ path }) => posix.relative(folder, path));
+      const files = filePatterns(paths, below(all, folder).keys());
+      return { kind, owner, files: paths.length, entry: entryOf(kind, owner, files, basename(resolve(root))) };
+    }),
+    invalid,
+  };
+}
+
+/** The configuration that compares schemas. */
+export function configurationOf(groups: readonly SchemaGroup[], isInstalled: boolean): object {
+  const config: Config = { contracts: groups.map(({ entry }) => entry) };
+  return isInstalled ? { $schema: './node_modules/@deedwire/contract-check/config.schema.json', ...config } : config;
+}
+
+/** The contracts that `workspace` compares: path → package. */
+function comparedFiles({ config, packages, packageIn, files }: WorkspaceState): ReadonlyMap<string, string> {
+  if (config.contracts === undefined)
+    return new Map(
+      packages.flatMap(({ name, path, files: own, settings }) =>
+        contractPaths(own, settings.appendOnly).map((file) => [posix.join(path, file), name] as const),
+      ),
+    );
+  return new Map(
+    config.contracts.flatMap((contracts) => {
+      const folder = folderOf(contracts);
+      const name = ownerOf(contracts, packageIn) ?? folder;
+      return matchingPaths(below(files, folder), contracts.files).map(
+        (file) => [posix.join(folder, file), name] as const,
+      );
+    }),
+  );
+}
+
+/** A file of another kind, such as a pipe, may have no end. */
+function isSmallFile(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size <= maxFileBytes;
+}
+
+/** @param fallback the package if no `package.json` has a name */
+function entryOf(
+  kind: SchemaKind,
+  owner: WorkspacePackage | null,
+  files: readonly string[],
+  fallback: string,
+): ConfiguredContracts {
+  const part = kind === 'graphql-part' ? { partial: true } : {};
+  return {
+    kind: kind === 'json-schema' ? kind : 'graphql',
+    ...(owner === null || owner.path === '' ? {} : { folder: owner.path }),
+    files,
+    ...(owner === null ? { package: fallback } : {}),
+    ...(kind === 'json-schema' ? { direction: 'producer' } : part),
+  };
+}

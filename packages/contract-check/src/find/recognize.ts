@@ -1,0 +1,70 @@
+import { Kind, parse } from 'graphql';
+import { readGraphqlContract } from '../graphql/read-contract.ts';
+import { InputError, withinStack } from '../input-error.ts';
+import { readSchemaDocument } from '../json-schema/schema-document.ts';
+import { isJsonObject, ownMember } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
+import type { SourceText } from '../text-file.ts';
+
+/** What a file is: a complete GraphQL schema, a part of one, or a JSON Schema. */
+export type SchemaKind = 'graphql' | 'graphql-part' | 'json-schema';
+
+/** Whether a file with this name can be a schema. */
+export function canBeSchema(path: string): boolean {
+  return /\.(?:graphqls?|gql|json)$/.test(path);
+}
+
+/**
+ * Recognizes a schema by its text.
+ *
+ * @returns null if the file is none, for example because it contains operations
+ * @throws {InputError} when it is invalid.
+ */
+export function recognize(path: string, source: SourceText): SchemaKind | null {
+  if (!path.endsWith('.json')) return recognizeSdl(source);
+  if (/"__schema"\s*:\s*\{/.test(source.text)) {
+    readGraphqlContract([source]);
+    return 'graphql';
+  }
+  if (!isJsonSchema(path, source)) return null;
+  withinStack(source.file, () => readSchemaDocument(source));
+  return 'json-schema';
+}
+
+function recognizeSdl(source: SourceText): SchemaKind | null {
+  if (source.text.trim() === '' || hasOperations(source)) return null;
+  // Federation adds roots through which clients reach types that no field leads to.
+  const isSubgraph = /\bspecs\.apollo\.dev\/federation\b|@key\s*\(/.test(source.text);
+  try {
+    readGraphqlContract([source], { partial: isSubgraph, withoutDirectives: false });
+    return isSubgraph ? 'graphql-part' : 'graphql';
+  } catch (error) {
+    if (!(error instanceof InputError) || isSubgraph) throw error;
+    readGraphqlContract([source], { partial: true, withoutDirectives: false });
+    return 'graphql-part';
+  }
+}
+
+function hasOperations({ text }: SourceText): boolean {
+  try {
+    return parse(text, { noLocation: true }).definitions.some(
+      ({ kind }) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION,
+    );
+  } catch {
+    // The reader of schemas names the place of the error.
+    return false;
+  }
+}
+
+const structure = ['type', 'properties', '$ref', '$defs', 'definitions', 'allOf', 'anyOf', 'oneOf', 'enum', 'items'];
+
+/** A file of another name has to state that it is a JSON Schema, because many JSON files have members such as `type`. */
+function isJsonSchema(path: string, source: SourceText): boolean {
+  const isNamed = path.endsWith('.schema.json');
+  if (!isNamed && !source.text.includes('json-schema.org/')) return false;
+  const { value } = parseJson(source);
+  if (!isJsonObject(value)) return false;
+  const dialect = ownMember(value, '$schema');
+  if (typeof dialect === 'string' && /^https?:\/\/json-schema\.org\//.test(dialect)) return true;
+  return isNamed && structure.some((keyword) => Object.hasOwn(value, keyword));
+}
