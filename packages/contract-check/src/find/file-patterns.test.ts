@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert, boolean, constantFrom, property, stringMatching, tuple, uniqueArray } from 'fast-check';
 import { expect, test } from 'vitest';
 import { matchingPaths } from '../source/package-files.ts';
 import { filePatterns } from './file-patterns.ts';
@@ -35,17 +35,17 @@ test.each([
 
 test('matches exactly the files, whatever their names', () => {
   // Without backslashes: picomatch compares a pattern with a path literally first.
-  const step = fc.stringMatching(/^[ab[\](){}!*?+@|-][ab[\](){}!*?+@|.-]{0,3}$/);
-  const path = fc
-    .tuple(fc.array(step, { maxLength: 3 }), step, fc.constantFrom('.json', '.schema.json', '.graphql'))
-    .map(([folders, name, ending]) => [...folders, `${name}${ending}`].join('/'));
-  const files = fc.uniqueArray(fc.tuple(path, fc.boolean()), {
+  const step = stringMatching(/^[ab[\](){}!*?+@|-][ab[\](){}!*?+@|.-]{0,3}$/);
+  const path = tuple(array(step, { maxLength: 3 }), step, constantFrom('.json', '.schema.json', '.graphql')).map(
+    ([folders, name, ending]) => [...folders, `${name}${ending}`].join('/'),
+  );
+  const files = uniqueArray(tuple(path, boolean()), {
     selector: ([name]) => name,
     minLength: 1,
     maxLength: 12,
   });
-  fc.assert(
-    fc.property(files, (each) => {
+  assert(
+    property(files, (each) => {
       const all = each.map(([name]) => name);
       const found = each.filter(([, isFound]) => isFound).map(([name]) => name);
       expect(matched(filePatterns(found, all), all)).toEqual(found.toSorted());

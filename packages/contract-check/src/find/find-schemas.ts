@@ -4,7 +4,7 @@ import type { Config, ConfiguredContracts } from '../config/config.ts';
 import { keptFiles } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { below, filesOfFolder, matchingPaths } from '../source/package-files.ts';
-import type { WorkspacePackage } from '../workspace/contract-package.ts';
+import { workspaceFiles, type WorkspacePackage } from '../workspace/contract-package.ts';
 import { folderOf, nearest, ownerOf } from '../workspace/listed-contracts.ts';
 import { contractPaths } from '../workspace/snapshot.ts';
 import { workingTree, type WorkspaceState } from '../workspace/workspace-state.ts';
@@ -44,7 +44,7 @@ const maxFileBytes = 32 * 1024 * 1024;
  * @throws {InputError} when the folder cannot be read, or the configuration is invalid.
  */
 export function findSchemas(root: string): FoundSchemas {
-  const now = workingTree(root, null);
+  const now = workingTree(root, workspaceFiles(root), null);
   const kept = keptFiles(root);
   const candidates = [...now.files].filter(
     ([path]) => canBeSchema(path) && (kept === null || kept.has(path)) && isSmallFile(join(root, path)),

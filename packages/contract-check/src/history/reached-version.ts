@@ -116,7 +116,7 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
     // Simplified merges keep each commit at which a version came in, on every branch.
     const flags = ['--topo-order', '--full-history', '--simplify-merges', '--parents'];
     const lines = repository
-      .git('rev-list', ...flags, commit, '--', file)
+      .git('rev-list', ...flags, commit, '--', `:(literal)${file}`)
       .split('\n')
       .filter(Boolean);
     const commits = lines.map((line) => line.split(' '));

@@ -271,7 +271,8 @@ function runGit(
   args: readonly string[],
   input = '',
 ): { status: number | null; stdout: Buffer; stderr: string } {
-  const { status, stdout, stderr, error } = spawnSync('git', args, {
+  // A ref in `refs/replace/` would change what a commit contains.
+  const { status, stdout, stderr, error } = spawnSync('git', ['--no-replace-objects', ...args], {
     cwd: folder,
     input,
     maxBuffer: maxOutputBytes,

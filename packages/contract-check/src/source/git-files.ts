@@ -50,12 +50,19 @@ function checkedRef(place: string, ref: string, folder: string): string {
   // git would take it for an option.
   if (ref === '' || ref.startsWith('-')) throw new InputError(place, null, 'must be git:REF or git:REF:PATH');
   const fetched = `refs/remotes/${ref}`;
-  return spawnSync('git', ['rev-parse', '--verify', '--quiet', fetched], { cwd: folder }).status === 0 ? fetched : ref;
+  return spawnSync('git', ['--no-replace-objects', 'rev-parse', '--verify', '--quiet', fetched], { cwd: folder })
+    .status === 0
+    ? fetched
+    : ref;
 }
 
 function git(place: string, args: readonly string[], folder: string): Uint8Array {
   try {
-    return execFileSync('git', args, { cwd: folder, maxBuffer: 256 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync('git', ['--no-replace-objects', ...args], {
+      cwd: folder,
+      maxBuffer: 256 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   } catch (error) {
     throw new InputError(place, null, firstLineOf(error), { cause: error });
   }

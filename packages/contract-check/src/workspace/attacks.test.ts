@@ -82,6 +82,15 @@ describe('one pull request', () => {
       'packages/api/pkg',
     ],
     ['in a workspace of pnpm', 'pnpm-workspace.yaml', 'packages:\n  - packages/* # all\n  - "next/**"\n', 'next/api'],
+    [
+      'that npm includes again',
+      'package.json',
+      '{ "workspaces": ["!packages/api", "!next/*", "next/api"] }',
+      'next/api',
+    ],
+    ['in another notation', 'package.json', '{ "workspaces": ["!!.//next/a/../*"] }', 'next/api'],
+    ['in dist', 'package.json', '{ "workspaces": ["packages/*", "dist/*"] }', 'dist/api'],
+    ['in a hidden folder', 'pnpm-workspace.yaml', 'packages:\n  - .next/*\n', '.next/api'],
   ])('adds a copy of a package %s, which the workspace publishes, and breaks it', async (_, file, text, copy) => {
     release({ 'package.json': '{ "workspaces": ["packages/*"] }' });
     commit({
@@ -97,6 +106,38 @@ describe('one pull request', () => {
       ],
       codes: ['released-version-broken'],
     });
+  });
+
+  test('has builds in a folder of the workspace, which git ignores', async () => {
+    release({ 'package.json': '{ "workspaces": ["packages/**"] }', '.gitignore': 'dist\n' });
+    commit({ 'README.md': 'Books' });
+    write({
+      'packages/api/dist/package.json': manifest('1.0.0'),
+      'packages/api/dist/versions/2026-01-01.graphql': broken,
+    });
+    expect(await check()).toMatchObject({ codes: [], verdicts: [['@books/api', 'none']] });
+  });
+
+  test('has its package in a folder whose name is a pathspec that excludes', async () => {
+    release();
+    renameSync(join(root, 'packages/api'), join(root, ':(exclude)*'));
+    commit({ ':(exclude)*/versions/2026-01-01.graphql': sdl.replace('b: Int', 'b: Int\n  c: Int') });
+    // In git, the name stands for all files but those named package.json.
+    commit({ ':(exclude)*/package.json': manifest('1.1.0') });
+    merge(root);
+    commit({ ':(exclude)*/versions/2026-01-01.graphql': sdl });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.1.0)'] });
+  });
+
+  test('replaces the commit of the last release', async () => {
+    release();
+    const released = git(root, 'rev-parse', 'HEAD').trim();
+    git(root, 'checkout', '--quiet', '--orphan', 'other');
+    const other = commit({ [contract]: broken });
+    git(root, 'checkout', '--quiet', 'main');
+    git(root, 'replace', '--force', released, other);
+    commit({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
   });
 
   test('breaks a member of the workspace inside another package', async () => {
@@ -402,6 +443,14 @@ describe('two pull requests', () => {
     commit({ '.gitignore': 'b.json\n', 'packages/api/generated/b.json': null });
     write({ 'packages/api/generated/b.json': '{}' });
     await expect(check()).rejects.toThrow('packages/api/generated/b.json: is not in the git repository');
+  });
+
+  test('let a link to a build be a file to which a contract refers', async () => {
+    const schema = { properties: { a: { $ref: '../../a.json' } } };
+    release({ '.gitignore': 'generated\n', 'packages/api/generated/a.json': '{}' });
+    symlinkSync('generated/a.json', join(root, 'packages/api/a.json'));
+    commit({ 'packages/api/json-schema/event/1.json': JSON.stringify(schema) });
+    await expect(check()).rejects.toThrow('packages/api/a.json: is not in the git repository');
   });
 
   test('move a package to a submodule, then break it', async () => {

@@ -51,11 +51,12 @@ export function checkTracked(root: string, paths: readonly string[], repository:
   if (untracked.length === 0) return;
   const listed = repository.git('ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ':/');
   const kept = new Set(listed.split('\0'));
-  const lost = untracked.find((path) => base.files.has(path) || !kept.has(path));
+  const broken = new Set(head.brokenLinks);
+  const lost = untracked.find((path) => base.files.has(path) || !kept.has(path) || broken.has(path));
   if (lost !== undefined)
     throw new InputError(
       join(root, lost),
       null,
-      'is not in the git repository: it is ignored, was removed from git, or is in another repository. So nothing shows later what was released. Commit the file, or compare with a release that contains it, on the registry or at a baseline.',
+      'is not in the git repository: it is ignored, was removed from git, is in another repository, or is a link to such a file. So nothing shows later what was released. Commit the file, or compare with a release that contains it, on the registry or at a baseline.',
     );
 }

@@ -23,7 +23,7 @@ import { compareConfigured } from './compare-configured.ts';
 import { compareFound } from './compare-found.ts';
 import type { ContractChange } from './compare-snapshots.ts';
 import { combine, type ComparedPackage, type ComparedRelease, type ComparisonContext } from './compared-package.ts';
-import { isContractPackage } from './contract-package.ts';
+import { isContractPackage, withSkippedMembers, workspaceFiles } from './contract-package.ts';
 import { dayOf } from './days.ts';
 import { exceptionsFile } from './exceptions.ts';
 import { lastReleases, npmrcAt, remembered } from './last-release.ts';
@@ -107,8 +107,10 @@ export interface WorkspaceReport {
 export async function checkWorkspace(options: WorkspaceOptions): Promise<WorkspaceReport> {
   const { root, baselines = [], config = null, base: ref = null, environment = {} } = options;
   const today = options.today ?? dayOf(new Date());
-  const now = workingTree(root, config);
+  const files = workspaceFiles(root);
   const repository = openRepository(root);
+  const tracked = repository === null ? [] : repository.filesAt(repository.head).files.keys();
+  const now = workingTree(root, withSkippedMembers(files, root, tracked), config);
   if (repository !== null) checkStorage(root, now, repository);
   const base = repository === null ? null : findMergeBase(repository, ref, environment);
   const tree = repository === null || base === null ? null : repository.filesAt(base.commit);

@@ -1,11 +1,12 @@
-import { posix } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
 import { InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
-import type { SourceText } from '../text-file.ts';
+import { readSourceText, type SourceText } from '../text-file.ts';
 import { publishedVersion } from '../version-bump.ts';
 import { contractPaths, hasContracts } from './snapshot.ts';
 import { workspaceMembers } from './workspace-members.ts';
@@ -51,6 +52,24 @@ export function workspaceFiles(folder: string): PackageFiles {
   const files = filesOfFolder(folder, isSkipped);
   if (files === null) throw new InputError(folder, null, 'is not a readable folder');
   return files;
+}
+
+/**
+ * Adds to the files of `workspaceFiles` those of packages in folders that it skips, which the workspace lists and can publish.
+ *
+ * @param tracked the paths of files that git has. Others are what a build or an installation makes.
+ */
+export function withSkippedMembers(files: PackageFiles, folder: string, tracked: Iterable<string>): PackageFiles {
+  const members = workspaceMembers(files);
+  if (!members.areListed) return files;
+  const skipped = [...tracked].filter((path) => isInSkipped(posix.dirname(path)));
+  const packages = skipped
+    .filter((path) => posix.basename(path) === 'package.json' && members.includes(posix.dirname(path)))
+    .map((path) => `${posix.dirname(path)}/`);
+  const added = skipped.filter(
+    (path) => packages.some((start) => path.startsWith(start)) && existsSync(join(folder, path)),
+  );
+  return new Map([...files, ...added.map((path) => [path, () => readSourceText(join(folder, path))] as const)]);
 }
 
 /** Returns the package in a folder. Null if the folder has no `package.json` that names one. */
@@ -103,9 +122,10 @@ function objectIn(read: (() => SourceText) | undefined): JsonObject | null {
 }
 
 /**
- * Finds the packages of a workspace, ordered by name. Skips packages inside another package, such as fixtures and examples,
- * unless the root lists them as members of the workspace, and the folders `node_modules`, `dist` and hidden folders. The root is a package if it contains contracts itself. It only
- * hides the packages inside it if it has no workspaces. Several packages can have one name, for example a fixture.
+ * Finds the packages of a workspace, ordered by name. Skips `node_modules`, `dist`, hidden folders, and packages inside another
+ * package, such as fixtures and examples, unless the root lists them as members of the workspace. The root is a package if it
+ * contains contracts itself. It only hides the packages inside it if it has no workspaces. Several packages can have one name,
+ * for example a fixture.
  *
  * @throws {InputError} when the `package.json` of a package with contracts is invalid, or has no name. By default.
  */
@@ -115,14 +135,14 @@ export function findPackages(
 ): WorkspacePackage[] {
   const manifests = [...files.keys()].filter((path) => posix.basename(path) === 'package.json');
   const root = read('');
+  const members = workspaceMembers(files);
   const isPackage = root !== null && isContractPackage(root);
   const folders = manifests
     .filter((path) => path !== 'package.json')
     .map((path) => posix.dirname(path))
-    .filter((folder) => !folder.split('/').some(isSkipped))
+    .filter((folder) => !isInSkipped(folder) || members.includes(folder))
     .toSorted((a, b) => a.length - b.length);
   const outer = isPackage ? [''] : [];
-  const members = workspaceMembers(files);
   for (const folder of folders) {
     const isInside = outer.some((other) => (other === '' ? !members.areListed : folder.startsWith(`${other}/`)));
     if (!isInside || members.includes(folder)) outer.push(folder);
@@ -139,7 +159,7 @@ export function packageOfFiles(path: string, files: PackageFiles): WorkspacePack
   const manifest = isJsonObject(document.value) ? document.value : {};
   const settings = readSettings(document, ownMember(manifest, 'contractCheck'));
   const [name, version] = [ownMember(manifest, 'name'), ownMember(manifest, 'version')];
-  const own = new Map([...files].filter(([file]) => !file.split('/').some(isSkipped)));
+  const own = new Map([...files].filter(([file]) => !isInSkipped(file)));
   if (typeof name !== 'string') {
     if (contractPaths(own, settings.appendOnly).length === 0) return null;
     throw new InputError(source.file, 1, 'the field "name" is missing');
@@ -152,7 +172,11 @@ export function isContractPackage({ files, settings }: WorkspacePackage): boolea
   return contractPaths(files, settings.appendOnly).length > 0;
 }
 
-/** Folders of this name contain no package of the workspace. */
+function isInSkipped(folder: string): boolean {
+  return folder.split('/').some(isSkipped);
+}
+
+/** Folders of this name contain no package of the workspace, unless the root lists one. */
 function isSkipped(folderName: string): boolean {
   return /^(?:node_modules|dist|\..*)$/.test(folderName);
 }

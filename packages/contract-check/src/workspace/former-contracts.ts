@@ -49,7 +49,10 @@ function listedContracts(
   base: string,
   config: string,
 ): { readonly packages: readonly string[]; readonly folders: readonly PackageAt[] } {
-  const commits = repository.git('rev-list', '--full-history', base, '--', config).split('\n').filter(Boolean);
+  const commits = repository
+    .git('rev-list', '--full-history', base, '--', `:(literal)${config}`)
+    .split('\n')
+    .filter(Boolean);
   const texts = repository.textsAt(commits.map((commit) => ({ commit, path: config })));
   const listed = texts.flatMap((text, index) =>
     contractsIn(config, text).map((contracts) => ({ ...contracts, commit: commits[index] ?? '' })),

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import picomatch from 'picomatch';
 import { parse } from 'yaml';
 import { InputError } from '../input-error.ts';
@@ -16,11 +17,26 @@ export interface WorkspaceMembers {
 /** Reads `workspaces` in the `package.json` of the root, and `pnpm-workspace.yaml`. What is invalid lists nothing. */
 export function workspaceMembers(files: PackageFiles): WorkspaceMembers {
   const listed = [...listedByNpm(files), ...listedByPnpm(files)].filter((pattern) => typeof pattern === 'string');
-  const patterns = listed.map((pattern) => pattern.replace(/^(!?)(?:\.\/)?/, '$1').replace(/\/$/, ''));
-  const excluded = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1));
-  const included = patterns.filter((pattern) => !pattern.startsWith('!'));
+  const patterns = listed.map((pattern) => {
+    const [marks = ''] = /^!*/.exec(pattern) ?? [];
+    return { glob: normalizedGlob(pattern.slice(marks.length)), isExcluded: marks.length % 2 === 1 };
+  });
+  const included = patterns.filter(({ isExcluded }) => !isExcluded).map(({ glob }) => glob);
+  // npm drops an exclusion if a later pattern overrides a part of it.
+  const excluded = patterns
+    .filter(
+      ({ glob, isExcluded }, index) =>
+        isExcluded &&
+        !patterns.slice(index + 1).some((later) => !later.isExcluded && picomatch.isMatch(later.glob, glob)),
+    )
+    .map(({ glob }) => glob);
   const matches = included.length === 0 ? () => false : picomatch(included, { ignore: excluded });
   return { areListed: included.length > 0, includes: (folder) => matches(folder) };
+}
+
+/** The notation of a pattern without what package managers ignore: `./packages//api/`. */
+function normalizedGlob(pattern: string): string {
+  return posix.normalize(pattern.replaceAll('\\', '/')).replace(/^\/+/, '').replace(/\/$/, '');
 }
 
 function listedByNpm(files: PackageFiles): readonly unknown[] {

@@ -13,7 +13,6 @@ import {
   packageOfFiles,
   packageReader,
   skipFixtures,
-  workspaceFiles,
   type ReadPackage,
   type WorkspacePackage,
 } from './contract-package.ts';
@@ -32,9 +31,11 @@ export interface WorkspaceState {
   readonly members: WorkspaceMembers;
 }
 
-/** @param config the path of the configuration. Null for `contract-check.json` in the root, if it exists. */
-export function workingTree(root: string, config: string | null): WorkspaceState {
-  const files = workspaceFiles(root);
+/**
+ * @param files those of the root that can belong to packages
+ * @param config the path of the configuration. Null for `contract-check.json` in the root, if it exists.
+ */
+export function workingTree(root: string, files: PackageFiles, config: string | null): WorkspaceState {
   const packageIn = packageReader(files, skipFixtures(files));
   return {
     files,
@@ -152,7 +153,7 @@ export function stateAt(
 /** The newest valid `package.json` of a folder before a commit. Null if there is none. */
 function lastValidManifest(repository: Repository, { commit }: CommitFiles, folder: string): SourceText | null {
   const path = posix.join(folder, 'package.json');
-  const commits = repository.git('rev-list', commit, '--', path).split('\n').filter(Boolean);
+  const commits = repository.git('rev-list', commit, '--', `:(literal)${path}`).split('\n').filter(Boolean);
   const texts = repository.textsAt(commits.map((id) => ({ commit: id, path })));
   for (const [index, text] of texts.entries()) {
     if (text === null) continue;
