@@ -89,6 +89,7 @@ describe('one pull request', () => {
       'next/api',
     ],
     ['in another notation', 'package.json', '{ "workspaces": ["!!.//next/a/../*"] }', 'next/api'],
+    ['with a merge key', 'pnpm-workspace.yaml', 'x: &x\n  packages: ["next/*"]\n<<: *x\n', 'next/api'],
     ['in dist', 'package.json', '{ "workspaces": ["packages/*", "dist/*"] }', 'dist/api'],
     ['in a hidden folder', 'pnpm-workspace.yaml', 'packages:\n  - .next/*\n', '.next/api'],
   ])('adds a copy of a package %s, which the workspace publishes, and breaks it', async (_, file, text, copy) => {
@@ -138,6 +139,15 @@ describe('one pull request', () => {
     git(root, 'replace', '--force', released, other);
     commit({ [contract]: broken });
     expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test.each([
+    ['packages/new/package.json', '{ "name": "@books/api", "version": "1.0.1", "private": true, "private": false }'],
+    ['package.json', '{ "workspaces": [], "workspaces": ["packages/*"] }'],
+  ])('adds a duplicate name, which npm accepts, to %s', async (path, text) => {
+    releaseListed();
+    commit({ 'packages/new/package.json': manifest('1.0.1'), 'packages/new/schema/a.graphql': broken, [path]: text });
+    await expect(check()).rejects.toThrow(`${path}:1: duplicate name`);
   });
 
   test('breaks a member of the workspace inside another package', async () => {
@@ -586,6 +596,12 @@ describe('a pull request gets a verdict', () => {
     merge(root);
     commit({ [contract]: broken });
     expect(await check()).toMatchObject({ ...brokenRelease, notices: [] });
+  });
+
+  test('with a contract that is explicitly no file of Git LFS', async () => {
+    release();
+    commit({ '.gitattributes': '* filter=lfs\n*.graphql -filter -working-tree-encoding\n*.json !filter\n' });
+    expect(await check()).toMatchObject({ codes: [] });
   });
 
   test('with a $ref to a file outside of the root', async () => {

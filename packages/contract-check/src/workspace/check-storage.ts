@@ -26,8 +26,12 @@ export function checkStorage(root: string, now: WorkspaceState, repository: Repo
   // An attribute comes from a file in the commit. Without one, git need not be asked for the attributes of all files.
   const hasAttributes = [...head.paths].some((path) => posix.basename(path) === '.gitattributes');
   if (!hasAttributes) return;
+  // Each attribute is unspecified or unset.
+  const unconverted = ['!', '-'].flatMap((encoding) =>
+    ['!', '-'].map((filter) => `:(exclude,attr:${encoding}working-tree-encoding ${filter}filter)`),
+  );
   const converted = repository
-    .git('ls-files', '-z', '--', '.', ':(exclude,attr:!working-tree-encoding !filter)')
+    .git('ls-files', '-z', '--', '.', ...unconverted)
     .split('\0')
     .find((path) => path !== '' && isRead(path));
   if (converted !== undefined)

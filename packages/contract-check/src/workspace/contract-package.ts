@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { ComparisonSettings } from '../config/config.ts';
 import { InputError } from '../input-error.ts';
-import { isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
@@ -102,22 +102,23 @@ export function packageReader(
   };
 }
 
-/** A `package.json` that is no JSON is skipped, because it can be a test fixture. That of a package with contracts is not. */
+/**
+ * A `package.json` that package managers cannot read is skipped, because it can be a test fixture. That of a package with contracts
+ * is not.
+ */
 export function skipFixtures(files: PackageFiles): (path: string, error: InputError) => null {
   return (path, error) => {
-    if (hasContracts(below(files, path)) || objectIn(files.get(posix.join(path, 'package.json'))) !== null) throw error;
+    if (hasContracts(below(files, path)) || isObject(files.get(posix.join(path, 'package.json')))) throw error;
     return null;
   };
 }
 
-/** Null if there is no file, or no object in it. */
-function objectIn(read: (() => SourceText) | undefined): JsonObject | null {
+/** Whether a file is a JSON object, also with duplicate names, which package managers accept. */
+function isObject(read: (() => SourceText) | undefined): boolean {
   try {
-    const value = read === undefined ? null : parseJson(read()).value;
-    return isJsonObject(value) ? value : null;
-  } catch (error) {
-    if (error instanceof InputError) return null;
-    throw error;
+    return read !== undefined && /^\s*\{/.test(read().text) && JSON.parse(read().text) !== null;
+  } catch {
+    return false;
   }
 }
 

@@ -1,10 +1,8 @@
 import { posix } from 'node:path';
 import picomatch from 'picomatch';
 import { parse } from 'yaml';
-import { InputError } from '../input-error.ts';
-import { isJsonObject, ownMember } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
 import type { PackageFiles } from '../source/package-files.ts';
+import type { SourceText } from '../text-file.ts';
 
 /** Which folders a package manager takes for packages, and can publish. */
 export interface WorkspaceMembers {
@@ -40,28 +38,31 @@ function normalizedGlob(pattern: string): string {
 }
 
 function listedByNpm(files: PackageFiles): readonly unknown[] {
-  const source = files.get('package.json');
-  try {
-    const manifest = source === undefined ? null : parseJson(source()).value;
-    const workspaces = isJsonObject(manifest) ? ownMember(manifest, 'workspaces') : undefined;
-    // yarn 1 also accepts an object.
-    const list = isJsonObject(workspaces) ? ownMember(workspaces, 'packages') : workspaces;
-    return Array.isArray(list) ? list : [];
-  } catch (error) {
-    if (error instanceof InputError) return [];
-    throw error;
-  }
+  // As package managers read it: of a duplicate name, the last one counts.
+  const workspaces = memberIn(parsed(files.get('package.json'), JSON.parse), 'workspaces');
+  // yarn 1 also accepts an object.
+  const list = Array.isArray(workspaces) ? workspaces : memberIn(workspaces, 'packages');
+  return Array.isArray(list) ? list : [];
 }
 
 function listedByPnpm(files: PackageFiles): readonly unknown[] {
-  const text = files.get('pnpm-workspace.yaml')?.().text ?? '';
-  let settings: unknown;
-  try {
-    settings = parse(text, { logLevel: 'silent' });
-  } catch {
-    return [];
-  }
-  const list: unknown =
-    typeof settings === 'object' && settings !== null ? Reflect.get(settings, 'packages') : undefined;
+  // pnpm follows merge keys (`<<`).
+  const settings = parsed(files.get('pnpm-workspace.yaml'), (text) => parse(text, { logLevel: 'silent', merge: true }));
+  const list = memberIn(settings, 'packages');
   return Array.isArray(list) ? list : [];
+}
+
+/** Undefined if the file is missing or invalid. */
+function parsed(read: (() => SourceText) | undefined, parseText: (text: string) => unknown): unknown {
+  try {
+    return read === undefined ? undefined : parseText(read().text);
+  } catch {
+    return undefined;
+  }
+}
+
+function memberIn(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
 }
