@@ -1,8 +1,15 @@
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
 import { runInTransaction } from './handler-transaction.ts';
-import { checkHandlers, deliveryName, findHandler, type Handlers, type UnsignedHeaders } from './handlers.ts';
-import { type ReceiverLog, writeLine } from './log.ts';
+import {
+  checkHandlers,
+  deliveryName,
+  findHandler,
+  type Handlers,
+  type UnhandledEvent,
+  type UnsignedHeaders,
+} from './handlers.ts';
+import { type LogFields, type ReceiverLog, writeLine } from './log.ts';
 import { turnsOf } from './pool-turns.ts';
 import {
   checkPoolMax,
@@ -66,6 +73,14 @@ export interface JobInboxCore extends JobInbox {
    * @param stopping aborts when the process stops
    */
   readonly runJob: (payload: unknown, stopping?: AbortSignal) => Promise<void>;
+}
+
+/** A job, for the log. */
+interface Job {
+  /** That of the delivery. */
+  readonly id: string;
+  /** Undefined until the job has read it. */
+  event?: UnhandledEvent;
 }
 
 /** What can end a handler early. */
@@ -145,7 +160,8 @@ export function jobInbox(
   }
 
   /** Runs the handler in the transaction that marks the receipt. */
-  async function handle(opened: unknown, id: string, { stopping, lost, deadline }: Interruptions): Promise<JobResult> {
+  async function handle(opened: unknown, job: Job, { stopping, lost, deadline }: Interruptions): Promise<JobResult> {
+    const { id } = job;
     const [row] = await connection.query(
       opened,
       `select body, unsigned, pg_current_xact_id()::text as xid from ${name}
@@ -155,6 +171,7 @@ export function jobInbox(
     if (row === undefined) return (await isProcessed(opened, id)) ? 'processed' : 'busy';
     const parsed = parseWebhookBody(String(field(row, 'body')));
     if (parsed.kind !== 'event' && parsed.kind !== 'unknown_event') throw new Error('The stored body is malformed.');
+    job.event = parsed.event;
     const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;
     if (parsed.kind === 'unknown_event' || handler === null)
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
@@ -203,7 +220,7 @@ export function jobInbox(
     return field(row, 'isProcessed') === true;
   }
 
-  async function process(id: string, stopping: AbortSignal | undefined): Promise<JobResult> {
+  async function process(job: Job, stopping: AbortSignal | undefined): Promise<JobResult> {
     checkPoolMax(max);
     const result = await turns.run(async () => {
       const deadline = new Deadline(
@@ -212,7 +229,7 @@ export function jobInbox(
       );
       try {
         return await deadline.race(
-          connection.transaction((opened, lost) => handle(opened, id, { stopping, lost, deadline }), deadline.signal),
+          connection.transaction((opened, lost) => handle(opened, job, { stopping, lost, deadline }), deadline.signal),
         );
       } finally {
         deadline.stop();
@@ -250,22 +267,22 @@ export function jobInbox(
     },
 
     async runJob(payload, stopping) {
-      const id = String(field(payload, 'id'));
+      const job: Job = { id: String(field(payload, 'id')) };
       let result: JobResult;
       try {
-        result = await process(id, stopping);
+        result = await process(job, stopping);
       } catch (error) {
-        const message = `The handler of ${id} failed. Its library retries the job, unless this was the last attempt.`;
-        writeLine(log, 'error', { code: 'HANDLER_FAILED', id, err: error }, message);
+        const message = `The handler of ${nameOf(job)} failed. Its library retries the job, unless this was the last attempt.`;
+        writeLine(log, 'error', { code: 'HANDLER_FAILED', ...fieldsOf(job), err: error }, message);
         throw storable(error);
       }
       if (result !== 'processed') {
         const [code, reason] =
           result === 'busy'
-            ? ['BUSY', `Another job processes ${id}.`]
-            : ['CLOSING', `The library stopped the job of ${id} before its handler.`];
+            ? ['BUSY', `Another job processes ${nameOf(job)}.`]
+            : ['CLOSING', `The library stopped the job of ${nameOf(job)} before its handler.`];
         const message = `${reason} The library retries this one, unless this was the last attempt.`;
-        writeLine(log, 'warn', { code, id }, message);
+        writeLine(log, 'warn', { code, ...fieldsOf(job) }, message);
         throw new Error(message);
       }
       cleanUp();
@@ -292,6 +309,14 @@ export function jobInbox(
 
     createTable: () => createTable(connection, created),
   };
+}
+
+function nameOf({ id, event }: Job): string {
+  return event === undefined ? id : deliveryName(event, id);
+}
+
+function fieldsOf({ id, event }: Job): Pick<LogFields, 'id' | 'type' | 'version'> {
+  return event === undefined ? { id } : { id, type: event.type, version: event.version };
 }
 
 /**

@@ -20,7 +20,7 @@ import { cases, check } from './support/conformance.ts';
 import { type Answer, converted, type Delivery, deliveryOf, secret, send } from './support/delivery.ts';
 import { jobLibraries, type OpenInbox } from './support/job-libraries.ts';
 import { library } from './support/library.ts';
-import { logLinesTo, silent } from './support/log.ts';
+import { logLinesTo, logTo, silent } from './support/log.ts';
 import type { CreateReceiver } from './support/setup.ts';
 
 const accepted = { status: 202, json: { result: 'accepted' } };
@@ -187,7 +187,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     await subject.send();
     await eventually(() => expect(subject.logged).toHaveLength(1));
     expect(subject.logged[0]).toContain(
-      `HANDLER_FAILED: The handler of ${id} failed. Its library retries the job, unless this was the last attempt. RangeError: The disk is full.`,
+      `HANDLER_FAILED: The handler of referral.converted 2026-11-01 (${id}) failed. Its library retries the job, unless this was the last attempt. RangeError: The disk is full.`,
     );
     expect([await effects(), await row()]).toMatchObject([0, { isProcessed: false }]);
     await eventually(async () => {
@@ -196,6 +196,24 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     });
     await untilProcessed();
     expect(subject.handled).toHaveLength(2);
+  });
+
+  test('logs the type and version of the event once a job has read it', async () => {
+    const lines: unknown[] = [];
+    const subject = await subjectOf(
+      () => {
+        throw new RangeError('The disk is full.');
+      },
+      { log: logTo((_message, { err: _, ...fields }) => void lines.push(fields)) },
+    );
+    await subject.send();
+    for (const called of [id, 'missing']) await expect(subject.runJob(called)).rejects.toThrow();
+    await expect(subject.runJob(id, AbortSignal.abort())).rejects.toThrow(`stopped the job of ${id}`);
+    expect(lines).toEqual([
+      { code: 'HANDLER_FAILED', id, type: 'referral.converted', version: '2026-11-01' },
+      { code: 'HANDLER_FAILED', id: 'missing' },
+      { code: 'CLOSING', id },
+    ]);
   });
 
   test('records a failed attempt whose message PostgreSQL refuses as JSON', async () => {
@@ -353,7 +371,9 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     stopping.abort();
     await holder.query('commit');
     holder.release();
-    await expect(job).rejects.toThrow(`The library stopped the job of ${id} before its handler.`);
+    await expect(job).rejects.toThrow(
+      `The library stopped the job of referral.converted 2026-11-01 (${id}) before its handler.`,
+    );
     expect(subject.handled).toEqual([]);
     await subject.runJob(id);
     expect(subject.handled).toEqual([id]);

@@ -6,11 +6,14 @@ import { verifyWebhook, type VerifyWebhookOptions } from '@deedwire/webhook-sign
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { graphileWorkerInbox } from '../src/graphile-worker.ts';
+import type { UnsignedHeaders } from '../src/handlers.ts';
 import type { KeptEvents } from '../src/kept-events.ts';
 import { nodeHandler } from '../src/node.ts';
+import { pgBossInbox } from '../src/pg-boss.ts';
 import { cleanUpOf, postgresTable } from '../src/postgres-table.ts';
 import { postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver } from '../src/receiver.ts';
+import { redisStore } from '../src/redis.ts';
 import type { WebhookResponseCode } from '../src/responses.ts';
 import { adapters, nodeAdapter } from './support/adapters.ts';
 import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './support/delivery.ts';
@@ -33,7 +36,7 @@ async function observe(
   options: Partial<Options> = {},
 ): Promise<string[]> {
   const emitted: string[] = [];
-  const log = logTo((line) => void emitted.push(line));
+  const log = logTo((line, { err }) => void emitted.push(line, messageOf(err)));
   const subject = await Subject.start(nodeAdapter, {
     create: (common) => createWebhookReceiver({ ...common, log, ...options }),
   });
@@ -50,6 +53,10 @@ async function observe(
 
 const refusal = (delivery: Delivery, options?: Partial<Options>): Promise<string[]> =>
   observe((_subject, send) => send(delivery), options);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
+
+const never = (): Promise<never> => new Promise(() => {});
 
 /** The message that a call throws. */
 function message(call: () => unknown): string {
@@ -74,6 +81,8 @@ function verifiable({ headers }: Delivery): Record<string, string | string[] | u
 async function unauthentic(delivery: Delivery): Promise<string[]> {
   return [...(await refusal(delivery)), verification({}, delivery)];
 }
+
+const noHeaders: UnsignedHeaders = { subscriptionId: null, sequence: null, attempt: null };
 
 const noKeptEvents: KeptEvents = {
   keep: async () => false,
@@ -165,6 +174,7 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
   },
   async SECRET_INVALID() {
     const lines = await refusal(deliveryOf(), { secrets: () => Promise.reject(new Error('not found')) });
+    lines.push(...(await refusal(deliveryOf(), { secrets: never, storeTimeoutMs: 10 })));
     // @ts-expect-error -- no list
     lines.push(...(await refusal(deliveryOf(), { secrets: () => secret })));
     for (const malformed of [undefined, '', `${secret}\n`, secret.slice(6), 'whsec_abc'])
@@ -217,7 +227,19 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
       },
       { onUnhandled: fail },
     );
-    return [...lines, ...(await transactionFailures())];
+    const hanging = await observe(
+      (subject, send) => {
+        subject.work = never;
+        return send(deliveryOf());
+      },
+      { handlerTimeoutMs: 10 },
+    );
+    const unreadable = await observeFetch(async (options) => {
+      const receiver = createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, ...options });
+      const { status, body } = await receiver.receive({ method: 'POST', headers: {}, body: fail });
+      return new Response(body, { status });
+    });
+    return [...lines, ...hanging, ...unreadable, ...(await transactionFailures())];
   },
   async STORE_UNAVAILABLE() {
     const store = postgresStore(
@@ -225,8 +247,26 @@ const emitted: Record<WebhookResponseCode, () => Promise<string[]>> & Record<str
       { concurrency: 1 },
     );
     void store.once('slow', async () => {});
-    const waiting = await store.once('waiting', async () => {}).catch((error: Error) => error.message);
-    return [...(await refusal(deliveryOf(), { store: neverStore })), waiting];
+    const late = await refusal(deliveryOf(), { store: { ...neverStore, once: never }, storeTimeoutMs: 10 });
+    const replies = [null];
+    const redis = redisStore({
+      send: async () => (replies.length > 0 ? replies.pop() : fail()),
+      leaseMs: 1_000,
+    });
+    const inbox = pgBossInbox(
+      { transaction: (work) => work(undefined), query: async () => [{ id: 'refused' }] },
+      { boss: { send: async () => null, complete: fail }, on: {} },
+    );
+    const errors = await Promise.allSettled([
+      store.once('waiting', async () => {}),
+      redis.once(
+        'leased',
+        (_, lost) => new Promise((_resolve, reject) => lost?.addEventListener('abort', () => reject(lost.reason))),
+      ),
+      inbox.accept({ id: 'refused', body: new Uint8Array(), unsigned: noHeaders }),
+    ]);
+    const messages = errors.map((result) => (result.status === 'rejected' ? messageOf(result.reason) : ''));
+    return [...(await refusal(deliveryOf(), { store: neverStore })), ...late, ...messages];
   },
   CLOSING: () =>
     observe(async ({ running }, send) => {
@@ -279,32 +319,44 @@ async function otherLines(): Promise<string[]> {
   const database = await createTestDatabase({ template: 'webhook_receiver_troubleshooting', prepare: async () => {} });
   const pool = new Pool({ connectionString: database.databaseUrl });
   const lines: string[] = [];
-  const log = logTo((line, { err }) => void lines.push(line, err instanceof Error ? err.message : ''));
+  const log = logTo((line, { err }) => void lines.push(line, messageOf(err)));
   const inbox = graphileWorkerInbox(pool, { on: { 'referral.converted': { '2026-11-01': fail } }, log });
+  const hanging = graphileWorkerInbox(pool, {
+    on: { 'referral.converted': { '2026-11-01': never } },
+    handlerTimeoutMs: 10,
+    log,
+  });
+  const silent = graphileWorkerInbox({ transaction: never, query: never }, { on: {}, storeTimeoutMs: 10, log });
+  const small = graphileWorkerInbox(new Pool({ max: 1 }), { on: {}, log });
   await inbox.createTable();
   const insert = `insert into webhook_inbox_receipt (id, body, unsigned) values ($1, $2, '{}')`;
   await pool.query(insert, ['unhandled', JSON.stringify(unknown)]);
   await pool.query(insert, ['failing', JSON.stringify(converted)]);
-  const run = async (id: string, signal = new AbortController().signal): Promise<void> => {
-    await inbox.taskList['webhook']?.({ id }, { abortSignal: signal }).catch((error: Error) => {
+  await pool.query(insert, ['malformed', '{}']);
+  const run = async (id: string, { taskList } = inbox, signal = new AbortController().signal): Promise<void> => {
+    await taskList['webhook']?.({ id }, { abortSignal: signal }).catch((error: Error) => {
       lines.push(error.message);
     });
   };
-  for (const id of ['unhandled', 'failing', 'missing']) await run(id);
-  await run('failing', AbortSignal.abort());
+  for (const other of [hanging, silent, small]) await run('failing', other);
+  for (const id of ['unhandled', 'failing', 'missing', 'malformed']) await run(id);
+  await run('failing', inbox, AbortSignal.abort());
   const other = await pool.connect();
   await other.query(`begin; select from webhook_inbox_receipt where id = 'failing' for update`);
   await run('failing');
   await other.query('rollback');
   other.release();
   const malformed = deliveryOf({ body: { ...converted, data: {} } });
-  const unsigned = { subscriptionId: null, sequence: null, attempt: null };
   const keepUnhandled: KeptEvents = {
     ...noKeptEvents,
     names: async () => [converted],
-    page: async (_name, after) => (after === null ? [{ id: 'malformed', body: malformed.body, unsigned }] : []),
+    page: async (_name, after) =>
+      after === null ? [{ id: 'malformed', body: malformed.body, unsigned: noHeaders }] : [],
   };
   await createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, keepUnhandled, log }).processKept();
+  const receiver = createWebhookReceiver({ secrets: [secret], store: neverStore, on: {}, log });
+  void receiver.receive({ method: 'POST', headers: {}, body: never });
+  await receiver.close({ timeoutMs: 10 });
   // `postgres.test.ts` tests it with a login.
   const store = postgresTable('store', 'webhook_receipt', [], 'received_at');
   for (const code of ['42501', '57014']) {
@@ -320,7 +372,7 @@ async function otherLines(): Promise<string[]> {
 test('an inbox and a store log the other lines that the page quotes', async () => {
   const lines = await otherLines();
   const quotes = quotedLines(partOf(page, 'Other lines of the log'));
-  expect(quotes).toHaveLength(9);
+  expect(quotes).toHaveLength(15);
   expect({ stale: staleQuotes(quotes, lines), lines }).toEqual({ stale: [], lines });
 });
 
