@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -6,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, findFreePort, freezeSessions, type TestDatabase } from '@deedwire/embedded-postgres';
+import { eventually } from '@deedwire/testing';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { secret } from './support/delivery.ts';
 import { isWithoutRedis } from './support/redis-server.ts';
 import { runtimeVersions } from './support/runtime-versions.ts';
@@ -274,6 +276,20 @@ it('runs as documented with each way to use PostgreSQL', async () => {
     { WEBHOOK_SECRET: secret, DATABASE_URL: database.databaseUrl },
   );
   expect(printed).toBe('Forgot 1 deliveries.\ndone\n');
+});
+
+it('ends after SIGTERM although the connections of its pool no longer respond', async () => {
+  const port = String(await findFreePort());
+  const child = spawn(process.execPath, ['--conditions=deedwire-source', join(project, 'postgres.ts')], {
+    env: { PORT: port, WEBHOOK_SECRET: secret, DATABASE_URL: database.databaseUrl, PGAPPNAME: 'readme' },
+    stdio: 'inherit',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await eventually(() => fetch(`http://127.0.0.1:${port}/webhooks`));
+  onTestFinished(await freezeSessions(database.databaseUrl, 'readme'));
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 });
 
 const stops = { 'graphile-worker': 'runner.stop()', 'pg-boss': 'boss.stop()' };
