@@ -165,6 +165,41 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
     expect(effects).toBe(2);
   });
 
+  async function impatientClient(port: number): Promise<Redis> {
+    const client = new Redis({ port, commandTimeout: 1_000 });
+    client.on('error', () => {});
+    onTestFinished(() => client.disconnect());
+    await client.ping();
+    return client;
+  }
+
+  test('processes a delivery after the lease of a command that ioredis gave up and Redis ran later', async () => {
+    const client = await impatientClient(Number(redis.client.options.port));
+    const impatient = redisStore({ send: ([name, ...parameters]) => client.call(name, ...parameters), leaseMs: 1_000 });
+    await redis.client.client('PAUSE', 2_000);
+    await expect(impatient.once(id, effect)).rejects.toThrow('Command timed out');
+    expect(effects).toBe(0);
+    const results: string[] = [];
+    await expect
+      .poll(
+        async () =>
+          results.push(await impatient.once(id, effect).catch((error: Error) => error.message)) && results.at(-1),
+      )
+      .toBe('processed');
+    for (const result of results) expect(['Command timed out', 'busy', 'processed']).toContain(result);
+    expect(await impatient.once(id, effect)).toBe('duplicate');
+  });
+
+  test('keeps a connection that no longer responds with commandTimeout of ioredis alone', async () => {
+    const relay = await startRelay();
+    const client = await impatientClient(relay.port);
+    const impatient = redisStore({ send: ([name, ...parameters]) => client.call(name, ...parameters) });
+    relay.hang();
+    for (let round = 0; round < 3; round += 1)
+      await expect(impatient.once(id, effect)).rejects.toThrow('Command timed out');
+    expect([client.status, effects]).toEqual(['ready', 0]);
+  });
+
   test('does not release or renew a lease that another process holds meanwhile', async () => {
     const short = storeWith(1_000);
     const failed = short.once(id, async () => {
