@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { linesOf, receivers, startReceiver } from '../support/receivers.ts';
 import { bench, execute, machine, type Outcome, positive, reportOf, root, timeoutMs } from '../support/run-bench.ts';
 
 const tool = (name: string, ...args: string[]): Promise<Outcome> =>
@@ -88,5 +90,42 @@ describe('with --quick --json', { timeout: timeoutMs }, () => {
         results: contestants.map((contestant) => ({ name: contestant, ...figures })),
       })),
     });
+  });
+});
+
+describe('a receiver with each kit', () => {
+  it.each(receivers)('processes each message once in PostgreSQL: $name', { timeout: timeoutMs }, async (receiver) => {
+    const { table, message, handshake, unhandledStatus } = receiver;
+    const { send, run, child } = await startReceiver(receiver);
+    const effects = async (): Promise<number> => (await run(`select from ${table}`)).length;
+    const repeated = await Promise.all(Array.from({ length: 8 }, () => send(message(1))));
+    expect(repeated.map(({ status }) => status)).toContain(200);
+    expect(await send(message(1))).toMatchObject({ status: 200 });
+    expect(await effects()).toBe(1);
+    const altered = await send({ ...message(2), body: message(3).body });
+    expect([400, 401]).toContain(altered.status);
+    expect(await send(message(4, true))).toMatchObject({ status: unhandledStatus });
+    expect(await effects()).toBe(1);
+    await run(`alter table ${table} rename to missing`);
+    expect(await send(message(5))).toMatchObject({ status: 500 });
+    await run(`alter table missing rename to ${table}`);
+    expect(await send(message(5))).toMatchObject({ status: 200 });
+    expect(await effects()).toBe(2);
+    for (const sent of handshake === undefined ? [] : [handshake()])
+      expect(await send(sent)).toEqual({ status: 200, text: sent.body });
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  it('has as many lines as the README of the receiver kit says', async () => {
+    const readme = await readFile(join(root, 'packages/webhook-receiver/README.md'), 'utf8');
+    const [, ...cells] =
+      /^\| lines of a program.*$/m
+        .exec(readme)?.[0]
+        .split('|')
+        .map((cell) => cell.trim()) ?? [];
+    const lines = await Promise.all(receivers.map(({ name }) => linesOf(name)));
+    expect(cells.slice(1, -1)).toEqual(lines.map(String));
   });
 });

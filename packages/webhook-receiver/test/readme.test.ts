@@ -104,6 +104,11 @@ it.each(Object.entries(examples))('shows the code of the example receiver-%s unc
   expect(blocks[names.findIndex((other) => other === name)]).toBe(await readFile(example, 'utf8'));
 });
 
+it('counts the lines of the block for PostgreSQL in the comparison', async () => {
+  const file = join(packageFolder, '../../bench/src/receivers/webhook-receiver.mjs');
+  expect(blocks[names.indexOf('postgres')]).toBe(await readFile(file, 'utf8'));
+});
+
 it('names the versions on which the conformance suite runs', async () => {
   const readme = await readFile(join(packageFolder, 'README.md'), 'utf8');
   const [, list = ''] = /^### Tested versions\n\n(.*?)\n\n/ms.exec(readme) ?? [];
