@@ -204,15 +204,16 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       () => {
         throw new RangeError('The disk is full.');
       },
-      { log: logTo((_message, { err: _, ...fields }) => void lines.push(fields)) },
+      { log: logTo((_message, { code, id: logged, type, version }) => void lines.push([code, logged, type, version])) },
     );
     await subject.send();
-    for (const called of [id, 'missing']) await expect(subject.runJob(called)).rejects.toThrow();
+    await expect(subject.runJob(id)).rejects.toThrow('The disk is full.');
+    await expect(subject.runJob('missing')).rejects.toThrow('has no row for missing');
     await expect(subject.runJob(id, AbortSignal.abort())).rejects.toThrow(`stopped the job of ${id}`);
     expect(lines).toEqual([
-      { code: 'HANDLER_FAILED', id, type: 'referral.converted', version: '2026-11-01' },
-      { code: 'HANDLER_FAILED', id: 'missing' },
-      { code: 'CLOSING', id },
+      ['HANDLER_FAILED', id, 'referral.converted', '2026-11-01'],
+      ['HANDLER_FAILED', 'missing', undefined, undefined],
+      ['CLOSING', id, undefined, undefined],
     ]);
   });
 

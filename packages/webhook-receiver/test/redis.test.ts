@@ -14,6 +14,15 @@ import { Subject } from './support/subject.ts';
 
 if (isWithoutRedis) process.stdout.write('redis-server is not installed, so the Redis store is not tested.\n');
 
+/** A client that gives up each command after a second. */
+async function impatientClient(port: number): Promise<Redis> {
+  const client = new Redis({ port, commandTimeout: 1_000 });
+  client.on('error', () => {});
+  onTestFinished(() => client.disconnect());
+  await client.ping();
+  return client;
+}
+
 describe.skipIf(isWithoutRedis)('the Redis store', () => {
   let redis: RedisServer;
   let store: WebhookStore;
@@ -164,14 +173,6 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
       .toMatch(/processed|duplicate/);
     expect(effects).toBe(2);
   });
-
-  async function impatientClient(port: number): Promise<Redis> {
-    const client = new Redis({ port, commandTimeout: 1_000 });
-    client.on('error', () => {});
-    onTestFinished(() => client.disconnect());
-    await client.ping();
-    return client;
-  }
 
   test('processes a delivery after the lease of a command that ioredis gave up and Redis ran later', async () => {
     const client = await impatientClient(Number(redis.client.options.port));
