@@ -42,6 +42,9 @@ const ended =
 const endedByHandler =
   'The handler ended the transaction. Leave COMMIT and ROLLBACK to the store or the inbox. After a COMMIT, the store takes the delivery for processed: a retry does not call the handler, unless receiver.forget() forgets its id.';
 
+/** What takes the connection from the store: another delivery could then use it in the middle of the transaction. */
+const notForHandlers: ReadonlySet<PropertyKey> = new Set(['end', 'release']);
+
 type TransactionState = { kind: 'ended' } | { kind: 'failed'; error: unknown } | { kind: 'open' };
 
 /**
@@ -83,6 +86,10 @@ function guarded<Opened extends object>(opened: Opened, refusal: () => Error | n
       if (typeof value !== 'function' || isFrozen(target, key)) return value;
       return new Proxy(value, {
         apply(method, self, values) {
+          if (notForHandlers.has(key))
+            throw new Error(
+              `The store or the inbox needs the connection, and releases it. Do not call ${key}() of transaction.`,
+            );
           if (key === 'query') {
             // As pg does, so that `catch` of the promise works.
             const error = refusal();

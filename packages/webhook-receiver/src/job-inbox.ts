@@ -10,7 +10,7 @@ import {
   type UnsignedHeaders,
 } from './handlers.ts';
 import { type LogFields, type ReceiverLog, writeLine } from './log.ts';
-import { turnsOf } from './pool-turns.ts';
+import { turnsOfJobs } from './pool-turns.ts';
 import {
   checkPoolMax,
   connectionOf,
@@ -151,7 +151,7 @@ export function jobInbox(
   const { name } = created;
   const connection = connectionOf(database);
   const max = poolMax(database);
-  const turns = turnsOf(database);
+  const turns = turnsOfJobs(database);
   const runs = new Runs();
   const cleanUp = cleanUpOf(connection, created, 'processed_at', log);
 

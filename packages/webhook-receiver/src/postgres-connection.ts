@@ -92,32 +92,34 @@ function transactionsOf(pool: PostgresPool): PostgresConnection<PostgresClient> 
       const lose = (error: Error): void => lost.abort(error);
       const client = await connect(pool, lose);
       let isReleased = false;
-      const release = (failure?: Error): void => {
+      const release = (reason: Error | boolean = false): void => {
         if (isReleased) return;
         isReleased = true;
         client.off('error', lose);
-        client.release(failure);
+        client.release(reason);
       };
       // Given up while it waited. A rollback could take for ever.
       if (signal?.aborted === true) release();
       signal?.throwIfAborted();
       const close = (): void => release(new Error('The transaction was given up.'));
       signal?.addEventListener('abort', close);
-      let failure: Error | undefined;
+      let failure: Error | boolean = false;
       try {
         await client.query('begin', []);
         const result = await work(client, lost.signal);
         await client.query('commit', []);
         return result;
       } catch (error) {
-        if (!isReleased)
+        // Since a failover, the server is a standby. A new connection can find the primary.
+        if (hasState(error, ['25006'])) failure = true;
+        else if (!isReleased)
           await client.query('rollback', []).catch((rollbackError: Error) => {
             failure = rollbackError;
           });
         throw error;
       } finally {
         signal?.removeEventListener('abort', close);
-        // A connection that could not roll back is closed.
+        // Closes a connection that could not roll back.
         release(failure);
       }
     },
@@ -162,12 +164,15 @@ export function isContention(error: unknown): boolean {
  * Libraries wrap the error of the driver: in `cause` (Drizzle), or in `meta.driverAdapterError.cause` (Prisma), which has
  * `originalCode` in place of `code` if Prisma knows the error.
  */
-export function hasState(error: unknown, states: readonly string[]): boolean {
-  if (typeof error !== 'object' || error === null) return false;
+export function hasState(error: unknown, states: readonly string[], depth = 0): boolean {
+  // An error of a handler can be its own cause.
+  if (typeof error !== 'object' || error === null || depth === causesMax) return false;
   const isState = (key: string): boolean => states.some((state) => state === Reflect.get(error, key));
   if (isState('code') || isState('originalCode')) return true;
-  return ['cause', 'meta', 'driverAdapterError'].some((key) => hasState(Reflect.get(error, key), states));
+  return ['cause', 'meta', 'driverAdapterError'].some((key) => hasState(Reflect.get(error, key), states, depth + 1));
 }
+
+const causesMax = 8;
 
 /** Some libraries put the parameters of a statement, which can be a body, into the message of their error, which is logged. */
 export function rootCause(error: unknown): unknown {

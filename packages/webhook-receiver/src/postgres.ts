@@ -1,6 +1,6 @@
 import { runInTransaction } from './handler-transaction.ts';
 import type { ReceiverLog } from './log.ts';
-import { turnsOf } from './pool-turns.ts';
+import { turnsOfStore } from './pool-turns.ts';
 import {
   checkPoolMax,
   connectionOf,
@@ -97,9 +97,9 @@ export function postgresStore(
   const created = storeTable(table);
   const { name } = created;
   checkConcurrency(concurrency, database);
-  const turnstile = new Turnstile(concurrency);
+  const turnstile = new Turnstile(() => concurrency);
   const connection = connectionOf(database);
-  const turns = turnsOf(database);
+  const turns = turnsOfStore(database);
   const cleanUp = cleanUpOf(connection, created, 'received_at', log);
 
   /** Inserts the ids of a delivery, unless it was processed before or is being processed. */

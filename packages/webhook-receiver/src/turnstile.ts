@@ -1,10 +1,11 @@
 /** Lets a number of works run at once. Others wait for their turn, in order. */
 export class Turnstile {
-  readonly #size: number;
+  readonly #size: () => number;
   readonly #waiting = new Set<() => void>();
   #running = 0;
 
-  constructor(size: number) {
+  /** @param size is read whenever a work could start */
+  constructor(size: () => number) {
     this.#size = size;
   }
 
@@ -16,16 +17,20 @@ export class Turnstile {
    */
   async run<Result>(work: () => Promise<Result>, giveUp?: AbortSignal): Promise<Result | null> {
     if (giveUp?.aborted === true) return null;
-    if (this.#running < this.#size) this.#running += 1;
-    else if (!(await this.#turn(giveUp))) return null;
+    if (!this.#enter() && !(await this.#turn(giveUp))) return null;
     try {
       return await work();
     } finally {
+      this.#running -= 1;
       const [next] = this.#waiting;
-      // The next one takes over the room.
-      if (next === undefined) this.#running -= 1;
-      else next();
+      if (next !== undefined && this.#enter()) next();
     }
+  }
+
+  #enter(): boolean {
+    if (this.#running >= this.#size()) return false;
+    this.#running += 1;
+    return true;
   }
 
   #turn(giveUp: AbortSignal | undefined): Promise<boolean> {

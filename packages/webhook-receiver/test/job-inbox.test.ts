@@ -307,6 +307,22 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     expect([most, running]).toEqual([2, 0]);
   });
 
+  test('leaves a connection to a store of the same pool while handlers of jobs hang', async () => {
+    const small = new Pool({ connectionString: database.databaseUrl, max: 3 });
+    closers.push(() => small.end());
+    const gate = Promise.withResolvers<void>();
+    const subject = await subjectOf();
+    const several = [1, 2, 3].map((number) => `${id}_${number}`);
+    for (const each of several) await subject.send(deliveryOf({ id: each }));
+    const { runJob, stop } = await open(small, { on: { 'referral.converted': { '2026-11-01': () => gate.promise } } });
+    closers.push(stop);
+    const store = postgresStore(small);
+    const jobs = several.map((each) => runJob(each));
+    expect(await store.once(`${id}_store`, async () => {})).toBe('processed');
+    gate.resolve();
+    await Promise.all(jobs);
+  });
+
   test('lets a job wait for a connection longer than handlers may run', async () => {
     const small = new Pool({ connectionString: database.databaseUrl, max: 2 });
     closers.push(() => small.end());

@@ -183,6 +183,12 @@ test('rolls back a handler that throws, throws its error, and processes the next
   expect(await effects()).toBe(1);
 });
 
+test('throws an error of the handler that is its own cause', async () => {
+  const failure = new Error('The disk is full.');
+  failure.cause = failure;
+  await expect(store.once(id, () => Promise.reject(failure))).rejects.toBe(failure);
+});
+
 test('fails if the handler ignores a failed statement', async () => {
   const swallow = async (transaction: PoolClient): Promise<void> => {
     await effect(transaction);
@@ -204,6 +210,31 @@ test('accepts a statement that fails in a savepoint', async () => {
     await transaction.query('insert into missing values (1)').catch(() => transaction.query('rollback to before'));
   });
   expect([result, await effects()]).toEqual(['processed', 1]);
+});
+
+test.each(['release', 'end'] as const)('fails if the handler calls %s of its client', async (method) => {
+  const results = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, index) =>
+      store.once(`${id}_${index}`, async (transaction) => {
+        await effect(transaction);
+        await transaction[method]();
+      }),
+    ),
+  );
+  for (const result of results)
+    expect(result).toMatchObject({
+      reason: { message: expect.stringMatching(/^The store or the inbox needs the connection/) },
+    });
+  expect(await effects()).toBe(0);
+});
+
+test('replaces a connection to a server that is read-only since a failover', async () => {
+  const failing = new Pool({ connectionString: database.databaseUrl, max: 2 });
+  onTestFinished(() => failing.end());
+  await failing.query('set default_transaction_read_only = on');
+  const failed = postgresStore(failing);
+  await expect(failed.once(id, effect)).rejects.toThrow('cannot execute INSERT in a read-only transaction');
+  expect(await failed.once(id, effect)).toBe('processed');
 });
 
 test.each(['commit', 'rollback'])('fails if the handler sends %s', async (statement) => {

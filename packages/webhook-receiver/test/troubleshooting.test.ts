@@ -295,6 +295,7 @@ async function transactionFailures(): Promise<string[]> {
       await transaction.query(statement).catch(() => {});
     }),
   );
+  failures.push(store.once('released', async (transaction) => transaction.release()));
   const settled = await Promise.allSettled(failures);
   await pool.end();
   await database.drop();
