@@ -7,7 +7,10 @@ import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from
 export interface PostgresKeptEventsOptions {
   /** The name of the table, with the schema if it has one. Defaults to `webhook_kept_event`. */
   table?: string;
-  /** How many events are kept. Further ones are refused with 501, so that Deedwire retries them. Defaults to 10,000. */
+  /**
+   * How many events are kept. Further ones are refused with 501, so that Deedwire retries them. Defaults to 10,000. Each event that is
+   * kept counts the others: with a million, that takes a second.
+   */
   maximum?: number;
   /** Where a failed removal of old events is reported. Defaults to `console`. */
   log?: ReceiverLog;

@@ -317,10 +317,10 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const { runJob, stop } = await open(small, { on: { 'referral.converted': { '2026-11-01': () => gate.promise } } });
     closers.push(stop);
     const store = postgresStore(small);
-    const jobs = several.map((each) => runJob(each));
+    const running = several.map((each) => runJob(each));
     expect(await store.once(`${id}_store`, async () => {})).toBe('processed');
     gate.resolve();
-    await Promise.all(jobs);
+    await Promise.all(running);
   });
 
   test('lets a job wait for a connection longer than handlers may run', async () => {
