@@ -1,6 +1,12 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Database, PageQuery } from '@deedwire/store';
-import { type LenderMemberRow, type LenderQuery, selectLenderName, selectLenders } from '@deedwire/store/lenders';
+import {
+  type LenderMemberRow,
+  type LenderQuery,
+  selectLender,
+  selectLenderName,
+  selectLenders,
+} from '@deedwire/store/lenders';
 
 /** Reads lenders and their team members. Batches the concurrent reads of all fields and operations into one statement. */
 export interface LenderReader {
@@ -84,7 +90,7 @@ async function readBatch(database: Database, batch: readonly Waiting[]): Promise
   try {
     const [only] = batch;
     const found =
-      only && batch.length === 1 && only.pages.size === 0
+      only && batch.length === 1 && only.pages.size <= 1
         ? await readAlone(database, only)
         : await readAll(database, batch);
     for (const lender of batch) {
@@ -97,10 +103,17 @@ async function readBatch(database: Database, batch: readonly Waiting[]): Promise
   }
 }
 
-/** Takes two thirds of the time of the statement for several lenders. */
+/** For at most one page. Takes less time than the statement for several lenders. */
 async function readAlone(database: Database, lender: Waiting): Promise<Map<Waiting, Found>> {
-  const name = await selectLenderName(database, lender.accountId);
-  return new Map(name === null ? [] : [[lender, { name, pages: new Map() }]]);
+  const { accountId } = lender;
+  const [page] = lender.pages;
+  if (page === undefined) {
+    const name = await selectLenderName(database, accountId);
+    return new Map(name === null ? [] : [[lender, { name, pages: new Map() }]]);
+  }
+  const [key, query] = page;
+  const found = await selectLender(database, { accountId, ...query });
+  return new Map(found === null ? [] : [[lender, { name: found.name, pages: new Map([[key, found.members]]) }]]);
 }
 
 async function readAll(database: Database, batch: readonly Waiting[]): Promise<Map<Waiting, Found>> {

@@ -85,12 +85,32 @@ test('splits a batch of more than 32 lenders', async () => {
   expect(statements).toEqual(['select-lenders', 'select-lender-name']);
 });
 
-test('reads only the name of a single lender with a statement of its own', async () => {
+test('reads a single lender with statements of its own, unless it needs several pages', async () => {
+  const [firstId, secondId, thirdId] = await addMembers(world.lender.gid, 3);
+  const [first, second, third] = [member(firstId, 1), member(secondId, 2), member(thirdId, 3)];
+  const { accountId } = world.lender;
   const reader = createLenderReader(database);
-  expect(await reader.readName(world.lender.accountId)).toBe('Lender');
-  await expect(reader.readName(world.partner.accountId)).rejects.toThrow('has credentials but does not exist');
-  await reader.readMembers(world.lender.accountId, all);
-  expect(statements).toEqual(['select-lender-name', 'select-lender-name', 'select-lenders']);
+  expect(await reader.readName(accountId)).toBe('Lender');
+  expect(await Promise.all([reader.readName(accountId), reader.readMembers(accountId, all)])).toEqual([
+    'Lender',
+    [first, second, third],
+  ]);
+  const page = { afterId: toRecordId<'TeamMember'>(firstId ?? ''), limit: 1 };
+  expect(await reader.readMembers(accountId, page)).toEqual([second]);
+  expect(statements).toEqual(['select-lender-name', 'select-lender', 'select-lender']);
+  expect(await Promise.all([reader.readMembers(accountId, page), reader.readMembers(accountId, all)])).toEqual([
+    [second],
+    [first, second, third],
+  ]);
+  expect(statements.at(-1)).toBe('select-lenders');
+});
+
+test('rejects for a single lender that does not exist, and for a partner', async () => {
+  const reader = createLenderReader(database);
+  const message = 'has credentials but does not exist';
+  await expect(reader.readName(world.partner.accountId)).rejects.toThrow(message);
+  await expect(reader.readMembers(world.partner.accountId, all)).rejects.toThrow(message);
+  await expect(reader.readMembers(toRecordId('1'), all)).rejects.toThrow(message);
 });
 
 test('waits for the rest of the turn while a statement runs, and for nothing otherwise', async () => {

@@ -17,7 +17,6 @@ export interface LenderRow {
 
 /** One array per column: an array per team member costs twice the time, in PostgreSQL and here. Null if the page is empty. */
 interface Columns {
-  number: number;
   name: string;
   ids: RecordId<'TeamMember'>[] | null;
   firstNames: string[] | null;
@@ -33,6 +32,35 @@ export async function selectLenderName(database: Database, accountId: AccountId)
   };
   const [row] = await database.query<{ name: string }>(statement, [accountId]);
   return row?.name ?? null;
+}
+
+/** The columns of a page of team members. Served by team_member_by_account. */
+const pageColumns = (accountId: string, afterId: string, limit: string): string => `
+  select json_agg(id::text) as ids, json_agg(first_name) as "firstNames", json_agg(last_name) as "lastNames",
+    json_agg(email) as emails
+  from (
+    select id, first_name, last_name, email
+    from team_member
+    where account_id = ${accountId} and id > coalesce(${afterId}, 0)
+    order by id
+    limit ${limit}
+  ) page`;
+
+/** Reads one lender. Null if it does not exist. Served by account_pkey and team_member_by_account. */
+export async function selectLender(
+  database: Database,
+  { accountId, afterId, limit }: LenderQuery,
+): Promise<LenderRow | null> {
+  const statement = {
+    name: 'select-lender',
+    text: `
+      select a.name, m.ids, m."firstNames", m."lastNames", m.emails
+      from account a
+      cross join lateral (${pageColumns('$1', '$2::bigint', '$3')}) m
+      where a.id = $1 and a.interface = 'lender'`,
+  };
+  const [columns] = await database.query<Columns>(statement, [accountId, afterId, limit]);
+  return columns === undefined ? null : { name: columns.name, members: toMembers(columns) };
 }
 
 /**
@@ -53,20 +81,10 @@ export async function selectLenders(
       select q.number, a.name, m.ids, m."firstNames", m."lastNames", m.emails
       from json_to_recordset($1) as q(number int, "accountId" bigint, "afterId" bigint, "limit" int)
       join account a on a.id = q."accountId" and a.interface = 'lender'
-      cross join lateral (
-        select json_agg(id::text) as ids, json_agg(first_name) as "firstNames", json_agg(last_name) as "lastNames",
-          json_agg(email) as emails
-        from (
-          select id, first_name, last_name, email
-          from team_member
-          where account_id = q."accountId" and id > coalesce(q."afterId", 0)
-          order by id
-          limit q."limit"
-        ) page
-      ) m`,
+      cross join lateral (${pageColumns('q."accountId"', 'q."afterId"', 'q."limit"')}) m`,
   };
   const numbered = queries.map((query, number) => ({ ...query, number }));
-  const found = await database.query<Columns>(statement, [JSON.stringify(numbered)]);
+  const found = await database.query<Columns & { number: number }>(statement, [JSON.stringify(numbered)]);
   const rows = queries.map((): LenderRow | null => null);
   for (const columns of found) rows[columns.number] = { name: columns.name, members: toMembers(columns) };
   return rows;

@@ -1,3 +1,5 @@
+import type { ClientBase } from 'pg';
+import { queryInTime } from './query-in-time.ts';
 import { beginWith, type SessionSettings } from './session-settings.ts';
 
 /**
@@ -7,7 +9,8 @@ import { beginWith, type SessionSettings } from './session-settings.ts';
  * - `for-values`: planned at every execution. For statements that read a few partitions of a table: a plan for any values locks
  *   all partitions. Not for a store with `plansOnceByIndexes`.
  * - `in-index-order`: likewise, and read from indexes in the order of the rows. For statements that read a page of a large table:
- *   PostgreSQL would read all rows that match and sort them, where it expects them to be few. Costs two more round trips.
+ *   PostgreSQL would read all rows that match and sort them, where it expects them to be few. Costs a round trip if the
+ *   connection ran another statement before, and always two behind a transaction pooler.
  */
 export type Planning = 'for-values' | 'in-index-order';
 
@@ -19,6 +22,32 @@ const inIndexOrder: SessionSettings = {
   enable_sort: 'off',
   enable_incremental_sort: 'off',
 };
+
+const setInIndexOrder = Object.entries(inIndexOrder)
+  .map(([name, value]) => `set ${name} = ${value}`)
+  .join('; ');
+const resetPlanning = Object.keys(inIndexOrder)
+  .map((name) => `reset ${name}`)
+  .join('; ');
+
+/** The connections that have the settings `inIndexOrder`. They keep them until a statement comes that needs others. */
+const orderedConnections = new WeakSet<ClientBase>();
+
+/** Whether the next statement on a connection would be planned in the order of indexes. */
+export function plansInIndexOrder(client: ClientBase): boolean {
+  return orderedConnections.has(client);
+}
+
+/**
+ * Lets a connection plan its next statements in the order of indexes, or as it did at first.
+ *
+ * @throws {Error} as `queryInTime` does. The connection can no longer be used then.
+ */
+export async function setPlanning(client: ClientBase, isInIndexOrder: boolean, timeoutMs: number): Promise<void> {
+  await queryInTime(client, { text: isInIndexOrder ? setInIndexOrder : resetPlanning }, timeoutMs);
+  if (isInIndexOrder) orderedConnections.add(client);
+  else orderedConnections.delete(client);
+}
 
 /** Begins a transaction that reads in the order of indexes, with these settings, in one round trip. */
 export function beginInIndexOrder(settings: SessionSettings = {}): string {

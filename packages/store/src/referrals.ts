@@ -111,7 +111,8 @@ export async function selectReferrals(
     conditions,
     'account_id desc, id desc',
   );
-  return database.query<ReferralRow>({ name: 'select-referrals', text, planning: 'in-index-order' }, values);
+  const name = nameOf('select-referrals', filter);
+  return database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
 }
 
 /** A place in the list of closed referrals. */
@@ -147,7 +148,19 @@ export async function selectClosedReferrals(
   ];
   if (externalReference !== null) conditions.push(`external_reference = $${values.push(externalReference)}`);
   const text = pageOf(status === null ? ['CONVERTED', 'DECLINED'] : [status], conditions, 'account_id, closed_at, id');
-  return database.query<ReferralRow>({ name: 'select-closed-referrals', text, planning: 'in-index-order' }, values);
+  const name = nameOf('select-closed-referrals', filter);
+  return database.query<ReferralRow>({ name, text, planning: 'in-index-order' }, values);
+}
+
+/** The text of a list depends on its filter, and a connection prepares one text for a name. */
+function nameOf(list: string, { status, externalReference, createdFrom, createdBefore }: ReferralFilter): string {
+  const parts = [
+    status === null ? '' : `-${status.toLowerCase()}`,
+    externalReference === null ? '' : '-by-reference',
+    createdFrom === null ? '' : '-created-from',
+    createdBefore === null ? '' : '-created-before',
+  ];
+  return list + parts.join('');
 }
 
 /**

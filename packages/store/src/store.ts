@@ -3,7 +3,7 @@ import { createClient, createPool } from './connect.ts';
 import type { Database, Statement, Transaction } from './database.ts';
 import { StoreUnavailableError, toStoreError } from './errors.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
-import { beginInIndexOrder } from './planning.ts';
+import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
 import { queryInTime } from './query-in-time.ts';
 import { retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginWith, planOnceByIndexes, type SessionSettings, startupOptions } from './session-settings.ts';
@@ -114,13 +114,18 @@ export function createStore(options: StoreOptions): Store {
     slowStatement,
   });
   const connections: Connections = { pool, timeoutMs: responseTimeoutMs(timeouts), notifier, slowStatement };
-  const alone: Send = (query) => sendAlone(connections, query);
+  const alone: Send = (query) => sendAlone(connections, query, false);
+  const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
 
   return {
-    query: (statement, values) =>
-      statement.planning === 'in-index-order'
+    query(statement, values) {
+      if (statement.planning !== 'in-index-order')
+        return retryRecordIdCollisions(() => run(alone, statement, values, slowStatement));
+      // Behind a transaction pooler, a setting of the session would also apply to others.
+      return isPooled
         ? runTransaction(connections, beginInOrder, (transaction) => transaction.query(statement, values))
-        : retryRecordIdCollisions(() => run(alone, statement, values, slowStatement)),
+        : run(inIndexOrder, { name: statement.name, text: statement.text }, values, slowStatement);
+    },
 
     transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
 
@@ -149,10 +154,12 @@ interface Connections {
 async function sendAlone<Row extends QueryResultRow>(
   { pool, timeoutMs }: Connections,
   query: QueryConfig,
+  isInIndexOrder: boolean,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
   let isBroken = false;
   try {
+    if (plansInIndexOrder(client) !== isInIndexOrder) await setPlanning(client, isInIndexOrder, timeoutMs);
     return await queryInTime<Row>(client, query, timeoutMs);
   } catch (error) {
     isBroken = toStoreError(error) instanceof StoreUnavailableError;
@@ -179,6 +186,7 @@ async function runTransaction<Result>(
   const send: Send = (query) => queryInTime(client, query, timeoutMs);
   const payloads = new Set<string>();
   try {
+    if (plansInIndexOrder(client)) await setPlanning(client, false, timeoutMs);
     await send({ text: begin });
     const result = await work({
       query: (statement, values) => run(send, statement, values, slowStatement),

@@ -14,10 +14,11 @@ import { createMigratedDatabase } from './support/database.ts';
 let database: TestDatabase;
 const stores: Store[] = [];
 
-const openStore = (directUrl?: string): Store => {
+const openStore = (directUrl?: string, maxConnections = 10): Store => {
   const store = createStore({
     databaseUrl: database.databaseUrl,
     directUrl,
+    maxConnections,
     applicationName: 'test',
     plansOnceByIndexes: true,
     timeouts: { ...backgroundTimeouts, lockMs: 1_234 },
@@ -30,6 +31,10 @@ const statement: Statement = {
   name: 'settings',
   text: `select current_setting('enable_seqscan') as seqscan, current_setting('lock_timeout') as lock`,
 };
+
+const allSettings = `
+  select current_setting('enable_sort') as sort, current_setting('plan_cache_mode') as plans,
+    current_setting('lock_timeout') as lock`;
 
 const settings = async (target: Database, planning?: Planning): Promise<unknown> =>
   onlyRow(await target.query({ ...statement, ...(planning && { planning }) }, []));
@@ -62,6 +67,34 @@ test.each([
 ])('applies to statements in the order of an index, %s', async (_, direct) => {
   const store = openStore(direct === undefined ? undefined : `${database.databaseUrl}${direct}`);
   expect(await settings(store, 'in-index-order')).toEqual({ seqscan: 'off', lock: '1234ms' });
+});
+
+test('a connection reads in the order of an index until another statement or a transaction comes', async () => {
+  const store = openStore(undefined, 1);
+  const ofSession = { name: 'all-settings', text: allSettings };
+  const before = await store.query(ofSession, []);
+  const ordered: Statement = { name: 'ordered-settings', text: allSettings, planning: 'in-index-order' };
+  const inOrder = [{ sort: 'off', plans: 'force_custom_plan', lock: '1234ms' }];
+  expect(before).toEqual([{ sort: 'on', plans: 'force_generic_plan', lock: '1234ms' }]);
+  for (const after of [
+    () => store.query(ofSession, []),
+    () => store.transaction((transaction) => transaction.query(ofSession, [])),
+  ]) {
+    expect(await store.query(ordered, [])).toEqual(inOrder);
+    expect(await store.query(ordered, [])).toEqual(inOrder);
+    expect(await after()).toEqual(before);
+  }
+  const [prepared] = await store.query(
+    {
+      name: 'prepared',
+      text: `
+        select (generic_plans + custom_plans)::int as executions
+        from pg_prepared_statements
+        where name = 'ordered-settings'`,
+    },
+    [],
+  );
+  expect(prepared).toEqual({ executions: 4 });
 });
 
 test('plans a statement once, also where a plan for the values seems cheaper', async () => {
