@@ -39,7 +39,7 @@ export interface RequestLimits extends OperationLimits {
   bodyBytes: number;
   /** From the request head until the body is complete. */
   bodyMs: number;
-  /** Prices assume one byte per character, so a response with many long texts in other scripts can still exceed this. */
+  /** The largest price assumes one byte per character, so a response with many long texts in other scripts can exceed this. */
   responseBytes: number;
 }
 
@@ -216,14 +216,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       if (delayMs > 0) await context.waitWhileOpen(delayMs);
     }
     const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
-    observe({ schemaVersion, code, durationMs });
-    const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
-    for (const err of response.causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
-    if (isLogged || exchange.isDropped) return serialized;
-    const clientRequestId = readClientRequestId(request);
-    const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
-    requestLogger.info(line, 'request');
-    return serialized;
+    const { causes } = response;
+    const afterwards = (): void => {
+      observe({ schemaVersion, code, durationMs });
+      const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
+      for (const err of causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
+      if (isLogged || exchange.isDropped) return;
+      const clientRequestId = readClientRequestId(request);
+      const line = { requestId, clientRequestId, clientId, keyId, address, schemaVersion, status, code, durationMs };
+      requestLogger.info(line, 'request');
+    };
+    return { ...serialized, afterwards };
   };
 }
 

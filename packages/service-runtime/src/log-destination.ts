@@ -49,6 +49,7 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
   let inBytes: readonly Line[] = [];
   const dropped = noLines();
   let reported: LineCounts = noLines();
+  let hasUnreported = false;
   let pauseMs = 0;
   let isScheduled = false;
 
@@ -66,6 +67,11 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
     bytes = Buffer.from(inBytes.map(({ text }) => text).join(''));
   }
 
+  function drop(kind: LineKind): void {
+    dropped[kind] += 1;
+    hasUnreported = true;
+  }
+
   function writeBatch(): 'written' | 'slow' | 'failed' {
     if (bytes.length === 0) takeBatch();
     try {
@@ -75,7 +81,7 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
       if (isReaderSlow(error)) return 'slow';
       // The reader has closed the pipe, or the disk is full. There is no other place to report it.
       bytes = Buffer.alloc(0);
-      for (const { kind } of inBytes) dropped[kind] += 1;
+      for (const { kind } of inBytes) drop(kind);
       return 'failed';
     }
   }
@@ -99,10 +105,12 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
   }
 
   function reportDropped(): void {
+    if (!hasUnreported) return;
+    hasUnreported = false;
     const counts = noLines();
     for (const kind of lineKinds) counts[kind] = dropped[kind] - reported[kind];
     reported = { ...dropped };
-    if (lineKinds.some((kind) => counts[kind] > 0)) onRecovered(counts);
+    onRecovered(counts);
   }
 
   function schedule(): void {
@@ -116,7 +124,7 @@ export function createLogDestination(options: LogDestinationOptions): LogDestina
   return {
     write(text, kind) {
       if (characters[kind] + text.length > maxCharacters[kind]) {
-        dropped[kind] += 1;
+        drop(kind);
         return;
       }
       lines.push({ text, kind });

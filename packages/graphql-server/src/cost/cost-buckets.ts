@@ -17,7 +17,8 @@ import {
 } from './client-points.ts';
 
 /** How a charge was decided. `held`: without the database. `settled`: after a settlement. `alone`: the database did not respond. */
-type ChargeBasis = 'held' | 'settled' | 'alone';
+export const chargeBases = ['held', 'settled', 'alone'] as const;
+export type ChargeBasis = (typeof chargeBases)[number];
 
 export interface CostBucketsOptions {
   /**

@@ -6,7 +6,7 @@ import type { Database } from '@deedwire/store';
 import { registerCostProcess, removeCostProcess, settleCostBucket } from '@deedwire/store/cost-buckets';
 import { Counter, type Registry } from 'prom-client';
 import type { CostBuckets } from './bucket.ts';
-import { createCostBuckets } from './cost-buckets.ts';
+import { type ChargeBasis, chargeBases, createCostBuckets } from './cost-buckets.ts';
 
 export interface OpenCostBucketsOptions {
   interfaceName: InterfaceName;
@@ -99,12 +99,20 @@ function createCostMetrics(interfaceName: InterfaceName, metrics: Registry) {
     labelNames: ['interface', 'result'],
     registers: [metrics],
   });
+  // `labels` validates and hashes the labels.
+  const chargesOf = (result: 'admitted' | 'rejected') =>
+    Object.fromEntries(
+      chargeBases.map((basis) => [basis, charges.labels({ interface: interfaceName, result, basis })]),
+    );
+  const pointsOf = (kind: 'charged' | 'rejected' | 'refunded') => points.labels({ interface: interfaceName, kind });
+  const [admitted, rejected] = [chargesOf('admitted'), chargesOf('rejected')];
+  const [charged, notCharged, refunded] = [pointsOf('charged'), pointsOf('rejected'), pointsOf('refunded')];
   return {
-    countCharge: (charge: { points: number; admitted: boolean; basis: string }): void => {
-      charges.inc({ interface: interfaceName, result: charge.admitted ? 'admitted' : 'rejected', basis: charge.basis });
-      points.inc({ interface: interfaceName, kind: charge.admitted ? 'charged' : 'rejected' }, charge.points);
+    countCharge: (charge: { points: number; admitted: boolean; basis: ChargeBasis }): void => {
+      (charge.admitted ? admitted : rejected)[charge.basis]?.inc();
+      (charge.admitted ? charged : notCharged).inc(charge.points);
     },
-    countRefund: (refunded: number): void => points.inc({ interface: interfaceName, kind: 'refunded' }, refunded),
+    countRefund: (refund: number): void => refunded.inc(refund),
     countSettlement: (result: 'succeeded' | 'failed'): void => settlements.inc({ interface: interfaceName, result }),
   };
 }

@@ -4,6 +4,8 @@ export interface HttpResponse {
   /** With the Content-Type. */
   headers: Readonly<Record<string, string>>;
   body: string;
+  /** Called once the response is sent, or cannot be sent: for work that the client need not wait for. Must not throw. */
+  afterwards?: () => void;
 }
 
 /** The headers of every response, also of those that the HTTP layer sends without a handler. */

@@ -255,8 +255,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const overLimit = connection.isRefused ? tooManyConnections(connectionsPerAddress) : null;
     const refusal = overLimit ?? knownRefusal ?? refusalOfRequest(request);
     if (isStopping || exchange.number >= requestsPerConnection || refusal !== null) closeAfterwards();
+    let sent: HttpResponse | undefined;
     try {
-      const sent = await respond(request, exchange, connection, refusal, closeAfterwards);
+      sent = await respond(request, exchange, connection, refusal, closeAfterwards);
       if (exchange.isBeyondClient) await waitWhileOpen(exchange, clientRefusalDelay);
       // A client without a key has to pay for each refusal with a new connection, except for those of its credentials, which are
       // limited per address. A proxy sends requests of other clients too.
@@ -269,6 +270,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     } catch (error) {
       logger.error({ err: error, requestId }, 'could not send the response');
       response.destroy();
+    } finally {
+      sent?.afterwards?.();
     }
   }
 
