@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildSchema, type GraphQLFieldResolver, isObjectType, Kind, parse } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createOperationExecutor } from './execute-operation.ts';
+import { createOperationExecutor, type OperationExecutor } from './execute-operation.ts';
 
 const sdl = /* GraphQL */ `
   type Query {
@@ -65,8 +65,13 @@ function setUp({ query, resolversOf }: Place, value: () => Promise<string>, oper
       isClosed = true;
     }
   }
+  const result = run(query, resolversOf(items()), operationMs);
+  return { result, gate, started: started.promise, isClosed: () => isClosed };
+}
+
+function run(query: string, resolvers: Resolvers, operationMs: number): ReturnType<OperationExecutor> {
   const schema = buildSchema(sdl);
-  for (const [name, fields] of Object.entries(resolversOf(items()))) {
+  for (const [name, fields] of Object.entries(resolvers)) {
     const type = schema.getType(name);
     if (!isObjectType(type)) throw new Error(name);
     for (const [fieldName, resolve] of Object.entries(fields)) {
@@ -77,9 +82,8 @@ function setUp({ query, resolversOf }: Place, value: () => Promise<string>, oper
   const document = parse(query);
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
-  const run = createOperationExecutor(schema, { operationMs });
-  const result = run({ document, operation, variables: {}, contextValue: {} });
-  return { result, gate, started: started.promise, isClosed: () => isClosed };
+  const execute = createOperationExecutor(schema, { operationMs });
+  return execute({ document, operation, variables: {}, contextValue: {} });
 }
 
 test.each(Object.entries(places))(
@@ -103,6 +107,22 @@ test.each(Object.entries(places))('an item that fails after the deadline is igno
   value.resolve('late');
   gate.resolve();
   await expect.poll(isClosed).toBe(true);
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  expect(unhandled).toEqual([]);
+});
+
+test('an inner list that rejects is ignored if its outer list comes after the deadline', async () => {
+  const gate = Promise.withResolvers<void>();
+  const rejected = Promise.reject(new Error('late'));
+  rejected.catch(() => {});
+  const matrix = async (): Promise<unknown> => {
+    await gate.promise;
+    return [rejected];
+  };
+  await expect(run('{ matrix { value } }', { Query: { matrix } }, 20)).rejects.toMatchObject({
+    code: 'OPERATION_TIMEOUT',
+  });
+  gate.resolve();
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   expect(unhandled).toEqual([]);
 });

@@ -42,7 +42,12 @@ function readLists(value: unknown, type: GraphQLOutputType, isAborted: () => boo
   if (typeof value !== 'object' || value === null) return value;
   const list = getNullableType(type);
   if (!isListType(list)) return value;
-  if (isPromiseLike(value)) return value.then((resolved) => readLists(resolved, type, isAborted));
+  if (isPromiseLike(value)) {
+    const read = value.then((resolved) => readLists(resolved, type, isAborted));
+    // As an item of a list that graphql no longer wants, nothing else handles its rejection.
+    read.then(undefined, () => {});
+    return read;
+  }
   const readItems = (items: readonly unknown[]): readonly unknown[] =>
     isListType(getNullableType(list.ofType)) ? items.map((item) => readLists(item, list.ofType, isAborted)) : items;
   if (isAsyncIterable(value)) return readAll(value, isAborted).then(readItems);
