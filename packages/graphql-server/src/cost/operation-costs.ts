@@ -33,3 +33,13 @@ export function costOfAlias(alias: string, fieldName: string): MilliPoints {
 export function costOfText(text: string, weight: MilliPoints): MilliPoints {
   return Math.min(weight, toMilliPoints(defaultWeights.leaf) + text.length);
 }
+
+/** Whether a text has more bytes in JSON than characters: it contains others than those of ASCII, or JSON escapes some. */
+const hasLongCharacters = /[^ -~]|["\\]/;
+
+/** What the bytes of a text cost beyond `costOfText`. 0 if each of its characters has one byte in JSON. */
+export function costOfLongCharacters(text: string, weight: MilliPoints): MilliPoints {
+  if (!hasLongCharacters.test(text)) return 0;
+  const bytes = Buffer.byteLength(JSON.stringify(text)) - 2;
+  return Math.max(0, toMilliPoints(defaultWeights.leaf) + bytes - costOfText(text, weight));
+}

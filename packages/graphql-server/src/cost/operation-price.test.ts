@@ -241,6 +241,24 @@ describe('the actual cost', () => {
     expect(costWith('x'.repeat(9_000))).toBe(601);
   });
 
+  test.each([
+    ['of two bytes', 'é', 400],
+    ['of three bytes', '漢', 600],
+    ['of four bytes', '\u{1F600}', 800],
+    ['that JSON escapes', '\u0001', 1200],
+    ['that are quoted', '"', 400],
+  ])('counts the bytes of characters %s, also beyond the weight', (_, character, bytesOf200) => {
+    const { requestedQueryCost, priceOf } = price('{ ledgers(first: 10) { nodes { note } } }');
+    expect(requestedQueryCost).toBe(61);
+    const costWith = (count: number, nodes = 10) =>
+      priceOf({ ledgers: { nodes: Array.from({ length: nodes }, () => ({ note: character.repeat(count) })) } });
+    expect(costWith(200)).toBe(Math.ceil(1 + 10 * (1 + 0.03 + bytesOf200 / 1000)));
+    const bytesOf5000 = 25 * bytesOf200;
+    expect(costWith(5_000)).toBe(Math.ceil(1 + 10 * (1 + 0.03 + bytesOf5000 / 1000)));
+    expect(costWith(5_000)).toBeGreaterThan(requestedQueryCost);
+    expect(costWith(5_000, 500)).toBe(1000);
+  });
+
   test('counts objects in items, and the field of one that is null', () => {
     const { priceOf } = price('{ ledgers(first: 10) { nodes { owner { motto helpers { id } } } } }');
     const helpers = [{ id: '1' }, { id: '2' }];
@@ -255,7 +273,7 @@ describe('the actual cost', () => {
     expect(priceOf(undefined)).toBe(3);
   });
 
-  test('is at most the requested cost', () => {
+  test('is at most the requested cost if characters have one byte', () => {
     const { priceOf, requestedQueryCost } = price('{ few(first: 1) { nodes { id } } }');
     expect(priceOf({ few: { nodes: Array.from({ length: 9 }, () => ({ id: '1' })) } })).toBe(requestedQueryCost);
   });

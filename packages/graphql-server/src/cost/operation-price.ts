@@ -12,6 +12,7 @@ import {
 import { readCostTable } from './cost-table.ts';
 import { createIntrospectionBytes } from './introspection-bytes.ts';
 import {
+  costOfLongCharacters,
   costOfText,
   defaultWeights,
   type MilliPoints,
@@ -24,7 +25,10 @@ import {
 export interface OperationPrice {
   /** The largest price that the response can have, in points. */
   requestedQueryCost: number;
-  /** The price of what the response contains, in points: at most `requestedQueryCost`. Its `data` can be null. */
+  /**
+   * The price of what the response contains, in points. Its `data` can be null. At most `requestedQueryCost`, unless texts have
+   * characters with several bytes: then at most the limit.
+   */
   priceOf: (data: unknown) => number;
 }
 
@@ -96,8 +100,10 @@ export function createPricing(schema: GraphQLSchema, { costs, operationCostPoint
       return {
         requestedQueryCost,
         priceOf(data) {
-          const found = isRecord(data) ? actualCostOf(plan.root, data) : 0;
-          return Math.min(requestedQueryCost, toPoints(found + plan.fixedCost));
+          const longCharacters = { cost: 0 };
+          const found = isRecord(data) ? actualCostOf(plan.root, data, longCharacters) : 0;
+          const assumed = Math.min(toMilliPoints(requestedQueryCost), found + plan.fixedCost);
+          return Math.min(operationCostPoints, toPoints(assumed + longCharacters.cost));
         },
       };
     },
@@ -129,25 +135,28 @@ function costOf(plan: ObjectCost, variables: Variables): MilliPoints {
   return count * plan.children.reduce((sum, child) => sum + costOf(child, variables), plan.weight + plan.leavesCost);
 }
 
-/** An object that is null costs the weight of its field, because the server had to look for it. */
-function actualCostOf(plan: ObjectCost, value: unknown): MilliPoints {
+/**
+ * An object that is null costs the weight of its field, because the server had to look for it. Adds what long characters cost to
+ * `longCharacters`.
+ */
+function actualCostOf(plan: ObjectCost, value: unknown, longCharacters: { cost: MilliPoints }): MilliPoints {
   if (Array.isArray(value)) {
     if (plan.children.length === 0 && plan.texts.length === 0) return value.length * (plan.weight + plan.leavesCost);
     let sum = 0;
-    for (const item of value) sum += actualCostOf(plan, item);
+    for (const item of value) sum += actualCostOf(plan, item, longCharacters);
     return sum;
   }
   let cost = plan.weight;
   if (!isRecord(value)) return cost;
   cost += plan.leavesCost;
-  for (const { responseName, weight } of plan.texts) cost -= weight - actualCostOfText(value[responseName], weight);
-  for (const child of plan.children) cost += actualCostOf(child, value[child.responseName]);
+  for (const { responseName, weight } of plan.texts) {
+    const text = value[responseName] === null ? '' : value[responseName];
+    if (typeof text !== 'string') continue;
+    cost -= weight - costOfText(text, weight);
+    longCharacters.cost += costOfLongCharacters(text, weight);
+  }
+  for (const child of plan.children) cost += actualCostOf(child, value[child.responseName], longCharacters);
   return cost;
-}
-
-function actualCostOfText(value: unknown, weight: MilliPoints): MilliPoints {
-  if (value === null) return costOfText('', weight);
-  return typeof value === 'string' ? costOfText(value, weight) : weight;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -18,6 +18,8 @@ let runner: OperationRunner;
 let parsed: boolean[];
 /** The calls of the account, in their order. */
 let calls: string[];
+/** The points that an operation costs in the end. */
+let used: number;
 /** The times for which turns occupied the process. */
 let occupied: number[];
 /** What the next turns wait for. */
@@ -56,8 +58,9 @@ const message = new IncomingMessage(new Socket());
 
 beforeEach(() => {
   [parsed, calls, refused, turns, occupied, slots] = [[], [], null, [], [], []];
-  // Every operation costs 8 points before it runs, and 3 in the end.
-  const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => 3 }) };
+  // Every operation costs 8 points before it runs, and 3 in the end, unless a test changes that.
+  used = 3;
+  const pricing = { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) };
   const onParsed = (isValid: boolean): number => parsed.push(isValid);
   runner = createOperationRunner({
     schema: buildSchema(sdl('2026-11-01')),
@@ -94,6 +97,12 @@ test('an operation has a slot after it is charged and until it has run, also if 
     [2, 2],
     [5, 5],
   ]);
+});
+
+test('an operation that used more than it was charged owes the difference', async () => {
+  used = 20;
+  expect(await run(valid)).toEqual({ requestedQueryCost: 8, actualQueryCost: 20, throttleStatus });
+  expect(calls).toEqual(['read 1', 'run 8 1', 'deduct 12', 'refund 0']);
 });
 
 test('a document that costs more to read than to run costs that, never the sum', async () => {

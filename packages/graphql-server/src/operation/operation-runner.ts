@@ -16,7 +16,7 @@ import { selectOperation } from './select-operation.ts';
 /** Runs operations on one schema. */
 export interface OperationRunner {
   /**
-   * Charges the largest cost of the operation, runs it, and refunds what its response did not cost. A failed operation
+   * Charges the largest cost of the operation, runs it, and refunds what its response did not cost, or deducts what it cost more. A failed operation
    * without a result keeps its charge, unless it got no slot.
    *
    * A document that is not cached is charged before it is parsed, because its price is not known earlier. Its operation costs at
@@ -71,7 +71,10 @@ export interface OperationResult {
 export interface OperationCost {
   /** The points charged before the operation ran: its price, or those for reading the request if they are more. */
   requestedQueryCost: number;
-  /** The points charged in the end: the price of what the response contains, or those for reading the request if they are more. */
+  /**
+   * The points charged in the end: the price of what the response contains, or those for reading the request if they are more.
+   * More than `requestedQueryCost` only if texts have characters with several bytes.
+   */
   actualQueryCost: number;
   /** The bucket after the refund. */
   throttleStatus: ThrottleStatus;
@@ -142,9 +145,7 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     account: CostAccount,
   ): OperationResult {
     const actualQueryCost = Math.max(rejectionCost(charged.bodyBytes, limits), charged.paid);
-    const owed = actualQueryCost - charged.requestedQueryCost;
-    if (owed > 0) account.deduct(owed);
-    const throttleStatus = account.refund(Math.max(0, -owed));
+    const throttleStatus = settle(account, charged.requestedQueryCost, actualQueryCost);
     const requestedQueryCost = Math.max(charged.requestedQueryCost, actualQueryCost);
     return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
   }
@@ -175,7 +176,7 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
     if (isAboutVariables(execution))
       return refuseVariables(execution, { requestedQueryCost, paid, bodyBytes }, account);
     const actualQueryCost = Math.max(priceOf(execution.data), least, paid);
-    const throttleStatus = account.refund(requestedQueryCost - actualQueryCost);
+    const throttleStatus = settle(account, requestedQueryCost, actualQueryCost);
     return { execution, cost: { requestedQueryCost, actualQueryCost, throttleStatus } };
   }
 
@@ -207,6 +208,12 @@ export function createOperationRunner(options: OperationRunnerOptions): Operatio
       return { execution, cost: cost ?? (await chargeResult(execution, request.bodyBytes, account)) };
     },
   };
+}
+
+/** Refunds what was charged and not used, or takes what was used and not charged. */
+function settle(account: CostAccount, charged: number, used: number): ThrottleStatus {
+  if (used > charged) account.deduct(used - charged);
+  return account.refund(Math.max(0, charged - used));
 }
 
 /** Errors of plugins have codes. */
