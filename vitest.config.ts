@@ -52,8 +52,8 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
-    // Many tests wait for retries, leases and processes, so two cores can run more than two workers.
-    maxWorkers: 4,
+    // Many tests wait for retries, leases and processes: four workers keep two cores busy for two thirds of the time.
+    maxWorkers: 6,
     // `isolate: false` below: a worker runs many files, which share the modules that they import. Starting a process and loading
     // the modules for each file takes a third of the CPU time. So a hook belongs in a test file or in a function that it calls,
     // not at the top of a module that several test files import.
