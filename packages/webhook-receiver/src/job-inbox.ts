@@ -183,11 +183,9 @@ export function jobInbox(
         await runs.run(
           'handler',
           handlerTimeoutMs,
-          (ending) =>
-            withSignal([ending, stopping], (signal) =>
-              handler(parsed.event, { id, transaction, signal, meta: { unsigned } }),
-            ),
+          (signal) => handler(parsed.event, { id, transaction, signal, meta: { unsigned } }),
           lost,
+          stopping,
         );
       } catch (error) {
         // The handler may still be in a statement.
@@ -317,28 +315,6 @@ function nameOf({ id, event }: Job): string {
 
 function fieldsOf({ id, event }: Job): Pick<LogFields, 'id' | 'type' | 'version'> {
   return event === undefined ? { id } : { id, type: event.type, version: event.version };
-}
-
-/**
- * Passes on signals until the work ends. Node keeps a signal of `AbortSignal.any` that has a listener in memory, which is a leak
- * with a signal that exists as long as the process.
- */
-async function withSignal(
-  sources: readonly (AbortSignal | undefined)[],
-  work: (signal: AbortSignal) => unknown,
-): Promise<void> {
-  const controller = new AbortController();
-  const ended = new AbortController();
-  for (const source of sources) {
-    const abort = (): void => controller.abort(source?.reason);
-    if (source?.aborted === true) abort();
-    source?.addEventListener('abort', abort, { signal: ended.signal });
-  }
-  try {
-    await work(controller.signal);
-  } finally {
-    ended.abort();
-  }
 }
 
 /**

@@ -1,52 +1,50 @@
 import { Deadline, type DeadlineError } from './deadline.ts';
 
-interface Run {
-  readonly deadline: Deadline;
-  /** Aborts the signal of the work. */
-  readonly abort: AbortController;
-}
-
 /** Reads bodies and runs handlers, each until its end or its deadline. */
 export class Runs {
-  readonly #runs = new Set<Run>();
-  #isClosing = false;
+  readonly #deadlines = new Set<Deadline>();
+  readonly #closing = new AbortController();
   #givenUp: DeadlineError | undefined;
 
   /**
    * @param name what the error says, and the beginning of the option with the timeout
-   * @param lost aborts the signal of the work too
+   * @param sources abort the signal of the work too
    * @throws {DeadlineError} if the work was given up. It may still be running.
    */
   async run<Result>(
     name: 'body' | 'handler',
     timeoutMs: number,
     work: (signal: AbortSignal) => Promise<Result> | Result,
-    lost?: AbortSignal,
+    ...sources: readonly (AbortSignal | undefined)[]
   ): Promise<Result> {
     if (this.#givenUp !== undefined) throw this.#givenUp;
-    const abort = new AbortController();
     const deadline = new Deadline(timeoutMs, `The ${name} took longer than ${name}TimeoutMs (${timeoutMs} ms).`);
-    for (const source of [deadline.signal, lost]) source?.addEventListener('abort', () => abort.abort(source.reason));
-    if (this.#isClosing) abort.abort();
-    const run = { deadline, abort };
-    this.#runs.add(run);
+    const abort = new AbortController();
+    const ended = new AbortController();
+    // Not `AbortSignal.any`: Node keeps its signal in memory while it has a listener and a source exists.
+    for (const source of [deadline.signal, this.#closing.signal, ...sources]) {
+      const pass = (): void => abort.abort(source?.reason);
+      if (source?.aborted === true) pass();
+      source?.addEventListener('abort', pass, { signal: ended.signal });
+    }
+    this.#deadlines.add(deadline);
     try {
       return await deadline.race(work(abort.signal));
     } finally {
       deadline.stop();
-      this.#runs.delete(run);
+      ended.abort();
+      this.#deadlines.delete(deadline);
     }
   }
 
   /** Aborts the signal of each work, also of those that start later. */
   close(): void {
-    this.#isClosing = true;
-    for (const { abort } of this.#runs) abort.abort();
+    this.#closing.abort();
   }
 
   /** Ends what runs, and lets nothing start. */
   giveUp(error: DeadlineError): void {
     this.#givenUp = error;
-    for (const { deadline } of this.#runs) deadline.expire(error);
+    for (const deadline of this.#deadlines) deadline.expire(error);
   }
 }
