@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signWebhook } from '@deedwire/webhook-signing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { linesOf, receivers, startReceiver } from '../support/receivers.ts';
+import { hmac, linesOf, receivers, secret, startReceiver } from '../support/receivers.ts';
 import { bench, execute, machine, type Outcome, positive, reportOf, root, timeoutMs } from '../support/run-bench.ts';
 
 const tool = (name: string, ...args: string[]): Promise<Outcome> =>
@@ -116,6 +117,43 @@ describe('a receiver with each kit', () => {
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
+  });
+
+  // The README of the receiver kit says so.
+  it('accepts, with the other kits, lax timestamps, altered bytes and repeats', async () => {
+    const [svix, standardWebhooks, { Stripe }, { Webhooks }] = await Promise.all([
+      import('svix'),
+      import('standardwebhooks'),
+      import('stripe'),
+      import('@octokit/webhooks'),
+    ]);
+    const seconds = Math.floor(Date.now() / 1000);
+    // Each byte that is no UTF-8 is decoded to U+FFFD.
+    const signedBody = '{"object":"event","name":"\uFFFD"}';
+    const otherBytes = Buffer.from(signedBody.replace('\uFFFD', '\u00FF'), 'latin1');
+    for (const { Webhook } of [svix, standardWebhooks]) {
+      const webhook = new Webhook(secret);
+      const headers = { ...signWebhook({ id: 'a', timestamp: seconds, body: signedBody, secret }) };
+      expect(() => webhook.verify(otherBytes, headers)).not.toThrow();
+      const lax = { ...headers, 'webhook-timestamp': `${seconds}abc` };
+      expect(() => webhook.verify(signedBody, lax)).not.toThrow();
+    }
+    const tomorrow = seconds + 86_400;
+    const signature = `t=${tomorrow},v1=${hmac(`${tomorrow}.${signedBody}`).digest('hex')}`;
+    const { webhooks } = new Stripe('sk_test_unused');
+    expect(webhooks.constructEvent(otherBytes, signature, secret)).toMatchObject({ object: 'event' });
+    const octokit = new Webhooks({ secret });
+    let handled = 0;
+    octokit.on('issues.opened', () => void (handled += 1));
+    const payload = '{"action":"opened"}';
+    for (let attempt = 0; attempt < 2; attempt += 1)
+      await octokit.verifyAndReceive({
+        id: 'a',
+        name: 'issues',
+        payload,
+        signature: `sha256=${hmac(payload).digest('hex')}`,
+      });
+    expect(handled).toBe(2);
   });
 
   it('has as many lines as the README of the receiver kit says', async () => {

@@ -28,7 +28,7 @@ export interface Receiver {
   readonly unhandledStatus: number;
 }
 
-const secret = generateWebhookSecret();
+export const secret = generateWebhookSecret();
 
 const fixture = join(root, 'packages/webhook-events/fixtures/referral.created/2026-11-01/accept/typical.json');
 const typical: { type: string; data: object } = JSON.parse(await readFile(fixture, 'utf8'));
@@ -53,7 +53,8 @@ const deedwire: Omit<Receiver, 'name'> = {
   unhandledStatus: 200,
 };
 
-const hmac = (text: string): ReturnType<typeof createHmac> => createHmac('sha256', secret).update(text);
+/** With the secret as the key, as Stripe, GitHub and Shopify sign. */
+export const hmac = (text: string): ReturnType<typeof createHmac> => createHmac('sha256', secret).update(text);
 
 export const receivers: readonly Receiver[] = [
   { name: 'webhook-receiver', ...deedwire },
