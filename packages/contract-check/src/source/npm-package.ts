@@ -6,8 +6,11 @@ import { promisify } from 'node:util';
 import { InputError } from '../input-error.ts';
 import { filesOfTarball, type PackageFiles } from './package-files.ts';
 
-/** A package and a range or dist-tag, without `npm:`: `@books/ledger-api@^1`. The range may be omitted. */
-const specification = /^(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:\s]+)?$/;
+/**
+ * A package and a range or dist-tag, without `npm:`: `@books/ledger-api@^1`. The range may be omitted. npm takes other names and
+ * ranges for options or folders.
+ */
+const specification = /^(?:@[\w.~-]+\/)?(?![.-])[\w.~-]+(?:@[\w.^~<>=*+|-]+)?$/;
 
 /** A version on the registry and its files. */
 export interface PublishedPackage {
@@ -27,6 +30,8 @@ export function publishedPackages(
   select: (versions: readonly string[]) => readonly string[],
   npmrc: string | null,
 ): Promise<PublishedPackage[]> {
+  // No registry has such a name.
+  if (!specification.test(name)) return Promise.resolve([]);
   return inTemporaryFolder(npmrc, async (folder) => {
     const published: PublishedPackage[] = [];
     for (const version of select(await publishedVersions(name, folder)))

@@ -268,6 +268,9 @@ describe('a published package', () => {
     ],
     ['npm:../x', 'npm:../x: must be npm:NAME@RANGE or npm:NAME@RANGE:PATH'],
     ['npm:a;b', 'npm:a;b: must be npm:NAME@RANGE or npm:NAME@RANGE:PATH'],
+    ['npm:.', 'npm:.: must be npm:NAME@RANGE or npm:NAME@RANGE:PATH'],
+    ['npm:--offline', 'npm:--offline: must be npm:NAME@RANGE or npm:NAME@RANGE:PATH'],
+    ['npm:@books/ledger-api@../x', 'npm:@books/ledger-api@../x: must be npm:NAME@RANGE or npm:NAME@RANGE:PATH'],
   ])('that is missing or invalid is named: %s', async (from, message) => {
     useRegistry();
     expect(await placeIn(from)).toBe(message);

@@ -484,6 +484,14 @@ describe('the registry', () => {
     expect(await check()).toMatchObject(brokenRelease);
   });
 
+  test('is not asked for a name that npm takes for an option', async () => {
+    vi.stubEnv('npm_config_registry', 'http://127.0.0.1:1/');
+    const text = manifest('1.0.0').replace('@books/api', `--registry=${server.origin}`);
+    release({ 'packages/api/package.json': text, 'contract-check.json': '{ "registry": true }' });
+    write({ [contract]: broken });
+    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.0)'] });
+  });
+
   test('is an error if it does not respond', async () => {
     release({ '.npmrc': npmrc('http://127.0.0.1:1'), 'contract-check.json': '{ "registry": true }' });
     await expect(check()).rejects.toThrow('npm:@books/api: npm cannot read the versions of the package.');
