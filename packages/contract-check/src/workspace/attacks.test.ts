@@ -598,6 +598,17 @@ describe('a pull request gets a verdict', () => {
     expect(await check()).toMatchObject({ ...brokenRelease, notices: [] });
   });
 
+  test('after a configuration listed folders outside of the repository', async () => {
+    release();
+    for (const outside of ['/etc', '../../..']) {
+      const contracts = [{ kind: 'graphql', folder: outside, files: ['*.graphql'] }];
+      commit({ 'contract-check.json': JSON.stringify({ contracts }) });
+    }
+    commit({ 'contract-check.json': null });
+    merge(root);
+    expect(await check()).toMatchObject({ codes: [], verdicts: [['@books/api', 'none']] });
+  });
+
   test('with a contract that is explicitly no file of Git LFS', async () => {
     release();
     commit({ '.gitattributes': '* filter=lfs\n*.graphql -filter -working-tree-encoding\n*.json !filter\n' });

@@ -1,14 +1,20 @@
 import { posix } from 'node:path';
 import { parseConfig } from '../config/read-config.ts';
-import { memberOf, type PackageAt } from '../history/reached-version.ts';
+import { memberOf } from '../history/reached-version.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
-import { layoutPatterns } from './snapshot.ts';
+import { isInLayout, layoutPatterns } from './snapshot.ts';
+
+/** The folders that can be that of a package, at a commit. The first one whose `package.json` has a name is. */
+interface PossibleOwner {
+  readonly commit: string;
+  readonly folders: readonly string[];
+}
 
 /**
  * The names of the packages that lost a contract before the base, or whose contracts a configuration listed. Such a package can
- * have released a contract that the base does not have. The packages around it count as well. Append-only files do not count,
- * because only an exception allows to remove them.
+ * have released a contract that the base does not have. Append-only files do not count, because only an exception allows to
+ * remove them.
  *
  * @param config the path of the configuration, relative to the folder of the repository object. Null for none.
  */
@@ -17,18 +23,33 @@ export function formerOwners(
   { commit }: CommitFiles,
   config: string | null,
 ): ReadonlySet<string> {
-  const listed = config === null ? { packages: [], folders: [] } : listedContracts(repository, commit, config);
+  const listed = config === null ? { names: [], owners: [] } : listedContracts(repository, commit, config);
+  const owners = [...lostContracts(repository, commit), ...listed.owners];
   const places = new Map(
-    [...lostContracts(repository, commit), ...listed.folders]
-      .flatMap((place) => foldersAround(place.path).map((path) => ({ ...place, path })))
-      .map((place) => [JSON.stringify(place), { ...place, path: posix.join(place.path, 'package.json') }]),
+    owners.flatMap((owner) =>
+      owner.folders
+        .filter((folder) => repository.contains(manifestIn(folder)))
+        .map((folder) => [keyOf(owner, folder), { commit: owner.commit, path: manifestIn(folder) }]),
+    ),
   );
-  const names = repository.textsAt([...places.values()]).flatMap((text) => memberOf(text, 'name') ?? []);
-  return new Set([...names, ...listed.packages]);
+  const texts = repository.textsAt([...places.values()]);
+  const names = new Map([...places.keys()].map((key, index) => [key, memberOf(texts[index] ?? null, 'name')]));
+  const found = owners.map((owner) =>
+    owner.folders.map((folder) => names.get(keyOf(owner, folder)) ?? null).find((name) => name !== null),
+  );
+  return new Set([...listed.names, ...found.flatMap((name) => name ?? [])]);
 }
 
-/** The folders of contracts that a commit removed, at the parents of the commit. */
-function lostContracts(repository: Repository, base: string): PackageAt[] {
+function keyOf({ commit }: PossibleOwner, folder: string): string {
+  return `${commit}:${folder}`;
+}
+
+function manifestIn(folder: string): string {
+  return posix.join(folder, 'package.json');
+}
+
+/** Of the contracts in the documented folders that a commit removed, at the parents of the commit. */
+function lostContracts(repository: Repository, base: string): PossibleOwner[] {
   const flags = ['-m', '--full-history', '--no-renames', '--diff-filter=D', '--name-only', '--relative', '-z'];
   const patterns = layoutPatterns.map((pattern) => `:(glob)${pattern}`);
   let parents: string[] = [];
@@ -37,18 +58,21 @@ function lostContracts(repository: Repository, base: string): PackageAt[] {
     .split('\0')
     .flatMap((line) => {
       const path = line.replace(/^\n/, '');
-      if (!path.startsWith('\x01')) return parents.map((commit) => ({ commit, path: posix.dirname(path) }));
-      parents = path.slice(1).split(' ').filter(Boolean);
-      return [];
+      if (path.startsWith('\x01')) {
+        parents = path.slice(1).split(' ').filter(Boolean);
+        return [];
+      }
+      const folders = foldersAround(path).filter((folder) => isInLayout(posix.relative(folder, path)));
+      return parents.flatMap((commit) => folders.map((folder) => ({ commit, folders: [folder] })));
     });
 }
 
-/** The packages, and the folders of the contracts without a package, that any version of the configuration lists. */
+/** Of the contracts that any version of the configuration lists, with the names that it states. */
 function listedContracts(
   repository: Repository,
   base: string,
   config: string,
-): { readonly packages: readonly string[]; readonly folders: readonly PackageAt[] } {
+): { readonly names: readonly string[]; readonly owners: readonly PossibleOwner[] } {
   const commits = repository
     .git('rev-list', '--full-history', base, '--', `:(literal)${config}`)
     .split('\n')
@@ -58,10 +82,10 @@ function listedContracts(
     contractsIn(config, text).map((contracts) => ({ ...contracts, commit: commits[index] ?? '' })),
   );
   return {
-    packages: listed.flatMap((each) => each.package ?? []),
-    folders: listed
+    names: listed.flatMap((each) => each.package ?? []),
+    owners: listed
       .filter((each) => each.package === undefined)
-      .map(({ commit, folder = '.' }) => ({ commit, path: posix.normalize(folder) })),
+      .map(({ commit, folder = '.' }) => ({ commit, folders: foldersAround(posix.join(folder, 'package.json')) })),
   };
 }
 
@@ -75,8 +99,8 @@ function contractsIn(file: string, text: string | null) {
   }
 }
 
-/** A folder and those around it, up to the one of the repository object. */
-function foldersAround(folder: string): string[] {
-  const steps = folder.split('/');
-  return ['.', ...(folder === '.' ? [] : steps.map((_, index) => steps.slice(0, index + 1).join('/')))];
+/** The folders around a file, the innermost first. The last one is `.`. */
+function foldersAround(path: string): string[] {
+  const folder = posix.dirname(path);
+  return folder === '.' || folder === '/' ? ['.'] : [folder, ...foldersAround(folder)];
 }

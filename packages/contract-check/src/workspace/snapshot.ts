@@ -39,6 +39,11 @@ const layout: Readonly<
   api: [['.api.json', 'api']],
 };
 
+/** Whether a path in a package is in one of the documented folders. */
+export function isInLayout(path: string): boolean {
+  return Object.keys(layout).some((folder) => path.startsWith(`${folder}/`));
+}
+
 /** Patterns of contracts in the documented folders of any package. */
 export const layoutPatterns: readonly string[] = Object.entries(layout).flatMap(([folder, endings]) =>
   endings.map(([ending]) => `**/${folder}/**/*${ending}`),
