@@ -22,7 +22,7 @@ beforeAll(() => {
   mkdirSync(consumer);
 });
 
-describeMonorepo(npm, () => monorepo, attacks.slice(0, 1));
+describeMonorepo(npm, () => monorepo, attacks.slice(0, 1), []);
 
 describe('with the newest graphql', () => {
   testInstalledPackage(() => monorepo.root);

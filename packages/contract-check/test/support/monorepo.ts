@@ -121,6 +121,68 @@ export const attacks: readonly (readonly [name: string, merged: Files | null, ch
   ],
 ];
 
+const nodes =
+  'type Query { n: Node } interface Node { id: ID! name: String } type A implements Node { id: ID! name: String }';
+const compared = ['--from', 'packages/next/old.graphql', '--to', 'packages/next/new.graphql'];
+
+/** What teams of other repositories once met: the files that a pull request adds, a command, and its result. */
+export const verdicts: readonly (readonly [
+  name: string,
+  changes: Files,
+  args: readonly string[],
+  expected: { readonly status: number; readonly text: string },
+])[] = [
+  [
+    'a narrowed output field beside one that stays nullable is major',
+    {
+      'packages/next/old.graphql': nodes,
+      'packages/next/new.graphql': nodes.replace(/name: String }$/, 'name: String! }'),
+    },
+    ['graphql', ...compared, '--declared', 'minor'],
+    { status: 1, text: 'graphql/outputNarrowedUnevenly' },
+  ],
+  [
+    'a minor bump may break a package below 1.0.0',
+    {
+      'packages/next/package.json': '{ "name": "@books/next", "version": "0.2.0" }',
+      'packages/next/old.graphql': sdl,
+      'packages/next/new.graphql': broken,
+    },
+    ['graphql', ...compared, '--declared', 'minor'],
+    { status: 0, text: 'Passed: the declared bump is minor.' },
+  ],
+  [
+    'minProperties that required implies changes nothing',
+    {
+      'packages/next/old.json': '{ "required": ["a"], "type": "object" }',
+      'packages/next/new.json': '{ "required": ["a"], "type": "object", "minProperties": 1 }',
+    },
+    'json-schema --direction consumer --declared patch --from packages/next/old.json --to packages/next/new.json'.split(
+      ' ',
+    ),
+    { status: 0, text: 'Passed: the declared bump is patch.' },
+  ],
+  [
+    'the first version of a schema gets a verdict',
+    { 'packages/next/new.graphql': sdl },
+    ['graphql', '--from', 'git:main', '--to', 'packages/next/new.graphql', '--declared', 'minor'],
+    { status: 0, text: 'packages/next/new.graphql was added.' },
+  ],
+  [
+    'a commit can be the baseline',
+    { [contract]: broken },
+    ['workspace', '--baseline', 'git:origin/main'],
+    { status: 1, text: breaksVersion },
+  ],
+  [
+    'an unknown rule is suggested',
+    {},
+    ['explain', 'fieldRemoved'],
+    { status: 2, text: 'did you mean "graphql/fieldRemoved"?' },
+  ],
+  ['the schemas of the repository are found', {}, ['find'], { status: 0, text: 'packages/api/schema.graphql' }],
+];
+
 /** A clone of a repository in which a package manager has installed the packed package. */
 export interface Monorepo {
   readonly root: string;
@@ -195,8 +257,16 @@ export function createMonorepo({ name, install, run }: Manager, scratch: string,
   };
 }
 
-/** @param tried the attacks to try */
-export function describeMonorepo({ name, remedy }: Manager, of: () => Monorepo, tried = attacks): void {
+/**
+ * @param tried the attacks to try
+ * @param judged the verdicts to check
+ */
+export function describeMonorepo(
+  { name, remedy }: Manager,
+  of: () => Monorepo,
+  tried = attacks,
+  judged = verdicts,
+): void {
   describe(`in a monorepo of ${name}`, () => {
     test('passes if nothing changed, and shows the last release', () => {
       const { branch, check } = of();
@@ -244,6 +314,15 @@ export function describeMonorepo({ name, remedy }: Manager, of: () => Monorepo, 
       const { status, stdout, stderr } = check('workspace', '--base', 'origin/base');
       expect(stdout + stderr).toContain(message);
       expect(status).toBe(1);
+    });
+
+    test.each(judged)('%s', (_, changes, args, { status, text }) => {
+      const { branch, check, commit } = of();
+      branch();
+      commit(changes);
+      const result = check(...args);
+      expect(result.stdout + result.stderr).toContain(text);
+      expect(result.status).toBe(status);
     });
 
     test('a shallow clone gets the command that completes it', () => {
