@@ -1,15 +1,21 @@
-import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
 import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
 import { ClearTextPasswordError } from './errors.ts';
 import { keepAliveOptions } from './keep-alive.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
 
 /** What a URL does not decide. */
 type Own<Config> = Omit<
   Config,
-  Exclude<keyof ConnectionOptions, 'application_name'> | 'connectionString' | 'Client' | 'stream'
+  Exclude<keyof ConnectionOptions, 'application_name'> | 'connectionString' | 'Client' | 'stream' | 'types'
 > & {
   /** Start-up options of the session. They override those of the URL. */
   options?: string;
+};
+
+const ownTypes: CustomTypesConfig = {
+  getTypeParser: (type, format) =>
+    type === types.builtins.TIMESTAMPTZ && format !== 'binary' ? parseTimestamp : types.getTypeParser(type, format),
 };
 
 /** Creates a client, which does not connect yet. Every connection of the store is made here or in `createPool`. */
@@ -26,7 +32,7 @@ function configOf<Config extends { options?: string }>(databaseUrl: string, sett
   const connection = connectionOptions(databaseUrl);
   // The last of two equal settings counts.
   const options = [connection.options, settings.options ?? ''].join(' ').trim();
-  return { ...keepAliveOptions, ...settings, ...connection, options };
+  return { ...keepAliveOptions, ...settings, ...connection, options, types: ownTypes };
 }
 
 /**
