@@ -1,6 +1,6 @@
 import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type InputObjectRef, type ObjectRef } from '@pothos/core';
-import { parseDateTime } from './date-time.ts';
+import { formatDateTime, parseDateTime } from './date-time.ts';
 import type { OperationContext } from './operation-context.ts';
 
 interface OwnTypes {
@@ -37,7 +37,7 @@ export function createSchemaBuilder(): InterfaceSchemaBuilder {
   const builder = new SchemaBuilder<OwnTypes>({ defaultFieldNullability: false });
   builder.queryType({});
   builder.mutationType({});
-  builder.scalarType('DateTime', { serialize: (value) => value.toISOString(), parseValue: parseDateTime });
+  builder.scalarType('DateTime', { serialize: formatDateTime, parseValue: parseDateTime });
   builder.scalarType('Date', { serialize: (value) => value });
   return builder;
 }
