@@ -183,15 +183,20 @@ function pageOf(of: readonly (ReferralStatus | null)[], conditions: readonly str
         limit $2
       )`,
   );
-  return `
-    select ${referralColumns('r')},
-      m.id as "matterId", m.reference as "matterReference", m.opened_at as "matterOpenedAt"
-    from (
+  // PostgreSQL plans each level of a query, also if it adds nothing.
+  const page =
+    branches.length === 1
+      ? branches.join('')
+      : `(
       select *
       from (${branches.join(' union all ')}) branch
       order by ${order}
       limit $2
-    ) r
+    )`;
+  return `
+    select ${referralColumns('r')},
+      m.id as "matterId", m.reference as "matterReference", m.opened_at as "matterOpenedAt"
+    from ${page} r
     left join matter m on m.referral_id = r.id
     order by r.${order.replaceAll(', ', ', r.')}`;
 }
