@@ -109,11 +109,12 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
   });
 
   /** Forwards connections to the server. */
-  async function startRelay(): Promise<{ port: number; hang: () => void }> {
+  async function startRelay(): Promise<{ port: number; hang: () => void; forwardTo: (server: RedisServer) => void }> {
     const links = new Set<Socket>();
+    let target = redis;
     const relay = await listen(
       createServer((socket) => {
-        const upstream = connect(Number(redis.client.options.port), '127.0.0.1');
+        const upstream = connect(Number(target.client.options.port), '127.0.0.1');
         for (const link of [socket, upstream]) {
           links.add(link);
           link.on('error', () => {}).on('close', () => links.delete(link));
@@ -129,6 +130,9 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
       port: relay.port,
       hang() {
         for (const link of links) link.unpipe().resume();
+      },
+      forwardTo(server) {
+        target = server;
       },
     };
   }
@@ -170,6 +174,29 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
         },
         { timeout: 20_000 },
       )
+      .toMatch(/processed|duplicate/);
+    expect(effects).toBe(2);
+  });
+
+  test('finds the new primary after a failover, with the options of the README for ioredis', async () => {
+    const [relay, primary] = await Promise.all([startRelay(), startRedis()]);
+    onTestFinished(() => primary.remove());
+    const client = new Redis({
+      port: relay.port,
+      maxRetriesPerRequest: 1,
+      reconnectOnError: (error) => error.message.includes('READONLY'),
+    });
+    client.on('error', () => {});
+    onTestFinished(() => client.disconnect());
+    const replaced = redisStore({ send: ([name, ...parameters]) => client.call(name, ...parameters) });
+    expect(await replaced.once(id, effect)).toBe('processed');
+    await redis.client.replicaof('127.0.0.1', Number(primary.client.options.port));
+    onTestFinished(async () => void (await redis.client.replicaof('NO', 'ONE')));
+    relay.forwardTo(primary);
+    const other = `${id}_other`;
+    await expect(replaced.once(other, effect)).rejects.toThrow('READONLY');
+    await expect
+      .poll(() => replaced.once(other, effect).catch((error: Error) => error.message), { timeout: 20_000 })
       .toMatch(/processed|duplicate/);
     expect(effects).toBe(2);
   });
