@@ -91,7 +91,12 @@ export default defineConfig({
       {
         ...shared,
         // Run by a test of `full`, after it has installed the dependencies of `bench/`.
-        test: { name: 'bench', include: ['bench/src/**/*.test.ts'], ...bounds },
+        test: {
+          name: 'bench',
+          include: ['bench/src/**/*.test.ts', 'bench/test/*.test.ts'],
+          ...bounds,
+          globalSetup: postgres,
+        },
       },
       {
         ...shared,
