@@ -41,7 +41,7 @@ export interface AppEnd {
 }
 
 // Guards against hanging only. A busy machine can need many times the usual second.
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 240_000;
 // The worker waits for the attempts in flight, each of which takes at most 5 s.
 const stopTimeoutMs = 7_000;
 const keptLines = 40;
@@ -49,7 +49,7 @@ const keptLines = 40;
 /**
  * Starts an app as a separate process.
  *
- * @throws {Error} if the app does not start within 60 s; the message contains its last lines of output
+ * @throws {Error} if the app does not start within 240 s; the message contains its last lines of output
  */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { name, onLine, waitFor = 'ready' } = options;

@@ -19,7 +19,7 @@ export type ClusterMessage =
 
 const processes = 3;
 // Guards against hanging only.
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 240_000;
 
 export async function startReceiverCluster(databaseUrl: string, secret: string): Promise<ReceiverCluster> {
   const child = fork(new URL('receiver-process.ts', import.meta.url), [databaseUrl, secret, String(processes)], {
