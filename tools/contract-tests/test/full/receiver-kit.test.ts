@@ -129,9 +129,9 @@ test.concurrent.each([
     expect(delivery.status).toBe('DELIVERED');
     expect(last).toMatchObject({ responseStatus: 200, error: null });
     expect(earlier.pop()).toMatchObject({ number: 1, responseStatus: null, error: 'TIMEOUT' });
-    // Retries while the handler runs.
+    // Retries while the handler runs. On a busy machine, their responses can also be late.
     expect(earlier.length).toBeGreaterThanOrEqual(attempts - 1);
-    expect(earlier.filter(({ responseStatus }) => responseStatus !== 409)).toEqual([]);
+    expect(earlier.filter(({ responseStatus, error }) => responseStatus !== 409 && error !== 'TIMEOUT')).toEqual([]);
     expect(await database.effects()).toEqual([{ deliveryId: delivery.id, eventId: delivery.event.id, referralId }]);
   } finally {
     await received.close();
