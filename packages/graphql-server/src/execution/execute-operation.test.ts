@@ -126,3 +126,35 @@ test('an inner list that rejects is ignored if its outer list comes after the de
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   expect(unhandled).toEqual([]);
 });
+
+test('the fields of a mutation run one after another, and none begins after the deadline', async () => {
+  const calls: string[] = [];
+  const schema = buildSchema('type Query { name: String } type Mutation { rename(to: String): String }');
+  const rename = schema.getMutationType()?.getFields()['rename'];
+  if (!rename) throw new Error('There is no mutation.');
+  const gates = new Map<unknown, PromiseWithResolvers<void>>();
+  rename.resolve = async (_, { to }: { to?: string }) => {
+    calls.push(`begin ${String(to)}`);
+    await gates.get(to)?.promise;
+    calls.push(`end ${String(to)}`);
+    return to;
+  };
+  const document = parse('mutation { a: rename(to: "a") b: rename(to: "b") }');
+  const [operation] = document.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
+  const execute = createOperationExecutor(schema, { operationMs: 20 });
+  const runAgain = () => execute({ document, operation, variables: {}, contextValue: {} });
+  // The third run is the first one with a plan.
+  for (let number = 0; number < 3; number += 1) {
+    calls.length = 0;
+    expect(await runAgain()).toEqual({ data: { a: 'a', b: 'b' } });
+    expect(calls).toEqual(['begin a', 'end a', 'begin b', 'end b']);
+  }
+  const gate = Promise.withResolvers<void>();
+  gates.set('a', gate);
+  calls.length = 0;
+  await expect(runAgain()).rejects.toMatchObject({ code: 'OPERATION_TIMEOUT' });
+  gate.resolve();
+  await nextTurn();
+  expect(calls).toEqual(['begin a', 'end a']);
+});

@@ -11,8 +11,8 @@ const schema = buildSchema(/* GraphQL */ `
     again: Query
     named: Named
   }
-  type Mutation {
-    rename: String
+  type Subscription {
+    renamed: String
   }
 `);
 
@@ -86,7 +86,7 @@ test('has a plan for each combination of the variables of @skip and @include, at
 });
 
 test.each([
-  ['a mutation', 'mutation { rename }'],
+  ['a subscription', 'subscription { renamed }'],
   ['introspection', '{ __schema { description } }'],
   ['introspection of a type', '{ again { name } __type(name: "Query") { name } }'],
   ['an abstract type', '{ named { name } }'],

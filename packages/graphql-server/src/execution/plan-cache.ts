@@ -69,7 +69,7 @@ export function createPlanCache(schema: GraphQLSchema, maxBytes = defaultMaxByte
     conditions: ReadonlyMap<string, boolean>,
   ): OperationPlan | null {
     const collected =
-      operation.operation === 'query' ? collectedOperation(schema, document, operation, conditions) : null;
+      operation.operation === 'subscription' ? null : collectedOperation(schema, document, operation, conditions);
     try {
       return collected && planOperation(collected, maxFields);
     } catch (error) {

@@ -64,7 +64,8 @@ export function runPlan(plan: OperationPlan, variableValues: VariableValues, con
     return finish(null);
   };
   try {
-    const data = resolveFields(run, plan.root, undefined, undefined);
+    const isSerial = plan.operation.definition.operation === 'mutation';
+    const data = isSerial ? resolveSerially(run, plan.root) : resolveFields(run, plan.root, undefined, undefined);
     return { result: isPromise(data) ? data.then(finish, fail) : finish(data), abort };
   } catch (error) {
     return { result: fail(error), abort };
@@ -94,6 +95,16 @@ function resolveFields(run: Run, plan: FieldsPlan, source: unknown, path: Path |
   if (!pending) return data;
   const [only] = pending;
   return (pending.length === 1 && only ? only : Promise.all(pending)).then(() => data);
+}
+
+/** The fields of a mutation: each begins when the one before it is complete. */
+async function resolveSerially(run: Run, plan: FieldsPlan): Promise<Data> {
+  const data: Data = { ...plan.empty };
+  for (const field of plan.fields) {
+    if (run.isOver) throw new Error('The operation is over.');
+    data[field.responseName] = await resolveField(run, field, undefined, undefined);
+  }
+  return data;
 }
 
 /** Returns the completed value, or a promise of it. Throws, or rejects with, the error of a field that cannot be null. */

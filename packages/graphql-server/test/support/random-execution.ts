@@ -26,6 +26,16 @@ import {
 import { createOperationExecutor } from '../../src/execution/execute-operation.ts';
 import { type Choose, writeRandomDocument } from './random-document.ts';
 
+const rootFields = /* GraphQL */ `
+    node(color: Color = RED, size: Int, point: Point): Node
+    required(size: Int! = 3): Node!
+    many(first: Int, ids: [ID!], choice: Choice): [Node]
+    manyRequired(matrix: [[Int!]]): [Node!]!
+    matrix: [[Int!]]
+    name: String
+    echo(json: Json, float: Float): String
+    pet: Pet`;
+
 const sdl = /* GraphQL */ `
   scalar Time
   scalar Json
@@ -45,14 +55,10 @@ const sdl = /* GraphQL */ `
     b: String
   }
   type Query {
-    node(color: Color = RED, size: Int, point: Point): Node
-    required(size: Int! = 3): Node!
-    many(first: Int, ids: [ID!], choice: Choice): [Node]
-    manyRequired(matrix: [[Int!]]): [Node!]!
-    matrix: [[Int!]]
-    name: String
-    echo(json: Json, float: Float): String
-    pet: Pet
+    ${rootFields}
+  }
+  type Mutation {
+    ${rootFields}
   }
   type Node {
     id: ID!
@@ -242,6 +248,7 @@ export interface ComparedExecutions {
   /** Executions, each compared with one of graphql. */
   executions: number;
   planned: number;
+  plannedMutations: number;
   withErrors: number;
   withInvalidVariables: number;
   /** Places that are null because of one error in both executions, and how many of them have the same error. */
@@ -267,6 +274,7 @@ export async function compareRandomExecutions(
     operations: 0,
     executions: 0,
     planned: 0,
+    plannedMutations: 0,
     withErrors: 0,
     withInvalidVariables: 0,
     single: 0,
@@ -276,7 +284,7 @@ export async function compareRandomExecutions(
   const random = seededRandom(seed);
   const choose: Choose = (below) => Math.floor(random() * below);
   for (let number = 0; number < documents; number += 1) {
-    const query = writeRandomDocument(schema, choose, {
+    const queries = writeRandomDocument(schema, choose, {
       depth: 4,
       width: 4,
       fragments: 3,
@@ -284,6 +292,10 @@ export async function compareRandomExecutions(
       operations: 2,
       hasDefaults: true,
     });
+    const isMutation = choose(4) === 0;
+    const query = isMutation
+      ? queries.replaceAll(/\bquery (?=Q\d)/g, 'mutation ').replaceAll(/\bon Query\b/g, 'on Mutation')
+      : queries;
     const document = parse(query);
     // Unused variables change nothing about execution.
     if (validate(schema, document).some(({ message }) => !message.includes('is never used'))) continue;
@@ -313,7 +325,10 @@ export async function compareRandomExecutions(
         if (actual.errors) counts.withErrors += 1;
         if (actual.data === undefined) counts.withInvalidVariables += 1;
         // graphql's objects have no prototype.
-        else if (actual.data !== null && Object.getPrototypeOf(actual.data) !== null) counts.planned += 1;
+        else if (actual.data !== null && Object.getPrototypeOf(actual.data) !== null) {
+          counts.planned += 1;
+          if (isMutation) counts.plannedMutations += 1;
+        }
       }
     }
   }
