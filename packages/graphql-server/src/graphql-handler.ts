@@ -211,7 +211,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       lateRefusals += 1;
       await context.waitWhileOpen(refusalPace.maxDelayMs);
       lateRefusals -= 1;
-    } else if (clientId !== undefined && account?.isRefused) {
+    } else if (clientId !== undefined && account?.isRefused()) {
       const delayMs = pace.next(clientId, performance.now());
       if (delayMs > 0) await context.waitWhileOpen(delayMs);
     }

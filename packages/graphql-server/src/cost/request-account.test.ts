@@ -28,3 +28,12 @@ test('an operation whose client has gone while it waited does not run, and the n
   await expect(gone).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(await next).toBeTypeOf('function');
 });
+
+test('an account has no getter of its own, which V8 would keep with the request until the next full collection', () => {
+  const slots = createClientSlots({ perClient: 1, maxWaitMs: 60_000, refusal: () => new Error('Occupied.') });
+  const shares = { turns: createClientTurns(4), slots, isOpen: () => true };
+  const descriptors = Object.entries(
+    Object.getOwnPropertyDescriptors(openRequestAccount(buckets, client, limits, shares)),
+  );
+  expect(descriptors.filter(([, descriptor]) => !('value' in descriptor))).toEqual([]);
+});

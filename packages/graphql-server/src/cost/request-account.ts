@@ -16,7 +16,7 @@ export interface RequestAccount extends CostAccount {
   /** Charges a request that the client caused to fail before anything was charged. Its body was read for nothing. */
   deductFailure(bodyBytes: number): void;
   /** Whether the request was refused because the client has too few points. */
-  readonly isRefused: boolean;
+  isRefused(): boolean;
   /** The bucket when the request was refused because of it. Otherwise the bucket as it is. */
   throttleStatus(): ThrottleStatus;
   status(): BucketStatus;
@@ -77,9 +77,8 @@ export function openRequestAccount(
     deductFailure(bodyBytes) {
       if (!isCharged) buckets.deduct(clientId, costLimit, bodyCost(bodyBytes, limits));
     },
-    get isRefused() {
-      return refusal !== undefined;
-    },
+    // Not a getter: V8 keeps the getter of a literal, and with it the objects of the request, until the next full collection.
+    isRefused: () => refusal !== undefined,
     refund: (points) => buckets.refund(clientId, costLimit, points),
     throttleStatus() {
       if (refusal) return refusal.throttleStatus;

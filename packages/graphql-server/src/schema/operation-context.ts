@@ -30,12 +30,45 @@ export interface OperationContext {
   };
 }
 
-/** Each reads what all objects of a list need together. */
-export interface Loaders {
-  readonly webhookAttempts: DataLoader<WebhookDelivery, WebhookAttempt[], string>;
+type AttemptsLoader = DataLoader<WebhookDelivery, WebhookAttempt[], string>;
+type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
+type DeliveriesLoader = DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>;
+
+/** Each reads what all objects of a list need together. Most operations need none, so they are created when they are read. */
+export class Loaders {
+  readonly #actions: InterfaceActionContext;
+  readonly #caller: Caller;
+  #webhookAttempts: AttemptsLoader | undefined;
+  #webhookSubscriptions: SubscriptionsLoader | undefined;
+  #deliveriesOfSubscriptions: DeliveriesLoader | undefined;
+
+  constructor(actions: InterfaceActionContext, caller: Caller) {
+    this.#actions = actions;
+    this.#caller = caller;
+  }
+
+  get webhookAttempts(): AttemptsLoader {
+    return (this.#webhookAttempts ??= new DataLoader((deliveries) => listWebhookAttempts(this.#actions, deliveries), {
+      cacheKeyFn: ({ id }) => id,
+    }));
+  }
+
   /** By the identifier of the subscription. */
-  readonly webhookSubscriptions: DataLoader<string, WebhookSubscription | null>;
-  readonly deliveriesOfSubscriptions: DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>;
+  get webhookSubscriptions(): SubscriptionsLoader {
+    return (this.#webhookSubscriptions ??= new DataLoader((ids) =>
+      findWebhookSubscriptions(this.#actions, this.#caller, ids),
+    ));
+  }
+
+  get deliveriesOfSubscriptions(): DeliveriesLoader {
+    return (this.#deliveriesOfSubscriptions ??= new DataLoader<
+      SubscriptionDeliveriesRequest,
+      Page<WebhookDelivery>,
+      string
+    >((requests) => listDeliveriesOfSubscriptions(this.#actions, this.#caller, requests), {
+      cacheKeyFn: ({ subscriptionId, first, after, status }) => JSON.stringify([subscriptionId, first, after, status]),
+    }));
+  }
 }
 
 export function createOperationContext(
@@ -43,30 +76,5 @@ export function createOperationContext(
   { client, ...request }: { client: AuthenticatedClient; requestId: string; address: string },
 ): OperationContext {
   const caller = toCaller(client, request);
-  // Most operations need no loader.
-  let loaders: Loaders | undefined;
-  return {
-    caller,
-    actions,
-    extensions: {},
-    get loaders() {
-      return (loaders ??= createLoaders(actions, caller));
-    },
-  };
-}
-
-function createLoaders(actions: InterfaceActionContext, caller: Caller): Loaders {
-  return {
-    webhookAttempts: new DataLoader((deliveries) => listWebhookAttempts(actions, deliveries), {
-      cacheKeyFn: ({ id }) => id,
-    }),
-    webhookSubscriptions: new DataLoader((ids) => findWebhookSubscriptions(actions, caller, ids)),
-    deliveriesOfSubscriptions: new DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>(
-      (requests) => listDeliveriesOfSubscriptions(actions, caller, requests),
-      {
-        cacheKeyFn: ({ subscriptionId, first, after, status }) =>
-          JSON.stringify([subscriptionId, first, after, status]),
-      },
-    ),
-  };
+  return { caller, actions, extensions: {}, loaders: new Loaders(actions, caller) };
 }

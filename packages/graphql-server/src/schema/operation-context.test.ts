@@ -1,0 +1,18 @@
+import type { AuthenticatedClient } from '@deedwire/auth';
+import { expect, test } from 'vitest';
+import { createOperationContext, type InterfaceActionContext } from './operation-context.ts';
+
+const client = { interfaceName: 'partner', accountId: '1', clientId: 'a' } as AuthenticatedClient;
+const context = createOperationContext({} as InterfaceActionContext, { client, requestId: 'r', address: '::1' });
+
+test('a context has no getter of its own, which V8 would keep with the request until the next full collection', () => {
+  const descriptors = Object.entries(Object.getOwnPropertyDescriptors(context));
+  expect(descriptors.filter(([, descriptor]) => !('value' in descriptor))).toEqual([]);
+});
+
+test('each loader is created once', () => {
+  const { loaders } = context;
+  expect(loaders.webhookAttempts).toBe(loaders.webhookAttempts);
+  expect(loaders.webhookSubscriptions).toBe(loaders.webhookSubscriptions);
+  expect(loaders.deliveriesOfSubscriptions).toBe(loaders.deliveriesOfSubscriptions);
+});
