@@ -90,6 +90,7 @@ describe('one pull request', () => {
     ],
     ['in another notation', 'package.json', '{ "workspaces": ["!!.//next/a/../*"] }', 'next/api'],
     ['with a merge key', 'pnpm-workspace.yaml', 'x: &x\n  packages: ["next/*"]\n<<: *x\n', 'next/api'],
+    ['in a workspace of Lerna', 'lerna.json', '{ "packages": ["next/*"] }', 'next/api'],
     ['in dist', 'package.json', '{ "workspaces": ["packages/*", "dist/*"] }', 'dist/api'],
     ['in a hidden folder', 'pnpm-workspace.yaml', 'packages:\n  - .next/*\n', '.next/api'],
   ])('adds a copy of a package %s, which the workspace publishes, and breaks it', async (_, file, text, copy) => {
@@ -138,6 +139,16 @@ describe('one pull request', () => {
     git(root, 'checkout', '--quiet', 'main');
     git(root, 'replace', '--force', released, other);
     commit({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
+  test('adds a copy of a package that only another package manager would exclude', async () => {
+    release({ 'package.json': '{ "workspaces": ["packages/*", "next/*"] }' });
+    commit({
+      'pnpm-workspace.yaml': 'packages: [packages/*, "!next/*"]\n',
+      'next/api/package.json': manifest('1.0.1'),
+      'next/api/versions/2026-01-01.graphql': broken,
+    });
     expect(await check()).toMatchObject(brokenRelease);
   });
 

@@ -12,13 +12,21 @@ export interface WorkspaceMembers {
   includes(folder: string): boolean;
 }
 
-/** Reads `workspaces` in the `package.json` of the root, and `pnpm-workspace.yaml`. What is invalid lists nothing. */
+/** Reads `workspaces` in the `package.json` of the root, `pnpm-workspace.yaml` and `lerna.json`. What is invalid lists nothing. */
 export function workspaceMembers(files: PackageFiles): WorkspaceMembers {
-  const listed = [...listedByNpm(files), ...listedByPnpm(files)].filter((pattern) => typeof pattern === 'string');
-  const patterns = listed.map((pattern) => {
-    const [marks = ''] = /^!*/.exec(pattern) ?? [];
-    return { glob: normalizedGlob(pattern.slice(marks.length)), isExcluded: marks.length % 2 === 1 };
-  });
+  // Each on its own: an exclusion in the file of another package manager has no effect.
+  const matchers = [listedByNpm, listedByPnpm, listedByLerna].flatMap((listIn) => matcherOf(listIn(files)) ?? []);
+  return { areListed: matchers.length > 0, includes: (folder) => matchers.some((matches) => matches(folder)) };
+}
+
+/** Null if the list includes nothing. */
+function matcherOf(list: readonly unknown[]): ((folder: string) => boolean) | null {
+  const patterns = list
+    .filter((pattern) => typeof pattern === 'string')
+    .map((pattern) => {
+      const [marks = ''] = /^!*/.exec(pattern) ?? [];
+      return { glob: normalizedGlob(pattern.slice(marks.length)), isExcluded: marks.length % 2 === 1 };
+    });
   const included = patterns.filter(({ isExcluded }) => !isExcluded).map(({ glob }) => glob);
   // npm drops an exclusion if a later pattern overrides a part of it.
   const excluded = patterns
@@ -28,8 +36,9 @@ export function workspaceMembers(files: PackageFiles): WorkspaceMembers {
         !patterns.slice(index + 1).some((later) => !later.isExcluded && picomatch.isMatch(later.glob, glob)),
     )
     .map(({ glob }) => glob);
-  const matches = included.length === 0 ? () => false : picomatch(included, { ignore: excluded });
-  return { areListed: included.length > 0, includes: (folder) => matches(folder) };
+  if (included.length === 0) return null;
+  const matches = picomatch(included, { ignore: excluded });
+  return (folder) => matches(folder);
 }
 
 /** The notation of a pattern without what package managers ignore: `./packages//api/`. */
@@ -49,6 +58,11 @@ function listedByPnpm(files: PackageFiles): readonly unknown[] {
   // pnpm follows merge keys (`<<`).
   const settings = parsed(files.get('pnpm-workspace.yaml'), (text) => parse(text, { logLevel: 'silent', merge: true }));
   const list = memberIn(settings, 'packages');
+  return Array.isArray(list) ? list : [];
+}
+
+function listedByLerna(files: PackageFiles): readonly unknown[] {
+  const list = memberIn(parsed(files.get('lerna.json'), JSON.parse), 'packages');
   return Array.isArray(list) ? list : [];
 }
 

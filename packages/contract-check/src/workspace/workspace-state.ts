@@ -47,7 +47,7 @@ export function workingTree(root: string, files: PackageFiles, config: string | 
 }
 
 const settingsFiles =
-  /(?:^|\/)(?:(?:package|versions|contract-check|contract-exceptions)\.json|\.npmrc|pnpm-workspace\.yaml)$/;
+  /(?:^|\/)(?:(?:package|lerna|versions|contract-check|contract-exceptions)\.json|\.npmrc|pnpm-workspace\.yaml)$/;
 const contractFiles =
   /(?:^|\/)(?:released\/.*|versions\/[^/]*\.(?:graphql|manifest\.json)|json-schema\/.*\.json|api\/.*\.api\.json)$/;
 
