@@ -1,7 +1,15 @@
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
-import { connect, createClient, type Client, type Connection } from '@deedwire/testing';
+import {
+  connect,
+  createClient,
+  type Client,
+  type Connection,
+  startTcpProxy,
+  type StatementFault,
+  type TcpProxy,
+} from '@deedwire/testing';
 import type { Release } from '../last-release.ts';
 import { createPartnerAccounts } from '../partner-accounts.ts';
 import { subscribe } from '../subscribe.ts';
@@ -19,6 +27,14 @@ export interface FaultSystemOptions {
   /** Another release, whose migrations are applied and whose apps are started first. Needs `server`. */
   release?: Release;
 }
+
+/** `flights`: before the second flight of a shared transaction. `answer`: after COMMIT, before its response. */
+export type ApiPlace = 'flights' | 'answer';
+
+const places = {
+  flights: { statement: 'insert-referrals', when: 'before' },
+  answer: { statement: 'commit', when: 'after' },
+} as const satisfies Record<ApiPlace, { statement: string } & StatementFault>;
 
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
 export interface FaultSystem {
@@ -39,10 +55,17 @@ export interface FaultSystem {
   clientOf: (accountId: string) => Client;
   /** @param from the folder of its workspace, if it is not that of the first worker */
   addWorker(env?: Record<string, string>, from?: string): Promise<RunningApp>;
-  /** Starts a partner API, without load. No other server gets its port after the API was killed. */
+  /**
+   * Starts a partner API, without load, that reaches the database through a proxy. No other server gets its port after the API
+   * was killed.
+   */
   startApi(env?: Record<string, string>, from?: string): Promise<RunningApp>;
-  /** Kills an API without warning and starts another one. */
-  replaceApi(api: RunningApp): Promise<void>;
+  /**
+   * Kills an API without warning and starts another one.
+   *
+   * @param place where in a transaction it is killed. Null: anywhere. The first API has no proxy, and is killed anywhere.
+   */
+  replaceApi(api: RunningApp, place: ApiPlace | null): Promise<void>;
   startLoad(): Load;
   close(): Promise<void>;
 }
@@ -65,6 +88,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   const apis = [t.system.apps['partner-api']];
   const interruptions = createInterruptions(t.database.databaseUrl, received);
   const subscriptions = new Map<string, string>();
+  const proxies = new Map<RunningApp, TcpProxy>();
   let requests = 0;
 
   function clientOf(accountId: string): Client {
@@ -97,10 +121,23 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     apis,
     clientOf,
     addWorker: (env, from) => t.system.add('webhook-worker', env, from),
-    startApi: async (env, from) => t.system.add('partner-api', { PORT: String(await findFreePort()), ...env }, from),
-    async replaceApi(api) {
-      api.kill('SIGKILL');
-      await api.ended;
+    async startApi(env, from) {
+      const proxy = await startTcpProxy(await t.database.urlFor('partner_api'));
+      const port = String(await findFreePort());
+      const api = await t.system.add('partner-api', { PORT: port, DATABASE_URL: proxy.url, ...env }, from);
+      proxies.set(api, proxy);
+      return api;
+    },
+    async replaceApi(api, place) {
+      const kill = (): Promise<unknown> => {
+        api.kill('SIGKILL');
+        return api.ended;
+      };
+      const proxy = proxies.get(api);
+      if (place === null || proxy === undefined) await kill();
+      else await proxy.breakAt((statement) => statement === places[place].statement, { ...places[place], act: kill });
+      await proxy?.close();
+      proxies.delete(api);
       apis[apis.indexOf(api)] = await system.startApi();
     },
     startLoad: () => startLoad({ accounts: system.accounts, clientOf, log: accepted }),
@@ -109,6 +146,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
       for (const worker of workers) worker.kill('SIGCONT');
       await interruptions.close();
       await t.close();
+      await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
       await received.close();
       await accepted.close();
     },

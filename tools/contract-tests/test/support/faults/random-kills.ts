@@ -10,9 +10,10 @@ export interface KillsOptions {
 // Some deliveries arrive between two kills, so that each one meets a working system.
 const deliveriesBetweenKills = 25;
 const passesMax = 10;
+const apiPlaces = [null, 'flights', 'answer'] as const;
 
 /**
- * Kills workers and APIs, at random and at failpoints. Each is replaced. At every seventh one, a further worker joins instead
+ * Kills workers and APIs, at random and at failpoints or statements. Each is replaced. At every seventh one, a further worker joins instead
  * and leaves with requests in flight. Returns when the last one has been replaced.
  */
 export async function killAtRandom(system: FaultSystem, { kills, onKill }: KillsOptions): Promise<void> {
@@ -23,7 +24,7 @@ export async function killAtRandom(system: FaultSystem, { kills, onKill }: Kills
     if (what === 'hand-over') await joinAndLeave(system);
     else if (what === 'API') {
       const api = pick(apis);
-      if (api !== undefined) await system.replaceApi(api);
+      if (api !== undefined) await system.replaceApi(api, pick(apiPlaces) ?? null);
     } else if (what === 'failpoint') {
       await runUntilFailpoint(system, pick(failpoints) ?? '', Math.floor(Math.random() * passesMax));
     } else {
