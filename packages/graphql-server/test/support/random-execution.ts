@@ -292,7 +292,7 @@ export async function compareRandomExecutions(
       operations: 2,
       hasDefaults: true,
     });
-    const isMutation = choose(4) === 0;
+    const isMutation = choose(2) === 0;
     const query = isMutation
       ? queries.replaceAll(/\bquery (?=Q\d)/g, 'mutation ').replaceAll(/\bon Query\b/g, 'on Mutation')
       : queries;
