@@ -47,6 +47,10 @@ const places: Record<string, Place> = {
     resolversOf: (items) => ({ Query: { group: () => ({ items }) } }),
   },
   'an inner list': { query: '{ matrix { value } }', resolversOf: (items) => ({ Query: { matrix: () => [items] } }) },
+  'an inner list of a set': {
+    query: '{ matrix { value } }',
+    resolversOf: (items) => ({ Query: { matrix: () => new Set([items]) } }),
+  },
 };
 
 /** Runs a query whose list has one item and then waits for `gate`. */

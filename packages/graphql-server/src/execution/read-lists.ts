@@ -48,10 +48,11 @@ function readLists(value: unknown, type: GraphQLOutputType, isAborted: () => boo
     read.then(undefined, () => {});
     return read;
   }
+  const hasLists = isListType(getNullableType(list.ofType));
   const readItems = (items: readonly unknown[]): readonly unknown[] =>
-    isListType(getNullableType(list.ofType)) ? items.map((item) => readLists(item, list.ofType, isAborted)) : items;
+    hasLists ? items.map((item) => readLists(item, list.ofType, isAborted)) : items;
   if (isAsyncIterable(value)) return readAll(value, isAborted).then(readItems);
-  return Array.isArray(value) ? readItems(value) : value;
+  return hasLists && isIterable(value) ? readItems([...value]) : value;
 }
 
 /** Reads until the end, or until the first item after the operation was aborted. */
@@ -68,6 +69,10 @@ export async function readAll(items: AsyncIterable<unknown>, isAborted: () => bo
 
 export function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
   return Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
+}
+
+export function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value && typeof value[Symbol.iterator] === 'function';
 }
 
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

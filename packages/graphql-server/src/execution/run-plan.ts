@@ -9,7 +9,7 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import type { FieldPlan, FieldsPlan, OperationPlan, ValuePlan } from './operation-plan.ts';
-import { isAsyncIterable, isPromiseLike, readAll } from './read-lists.ts';
+import { isAsyncIterable, isIterable, isPromiseLike, readAll } from './read-lists.ts';
 
 type VariableValues = GraphQLResolveInfo['variableValues'];
 type Path = GraphQLResolveInfo['path'];
@@ -272,10 +272,6 @@ function fieldPath({ responseName, parentType }: FieldPlan, prev: Path | undefin
 /** Nothing waits for the values, because a sibling has failed. */
 function ignoreRejections(values: readonly unknown[] = []): void {
   for (const value of values) if (isPromiseLike(value)) value.then(undefined, () => {});
-}
-
-function isIterable(value: object): value is Iterable<unknown> {
-  return Symbol.iterator in value && typeof value[Symbol.iterator] === 'function';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
