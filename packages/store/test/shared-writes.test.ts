@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
@@ -163,6 +164,44 @@ test('an account whose lock is not released in time gets an error, and its next 
   await waiting;
   expect(await store.write(refer('free', { of: 1 }))).toEqual(written('free'));
 });
+
+test('accounts that stay locked delay no account whose lock was released', async () => {
+  const [holder, releasing] = [await connect(database.databaseUrl), await connect(database.databaseUrl)];
+  onTestFinished(async () => {
+    await holder.close();
+    await releasing.close();
+  });
+  await holder.run('begin');
+  await holder.run('select from account where id = any($1) for update', [[account(0), account(1), account(2)]]);
+  await releasing.run('begin');
+  await releasing.run('select from account where id = $1 for update', [account(3)]);
+  const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 200 } });
+  for (const of of [0, 1, 2, 3])
+    await expect(store.write(refer('early', { of }))).rejects.toThrow(StoreUnavailableError);
+  const locked = [0, 1, 2, 0, 1, 2].map((of) => store.write(refer('locked', { of })));
+  const released = store.write(refer('released', { of: 3 }));
+  await releasing.run('commit');
+  expect(await Promise.race([...locked, released])).toEqual(written('released'));
+  await holder.run('commit');
+  expect(await Promise.all(locked)).toHaveLength(6);
+});
+
+test.each(['lock table idempotency_key', 'select from account for update'])(
+  'writes with keys wait as long as any other statement for another transaction: %s',
+  async (lock) => {
+    const holder = await connect(database.databaseUrl);
+    onTestFinished(() => holder.close());
+    await holder.run('begin');
+    await holder.run(lock);
+    const store = openStore();
+    const results = Promise.all(numbered(3).map((name) => store.write(refer(name, { key: keyOf(name) }))));
+    results.catch(() => {});
+    // As long as a migration waits for a lock.
+    await sleep(500);
+    await holder.run('commit');
+    expect(await results).toEqual(numbered(3).map(written));
+  },
+);
 
 test.each([1, 2])('a key that is used several times at once in %d processes is written once', async (processes) => {
   const stores = Array.from({ length: processes }, () => openStore());

@@ -13,12 +13,18 @@ const sharedTransactions = 2;
 /** Each holds its rows in memory, at most some kB. */
 const waitingMax = 2_000;
 const markedMax = 10_000;
+/** How long claims and rows wait for a lock, in milliseconds. The writes that share a transaction wait for those of the others. */
+const sharedLockMs = 50;
+/** Shorter, because each write that was rolled back together with a locked one waits for its turn alone. */
+const aloneLockMs = 10;
 
 export interface SharedWriterOptions extends FlightOptions {
   /** Opens a connection in pipeline mode. */
   connect: () => Promise<Client>;
   /** For a write, from its call to its result. */
   deadlineMs: number;
+  /** How long a write waits alone for a lock before it fails. */
+  lockMs: number;
   /** Called once for each worker after a commit. */
   notify: (payload: string) => void;
 }
@@ -37,7 +43,7 @@ interface Pending {
 /** Runs one transaction at a time, on a connection that is opened when it is needed. */
 class Slot {
   readonly turns: Turns<Pending>;
-  /** `shared`: several writes. `patient`: one write, whose rows wait for locks as long as any other statement. */
+  /** `shared`: several writes. `patient`: one write, which waits longer for locks. */
   readonly kind: 'shared' | 'alone' | 'patient';
   client: Client | null = null;
   isBusy = false;
@@ -69,7 +75,7 @@ class Slot {
  * Commits writes that wait in shared transactions. A write starts at the end of the turn of the event loop, together with those
  * whose requests arrived in the same turn, unless two transactions are running; then it waits for the next one. If the server
  * rolls a shared transaction back, each of its writes runs again, alone. One that does not get a lock then waits longer for it,
- * beside the others.
+ * beside the others. The accounts that wait for locks share this time, so that one that is free again is soon served.
  */
 export class SharedWriter {
   readonly #options: SharedWriterOptions;
@@ -169,17 +175,24 @@ export class SharedWriter {
 
   #startNext(): void {
     for (const slot of this.#slots) {
-      const together = slot.isBusy ? [] : slot.take();
-      if (together.length > 0) void this.#run(slot, together);
+      if (slot.isBusy) continue;
+      const lockMs = this.#lockMsOf(slot);
+      const together = slot.take();
+      if (together.length > 0) void this.#run(slot, together, lockMs);
     }
   }
 
-  async #run(slot: Slot, together: readonly Pending[]): Promise<void> {
+  #lockMsOf({ kind, turns }: Slot): number {
+    if (kind === 'shared') return sharedLockMs;
+    return kind === 'alone' ? aloneLockMs : Math.max(aloneLockMs, Math.round(this.#options.lockMs / turns.accounts));
+  }
+
+  async #run(slot: Slot, together: readonly Pending[], lockMs: number): Promise<void> {
     slot.isBusy = true;
     try {
       const client = (slot.client ??= await this.#connect(slot));
       const writes = together.map(({ write }) => write);
-      const { results, notify } = await commitTogether(client, this.#options, writes, slot.kind === 'patient');
+      const { results, notify } = await commitTogether(client, this.#options, writes, lockMs);
       for (const payload of notify) this.#options.notify(payload);
       for (const [index, { settle, accountId, write }] of together.entries()) {
         const result = results[index];
@@ -188,7 +201,7 @@ export class SharedWriter {
         if (slot.kind !== 'shared') this.#marked.delete(accountId);
       }
     } catch (error) {
-      this.#failed(slot, together, error);
+      this.#failed(slot, together, lockMs, error);
     } finally {
       slot.isBusy = false;
       this.#startSoon();
@@ -205,9 +218,9 @@ export class SharedWriter {
     return client;
   }
 
-  #failed(slot: Slot, together: readonly Pending[], error: unknown): void {
+  #failed(slot: Slot, together: readonly Pending[], lockMs: number, error: unknown): void {
     if (error instanceof RolledBackError) {
-      for (const pending of together) this.#rolledBack(slot, pending, error);
+      for (const pending of together) this.#rolledBack(slot, pending, lockMs, error);
       return;
     }
     // The transaction may still be open. Ending the connection ends it, also where the server does not respond.
@@ -228,13 +241,13 @@ export class SharedWriter {
     }
   }
 
-  #rolledBack(slot: Slot, pending: Pending, { cause, isOfClaim }: RolledBackError): void {
+  #rolledBack(slot: Slot, pending: Pending, lockMs: number, { cause, isOfClaim }: RolledBackError): void {
     const { accountId, settle } = pending;
     if (slot.kind === 'shared' && repeatableStates.test(cause.code ?? '')) return this.#runAgain(pending);
     if (isOfClaim && isOfKey(cause)) return settle({ result: { kind: 'key-known' } });
     if (isRecordIdCollision(cause) && pending.attempts < recordIdAttemptsMax) return this.#runAgain(pending);
     if (isOfAccount(cause) && this.#marked.size < markedMax) this.#marked.add(accountId);
-    if (slot.kind === 'alone' && cause.code === lockNotAvailable) return this.#runAgain(pending, this.#locked);
+    if (cause.code === lockNotAvailable && lockMs < this.#options.lockMs) return this.#runAgain(pending, this.#locked);
     settle({ error: toStoreError(cause) });
   }
 

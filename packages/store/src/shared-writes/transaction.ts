@@ -6,9 +6,6 @@ import { beginWith, type SessionSettings } from '../session-settings.ts';
 import { type SlowStatementOptions, timeStatement } from '../slow-statements.ts';
 import type { Drawn, InsertedRow, SharedWrite, WriteResult } from './row-set.ts';
 
-/** Claims wait no longer than this for a lock, and neither do rows at first. */
-const shortLockMs = 50;
-
 /** A claim is committed together with the result of its request, so it needs no time of its own. */
 const claimSeconds = 0;
 
@@ -17,8 +14,6 @@ export interface FlightOptions {
   timeoutMs: number;
   /** What each transaction sets. */
   settings: SessionSettings;
-  /** How long the rows of a patient transaction wait for a lock. */
-  lockMs: number;
   slowStatement: SlowStatementOptions | undefined;
 }
 
@@ -51,7 +46,7 @@ export class LostConnectionError extends Error {
  * may have the same key.
  *
  * @param client in pipeline mode, and used by this transaction only
- * @param isPatient the rows wait for locks as long as any other statement
+ * @param lockMs how long claims and rows wait for a lock
  * @returns the results, in the order of the writes, and which workers to notify
  * @throws {RolledBackError}
  * @throws {LostConnectionError}
@@ -60,7 +55,7 @@ export async function commitTogether(
   client: Client,
   options: FlightOptions,
   writes: readonly SharedWrite<unknown>[],
-  isPatient: boolean,
+  lockMs: number,
 ): Promise<{ results: WriteResult<unknown>[]; notify: ReadonlySet<string> }> {
   const send = <Row extends QueryResultRow>(name: string, query: QueryConfig): Promise<QueryResult<Row>> =>
     timeStatement(options.slowStatement, name, () => queryInTime<Row>(client, query, options.timeoutMs));
@@ -71,7 +66,7 @@ export async function commitTogether(
   };
 
   const keys = writes.flatMap(({ key }) => key ?? []);
-  const begun = send('begin', { text: beginWith({ ...options.settings, lock_timeout: `${shortLockMs}ms` }) });
+  const begun = send('begin', { text: beginWith({ ...options.settings, lock_timeout: lockMs }) });
   const claiming = keys.length === 0 ? Promise.resolve(new Set()) : claimIdempotencyKeys(database, keys, claimSeconds);
   const drawing = draw(database, sum(writes.map(({ ids }) => ids)));
   const failure = await failureOf([begun, claiming, drawing], false);
@@ -86,7 +81,6 @@ export async function commitTogether(
     const ids = drawn.ids.slice(used, (used += write.ids));
     return write.key !== null && !claimed.has(write.key.claimId) ? null : write.rows({ now: drawn.now, ids });
   });
-  const waiting = isPatient ? [send('set-lock-timeout', { text: `set local lock_timeout = ${options.lockMs}` })] : [];
   const inserting = insertsOf(sets.flatMap((set) => set?.rows ?? [])).map(({ into, columns }) =>
     database.query(into, columns),
   );
@@ -95,7 +89,7 @@ export async function commitTogether(
     return key === null || saved === undefined ? [] : { ...key, ...saved };
   });
   const completing = results.length === 0 ? [] : [completeIdempotencyKeys(database, results)];
-  const refused = await failureOf([...waiting, ...inserting, ...completing, send('commit', { text: 'commit' })], true);
+  const refused = await failureOf([...inserting, ...completing, send('commit', { text: 'commit' })], true);
   // After a failed statement, PostgreSQL responds to COMMIT with ROLLBACK.
   if (refused !== null) throw new RolledBackError(refused, false);
   return {

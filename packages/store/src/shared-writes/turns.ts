@@ -15,6 +15,11 @@ export class Turns<Item extends Turn> {
     return this.#size;
   }
 
+  /** How many accounts have items. */
+  get accounts(): number {
+    return this.#accounts.size;
+  }
+
   add(item: Item): void {
     const clients = this.#accounts.get(item.accountId) ?? new Map<string, Item[]>();
     this.#accounts.set(item.accountId, clients);
