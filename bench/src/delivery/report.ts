@@ -2,6 +2,7 @@ import { markdownTable } from '../markdown-table.ts';
 import { latencyHeader, latencyRow, type LatencySummary } from './latency-summary.ts';
 import type { PeerName } from './peers/index.ts';
 import type { RateResult } from './rate-rounds.ts';
+import type { WriteContestantResult } from './write/rounds.ts';
 
 export interface RatesResult {
   /** Ours in the first workload. */
@@ -57,17 +58,12 @@ export interface AccountResult {
   bound: number;
 }
 
-/** CPU time per event, in microseconds. Null where the platform does not tell. */
-export interface WriteCpu {
-  api: number;
-  worker: number;
-  postgres: number | null;
-}
-
 export interface WriteResult {
   connections: number;
-  /** Without and with a new idempotency key for each mutation. */
-  results: { title: string; events: number; eventsPerSecond: number; cpu: WriteCpu }[];
+  rounds: number;
+  roundMs: number;
+  /** Ours first, without and with idempotency keys. */
+  results: WriteContestantResult[];
 }
 
 export interface StatementsResult {
@@ -169,23 +165,24 @@ export function accountMarkdown(result: AccountResult): string {
   ]);
 }
 
-export function writeMarkdown({ connections, results }: WriteResult): string {
-  return markdownTable([
-    [
-      `createReferral by ${connections} connections of one client, until its webhook arrives`,
-      'per second',
-      'CPU of the API',
-      'of the worker',
-      'of PostgreSQL',
-    ],
-    ...results.map(({ title, eventsPerSecond, cpu }) => [
-      title,
-      Math.round(eventsPerSecond).toLocaleString('en-US'),
-      cell(cpu.api, 'µs'),
-      cell(cpu.worker, 'µs'),
-      cell(cpu.postgres, 'µs'),
+export function writeMarkdown({ connections, rounds, roundMs, results }: WriteResult): string {
+  const header = ['until the webhook arrived', 'per second', 'ours', 'CPU per event', 'ours'];
+  return [
+    `A referral and its webhook, by ${connections} connections of one client: ${rounds} interleaved rounds of ${roundMs / 1000} s, medians. "ours" is the value of ${ours} divided by that of the row in the same round.`,
+    markdownTable([
+      [...header, 'of the API', 'of the worker', 'of PostgreSQL'],
+      ...results.map(({ name, eventsPerSecond, cpu, rateRatio, cpuRatio }) => [
+        name,
+        Math.round(eventsPerSecond).toLocaleString('en-US'),
+        `${rateRatio.toFixed(2)} ×`,
+        cell(cpu.total, 'µs'),
+        cpuRatio === null ? '–' : `${cpuRatio.toFixed(2)} ×`,
+        cell(cpu.api, 'µs'),
+        cell(cpu.worker, 'µs'),
+        cell(cpu.postgres, 'µs'),
+      ]),
     ]),
-  ]);
+  ].join('\n\n');
 }
 
 export function statementsMarkdown({ perDelivery, idlePerSecond, byName }: StatementsResult): string {

@@ -71,5 +71,12 @@ it('delivery compares our engine with three queues, and measures its other parts
     workers: { results: [1, 2, 3].map((workers) => ({ workers, ...perSecond })) },
     store: perSecond,
     account: { ...perSecond, bound: 1450 },
+    write: {
+      results: ['deedwire', 'deedwire, a new idempotency key each', 'pg-boss', 'graphile-worker'].map((name) => ({
+        name,
+        eventsPerSecond: positive,
+        rateRatio: positive,
+      })),
+    },
   });
 });

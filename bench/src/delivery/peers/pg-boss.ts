@@ -1,29 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { PgBoss } from 'pg-boss';
+import { type ConstructorOptions, type Job, type JobResult, PgBoss } from 'pg-boss';
 import { inChunks } from '../in-chunks.ts';
-import type { PeerDelivery } from '../signed-post.ts';
+import type { PeerDelivery, Post } from '../signed-post.ts';
 import type { StartPeer } from './peer.ts';
+import type { TransactionalQueue } from './transactional-queue.ts';
 
 const queue = 'webhooks';
 const unfinishedJobs = `from pgboss.job where name = '${queue}' and state < 'completed'`;
 const unfinished = `select exists (select ${unfinishedJobs}) as unfinished`;
 const countUnfinished = `select count(*)::int as count ${unfinishedJobs}`;
 
+const workOptions = { batchSize: 500, burstWhenBatchFull: true, localConcurrency: 2, perJobResults: true } as const;
+
 /**
  * Batches of 500, fetched without a pause while they are full, and one result per job, because one receiver that fails must
  * not repeat the deliveries of the others. Two batches at a time: one is sent while the other is recorded.
  */
 export const startPgBoss: StartPeer = async (storeUrl, post) => {
-  const boss = new PgBoss({ connectionString: storeUrl });
-  boss.on('error', (error) => {
-    throw error;
-  });
-  await boss.start();
-  await boss.createQueue(queue);
-  const watcher = new Client(storeUrl);
-  await watcher.connect();
-  const options = { batchSize: 500, burstWhenBatchFull: true, localConcurrency: 2, perJobResults: true } as const;
+  const { boss, watcher, countUnsettled } = await install(storeUrl);
   return {
     async add(deliveries) {
       await inChunks(deliveries, 1000, (chunk) =>
@@ -36,14 +31,8 @@ export const startPgBoss: StartPeer = async (storeUrl, post) => {
     async drain(deliveries) {
       const sent = Promise.withResolvers<void>();
       let left = deliveries;
-      await boss.work<PeerDelivery, number, typeof options>(queue, options, async (jobs) => {
-        const results = await Promise.all(
-          jobs.map(async ({ id, data }) => ({
-            id,
-            status: 'completed' as const,
-            output: { status: await post(data) },
-          })),
-        );
+      await boss.work<PeerDelivery, number, typeof workOptions>(queue, workOptions, async (jobs) => {
+        const results = await postAll(jobs, post);
         left -= jobs.length;
         if (left <= 0) sent.resolve();
         return results;
@@ -51,10 +40,47 @@ export const startPgBoss: StartPeer = async (storeUrl, post) => {
       await sent.promise;
       while ((await watcher.query<{ unfinished: boolean }>(unfinished)).rows[0]?.unfinished) await sleep(2);
     },
-    async countUnsettled() {
-      const { rows } = await watcher.query<{ count: number }>(countUnfinished);
-      return rows[0]?.count ?? Number.NaN;
-    },
+    countUnsettled,
     rest: () => boss.offWork(queue),
   };
 };
+
+/** Batches of 100, so that more of them are full, and the shortest pause after one that is not. */
+export const transactionalPgBoss: TransactionalQueue = {
+  async startAdding(databaseUrl) {
+    const boss = await startBoss(databaseUrl, { migrate: false, supervise: false, schedule: false });
+    return (client, delivery) =>
+      boss.send(queue, delivery, { db: { executeSql: (text, values) => client.query(text, values) } });
+  },
+  async startWorking(databaseUrl, post) {
+    const { boss, countUnsettled } = await install(databaseUrl);
+    const options = { ...workOptions, batchSize: 100, pollingIntervalSeconds: 0.5 };
+    await boss.work<PeerDelivery, number, typeof options>(queue, options, (jobs) => postAll(jobs, post));
+    return countUnsettled;
+  },
+};
+
+async function install(databaseUrl: string) {
+  const boss = await startBoss(databaseUrl, {});
+  await boss.createQueue(queue);
+  const watcher = new Client(databaseUrl);
+  await watcher.connect();
+  const countUnsettled = async (): Promise<number> =>
+    (await watcher.query<{ count: number }>(countUnfinished)).rows[0]?.count ?? Number.NaN;
+  return { boss, watcher, countUnsettled };
+}
+
+async function startBoss(databaseUrl: string, options: ConstructorOptions): Promise<PgBoss> {
+  const boss = new PgBoss({ ...options, connectionString: databaseUrl });
+  boss.on('error', (error) => {
+    throw error;
+  });
+  await boss.start();
+  return boss;
+}
+
+function postAll(jobs: readonly Job<PeerDelivery>[], post: Post): Promise<JobResult[]> {
+  return Promise.all(
+    jobs.map(async ({ id, data }) => ({ id, status: 'completed', output: { status: await post(data) } })),
+  );
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { fastify } from 'fastify';
+import { type ClientBase, Pool } from 'pg';
+import type { PeerDelivery } from '../signed-post.ts';
+import { insertReferral, type NewReferral, type Referral } from './referral-table.ts';
+
+const schema = {
+  body: {
+    type: 'object',
+    required: ['clientName'],
+    properties: {
+      clientName: { type: 'string' },
+      clientEmail: { type: 'string', nullable: true },
+      externalReference: { type: 'string', nullable: true },
+    },
+  },
+  response: { 200: { type: 'object', properties: { id: { type: 'string' } } } },
+};
+
+/**
+ * Serves a route that commits a referral together with the job that sends its webhook.
+ *
+ * @returns the URL of the route
+ */
+export async function serveReferrals(
+  databaseUrl: string,
+  addJob: (client: ClientBase, delivery: PeerDelivery) => Promise<unknown>,
+): Promise<string> {
+  // As many as the client has connections, so that no request waits for one.
+  const pool = new Pool({ connectionString: databaseUrl, max: 32 });
+  const app = fastify();
+  app.post<{ Body: NewReferral }>('/referrals', { schema }, async ({ body }) => {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      const { rows } = await client.query<Referral>(insertReferral(body));
+      const [referral] = rows;
+      if (referral === undefined) throw new Error('The statement returned no row.');
+      await addJob(client, toDelivery(referral, body));
+      await client.query('commit');
+      return { id: referral.id };
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    } finally {
+      client.release();
+    }
+  });
+  return `${await app.listen({ port: 0, host: '127.0.0.1' })}/referrals`;
+}
+
+/** With the payload of our `referral.created` webhook of version 2026-11-01. */
+function toDelivery({ id, createdAt }: Referral, { externalReference }: NewReferral): PeerDelivery {
+  const webhookId = randomUUID();
+  const data = { referralId: id, externalReference };
+  const event = { id: webhookId, type: 'referral.created', version: '2026-11-01', timestamp: createdAt, data };
+  return { webhookId, receiver: 0, body: JSON.stringify(event) };
+}
