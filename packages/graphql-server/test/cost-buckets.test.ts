@@ -17,5 +17,5 @@ test('three processes of a client that charges as much as it can admit 2,000 poi
   expect(worstExcess(slots)).toBeLessThanOrEqual(ratePerSecond * processCount);
   // The limit is also reached: no client is locked out.
   expect(total(slots)).toBeGreaterThan(maximum + (ratePerSecond * slots.length * slotMs) / 1000 / 2);
-  expect(slots.reduce((sum, { rejected }) => sum + rejected, 0)).toBeGreaterThan(1_000);
+  expect(slots.reduce((sum, { rejected }) => sum + rejected, 0)).toBeGreaterThan(100);
 });
