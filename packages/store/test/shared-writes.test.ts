@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, toRecordId } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
+import { connect, type Connection, listen, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KeyClaim } from '../src/idempotency.ts';
 import { createStore, type SharedWrite, type Store, type StoreOptions, StoreUnavailableError } from '../src/index.ts';
@@ -216,6 +217,39 @@ test.each([1, 2])('a key that is used several times at once in %d processes is w
   expect(await names()).toHaveLength(10);
   const saved = await observer.run(`select payload->>'name' as name from idempotency_key order by name`);
   expect(saved.map(({ name }) => name)).toEqual(await names());
+});
+
+test('a write that waits for another one with its key fails at its own deadline', async () => {
+  const silent = await listen(createServer());
+  onTestFinished(() => silent.close());
+  const connectMs = 1_000;
+  const store = openStore({
+    databaseUrl: `postgresql://127.0.0.1:${silent.port}/none`,
+    timeouts: { ...patientTimeouts, connectMs, statementMs: 10 },
+  });
+  const failed: string[] = [];
+  const write = (name: string, key: string) =>
+    store.write(refer(name, { key: keyOf(key) })).catch(() => void failed.push(name));
+  const waiting = ['1', '2', '3'].map((name) => write(name, 'key'));
+  await waiting[0];
+  // Its own deadline comes after those of the others.
+  await write('later', 'other key');
+  expect(failed).toEqual(['1', '2', '3', 'later']);
+  await Promise.all(waiting);
+});
+
+test('the writes that wait for another one with their key count among the 2,000 that wait', async () => {
+  const holder = await connect(database.databaseUrl);
+  onTestFinished(() => holder.close());
+  await holder.run('begin');
+  await holder.run('lock table referral in access exclusive mode');
+  const store = openStore();
+  const writes = Array.from({ length: 2_000 }, () => store.write(refer('same', { key: keyOf('key') })));
+  await expect(store.write(refer('further', { key: keyOf('key') }))).rejects.toThrow(StoreUnavailableError);
+  await holder.run('commit');
+  const results = await Promise.all(writes);
+  expect(results.filter(({ kind }) => kind === 'written')).toHaveLength(1);
+  expect(await names()).toEqual(['same']);
 });
 
 test('a key that another transaction holds is known, soon and without a wait of others', async () => {

@@ -34,11 +34,15 @@ interface Pending {
   readonly accountId: AccountId;
   readonly clientId: string;
   readonly write: SharedWrite<unknown>;
-  readonly settle: (outcome: { result: WriteResult<unknown> } | { error: unknown }) => void;
-  /** The caller got an error at the deadline. */
+  /** Identifies the idempotency key. Null without one. */
+  readonly key: string | null;
+  readonly respond: (outcome: Outcome) => void;
+  /** The caller has got a response. */
   isOver: boolean;
   attempts: number;
 }
+
+type Outcome = { result: WriteResult<unknown> } | { error: unknown };
 
 /** Runs one transaction at a time, on a connection that is opened when it is needed. */
 class Slot {
@@ -91,8 +95,10 @@ export class SharedWriter {
   ];
   /** Accounts whose last write failed alone, because of its rows or of a lock of the account. They share no transaction. */
   readonly #marked = new Set<AccountId>();
-  /** Keys of writes that wait or run, because a transaction can claim a key only once. */
-  readonly #keys = new Map<string, Promise<unknown>>();
+  /** The writes of each key, because a transaction can claim a key only once. The first one runs, the others wait for it. */
+  readonly #keys = new Map<string, Set<Pending>>();
+  /** The writes without a response. */
+  #count = 0;
   /** Operations that have written. The next one of their writes is not refused, so that they do not stop in the middle. */
   readonly #begun = new WeakSet<object>();
   /** Writes start at the end of this turn of the event loop. */
@@ -110,15 +116,40 @@ export class SharedWriter {
    * @throws {StoreUnavailableError} when the database is unavailable, or too many writes wait. After a COMMIT without a response,
    * the write may have been committed.
    */
-  async write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>> {
-    if (write.key === null) return this.#enqueue(write);
-    const { accountId, mutation, key } = write.key;
-    const text = JSON.stringify([accountId, mutation, key]);
-    for (let other = this.#keys.get(text); other !== undefined; other = this.#keys.get(text))
-      await other.catch(() => {});
-    const written = this.#enqueue(write);
-    this.#keys.set(text, written);
-    return written.finally(() => this.#keys.delete(text));
+  write<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>> {
+    const { accountId, clientId } = write;
+    if (this.#isClosed) return Promise.reject(unavailable('The store is closed.'));
+    if (this.#count >= waitingMax && !this.#begun.has(write.operation)) {
+      return Promise.reject(unavailable('Too many writes wait.'));
+    }
+    return new Promise((resolve, reject) => {
+      const deadline = setTimeout(() => {
+        for (const turns of [this.#new, this.#again, this.#locked]) turns.remove(pending);
+        this.#settle(pending, { error: unavailable('The write was not committed in time.') });
+      }, this.#options.deadlineMs);
+      const pending: Pending = {
+        accountId,
+        clientId,
+        write,
+        key: write.key && JSON.stringify([write.key.accountId, write.key.mutation, write.key.key]),
+        respond: (outcome) => {
+          clearTimeout(deadline);
+          if ('error' in outcome) reject(outcome.error);
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer of this write
+          else resolve(outcome.result as WriteResult<Answer>);
+        },
+        isOver: false,
+        attempts: 0,
+      };
+      this.#count += 1;
+      const ofKey = pending.key === null ? undefined : this.#keys.get(pending.key);
+      if (ofKey !== undefined) {
+        ofKey.add(pending);
+        return;
+      }
+      if (pending.key !== null) this.#keys.set(pending.key, new Set([pending]));
+      this.#enqueue(pending);
+    });
   }
 
   /** Waits until all writes have ended, and closes the connections. */
@@ -132,35 +163,25 @@ export class SharedWriter {
     return this.#isStarting || this.#slots.some(({ isBusy }) => isBusy);
   }
 
-  #enqueue<Answer>(write: SharedWrite<Answer>): Promise<WriteResult<Answer>> {
-    const { accountId, clientId } = write;
-    if (this.#isClosed) return Promise.reject(unavailable('The store is closed.'));
-    const waiting = this.#new.size + this.#again.size + this.#locked.size;
-    if (waiting >= waitingMax && !this.#begun.has(write.operation)) {
-      return Promise.reject(unavailable('Too many writes wait.'));
-    }
-    return new Promise((resolve, reject) => {
-      const deadline = setTimeout(() => {
-        pending.isOver = true;
-        for (const turns of [this.#new, this.#again, this.#locked]) turns.remove(pending);
-        reject(unavailable('The write was not committed in time.'));
-      }, this.#options.deadlineMs);
-      const pending: Pending = {
-        accountId,
-        clientId,
-        write,
-        isOver: false,
-        attempts: 0,
-        settle: (outcome) => {
-          clearTimeout(deadline);
-          if ('error' in outcome) reject(outcome.error);
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer of this write
-          else resolve(outcome.result as WriteResult<Answer>);
-        },
-      };
-      (this.#marked.has(accountId) ? this.#locked : this.#new).add(pending);
-      this.#startSoon();
-    });
+  #enqueue(pending: Pending): void {
+    (this.#marked.has(pending.accountId) ? this.#locked : this.#new).add(pending);
+    this.#startSoon();
+  }
+
+  /** Responds to the caller of a write, and to those of other writes with its key. After an error the next one of these runs. */
+  #settle(pending: Pending, outcome: Outcome): void {
+    if (pending.isOver) return;
+    pending.isOver = true;
+    this.#count -= 1;
+    pending.respond(outcome);
+    if (pending.key === null) return;
+    const ofKey = this.#keys.get(pending.key);
+    const [first, second] = ofKey ?? [];
+    ofKey?.delete(pending);
+    if (first !== pending) return;
+    if (second !== undefined && 'error' in outcome) return this.#enqueue(second);
+    this.#keys.delete(pending.key);
+    for (const other of ofKey ?? []) this.#settle(other, { result: { kind: 'key-known' } });
   }
 
   #startSoon(): void {
@@ -194,11 +215,11 @@ export class SharedWriter {
       const writes = together.map(({ write }) => write);
       const { results, notify } = await commitTogether(client, this.#options, writes, lockMs);
       for (const payload of notify) this.#options.notify(payload);
-      for (const [index, { settle, accountId, write }] of together.entries()) {
+      for (const [index, pending] of together.entries()) {
         const result = results[index];
-        this.#begun.add(write.operation);
-        if (result !== undefined) settle({ result });
-        if (slot.kind !== 'shared') this.#marked.delete(accountId);
+        this.#begun.add(pending.write.operation);
+        if (result !== undefined) this.#settle(pending, { result });
+        if (slot.kind !== 'shared') this.#marked.delete(pending.accountId);
       }
     } catch (error) {
       this.#failed(slot, together, lockMs, error);
@@ -228,7 +249,7 @@ export class SharedWriter {
     if (!(error instanceof LostConnectionError)) {
       for (const pending of together) {
         if (slot.kind !== 'shared' || toStoreError(error) instanceof StoreUnavailableError)
-          pending.settle({ error: toStoreError(error) });
+          this.#settle(pending, { error: toStoreError(error) });
         else this.#runAgain(pending);
       }
       return;
@@ -237,18 +258,18 @@ export class SharedWriter {
     for (const other of this.#slots) if (!other.isBusy) other.end();
     for (const pending of together) {
       if (pending.attempts === 0 && isOfIdleConnection(error)) this.#runAgain(pending, this.#new);
-      else pending.settle({ error: unavailable(error.cause) });
+      else this.#settle(pending, { error: unavailable(error.cause) });
     }
   }
 
   #rolledBack(slot: Slot, pending: Pending, lockMs: number, { cause, isOfClaim }: RolledBackError): void {
-    const { accountId, settle } = pending;
+    const { accountId } = pending;
     if (slot.kind === 'shared' && repeatableStates.test(cause.code ?? '')) return this.#runAgain(pending);
-    if (isOfClaim && isOfKey(cause)) return settle({ result: { kind: 'key-known' } });
+    if (isOfClaim && isOfKey(cause)) return this.#settle(pending, { result: { kind: 'key-known' } });
     if (isRecordIdCollision(cause) && pending.attempts < recordIdAttemptsMax) return this.#runAgain(pending);
     if (isOfAccount(cause) && this.#marked.size < markedMax) this.#marked.add(accountId);
     if (cause.code === lockNotAvailable && lockMs < this.#options.lockMs) return this.#runAgain(pending, this.#locked);
-    settle({ error: toStoreError(cause) });
+    this.#settle(pending, { error: toStoreError(cause) });
   }
 
   /** Alone by default: the error of a shared transaction does not say which write caused it. */
