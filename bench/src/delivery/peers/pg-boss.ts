@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type ConstructorOptions, type Job, type JobResult, PgBoss } from 'pg-boss';
+import { type ConstructorOptions, type Db, type Job, type JobResult, PgBoss } from 'pg-boss';
 import { inChunks } from '../in-chunks.ts';
 import type { PeerDelivery, Post } from '../signed-post.ts';
 import type { StartPeer } from './peer.ts';
@@ -49,8 +49,11 @@ export const startPgBoss: StartPeer = async (storeUrl, post) => {
 export const transactionalPgBoss: TransactionalQueue = {
   async startAdding(databaseUrl) {
     const boss = await startBoss(databaseUrl, { migrate: false, supervise: false, schedule: false });
-    return (client, delivery) =>
-      boss.send(queue, delivery, { db: { executeSql: (text, values) => client.query(text, values) } });
+    return (client, delivery) => {
+      // A prepared statement, which pg-boss itself does not use: the server would plan the same text for each job.
+      const db: Db = { executeSql: (text, values = []) => client.query({ name: 'send-job', text, values }) };
+      return boss.send(queue, delivery, { db });
+    };
   },
   async startWorking(databaseUrl, post) {
     const { boss, countUnsettled } = await install(databaseUrl);
