@@ -16,8 +16,8 @@ import { selectOperation } from './select-operation.ts';
 /** Runs operations on one schema. */
 export interface OperationRunner {
   /**
-   * Charges the largest cost of the operation, runs it, and refunds what its response did not cost, or deducts what it cost more. A failed operation
-   * without a result keeps its charge, unless it got no slot.
+   * Charges the largest cost of the operation, runs it, and refunds what its response did not cost, or deducts what it cost more.
+   * A failed operation without a result keeps its charge, unless it got no slot.
    *
    * A document that is not cached is charged before it is parsed, because its price is not known earlier. Its operation costs at
    * least as much. A document that is rejected costs more.

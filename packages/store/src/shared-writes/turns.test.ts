@@ -28,9 +28,9 @@ test('accounts take turns, and the clients of an account, each first in, first o
   turns.add(item(1, 'b', 1));
   turns.add(item(2, 'c', 1));
   turns.add(item(2, 'c', 2));
-  expect(turns.size).toBe(7);
+  expect(turns.accounts).toBe(2);
   expect(takeAll(turns)).toEqual(['1a1', '2c1', '1b1', '2c2', '1a2', '1a3', '1a4']);
-  expect(turns.size).toBe(0);
+  expect(turns.accounts).toBe(0);
 });
 
 test('a single write of another client is among the next three, whatever a client has waiting', () => {
@@ -50,6 +50,6 @@ test('an item that is removed gets no turn', () => {
   expect(turns.remove(items[1])).toBe(true);
   expect(turns.remove(items[1])).toBe(false);
   expect(turns.remove(items[2])).toBe(true);
-  expect(turns.size).toBe(1);
+  expect(turns.accounts).toBe(1);
   expect(takeAll(turns)).toEqual(['1a1']);
 });

@@ -9,11 +9,6 @@ interface Turn {
 export class Turns<Item extends Turn> {
   // A map keeps the order of insertion: after its turn, an account or a client is inserted again at the end.
   readonly #accounts = new Map<AccountId, Map<string, Item[]>>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
 
   /** How many accounts have items. */
   get accounts(): number {
@@ -26,7 +21,6 @@ export class Turns<Item extends Turn> {
     const items = clients.get(item.clientId);
     if (items === undefined) clients.set(item.clientId, [item]);
     else items.push(item);
-    this.#size += 1;
   }
 
   /** Removes and returns the next item. */
@@ -42,7 +36,6 @@ export class Turns<Item extends Turn> {
     clients.delete(clientId);
     if (items.length > 0) clients.set(clientId, items);
     if (clients.size > 0) this.#accounts.set(accountId, clients);
-    this.#size -= 1;
     return item;
   }
 
@@ -55,7 +48,6 @@ export class Turns<Item extends Turn> {
     items.splice(index, 1);
     if (items.length === 0) clients?.delete(item.clientId);
     if (clients?.size === 0) this.#accounts.delete(item.accountId);
-    this.#size -= 1;
     return true;
   }
 }
