@@ -103,6 +103,8 @@ test('an event of an account without a backlog takes three statements', async ()
     limits: { pollMs: 100_000_000 },
   });
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
+  // The new subscription also has the blocked entries of its account examined, beside the first event.
+  await vi.waitFor(() => expect(statements).toContain('fan-out-select-blocked-groups'), waits);
   statements.length = 0;
   await world.addEvents(account, 1);
   fanOut.wake(null);
