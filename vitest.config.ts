@@ -28,6 +28,7 @@ const longest = [
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/dev.test.ts',
   'tools/contract-tests/test/full/newcomer.test.ts',
+  'tools/contract-tests/test/full/other-languages.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',
   'tools/dev-environment/test/full/built-apps.test.ts',
   'packages/contract-check/test/full/outside.test.ts',

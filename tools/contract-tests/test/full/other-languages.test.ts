@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from '../support/command.ts';
 import { createPartnerAccounts } from '../support/partner-accounts.ts';
-import { expectedVerdicts, go, lacks, python, verdictsOf } from '../support/standard-webhooks.ts';
+import { expectedVerdicts, go, java, lacks, python, rust, verdictsOf } from '../support/standard-webhooks.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-for (const program of [python, go])
+for (const program of [python, go, rust, java])
   test.skipIf(lacks(program.tools))(
     `the library of Standard Webhooks for ${program.name} accepts a delivery and rejects altered ones`,
     { timeout },

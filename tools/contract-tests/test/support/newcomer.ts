@@ -18,6 +18,9 @@ import { npmInstall } from './installed-packages.ts';
 import { tarballsOf } from './packed-packages.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
+/** The kit and the packages that it depends on. */
+export const kit = ['@deedwire/webhook-events', '@deedwire/webhook-receiver', '@deedwire/webhook-signing'];
+
 const kitFolder = join(workspaceRoot, 'packages/webhook-receiver');
 const readme = await readFile(join(kitFolder, 'README.md'), 'utf8');
 export const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
@@ -44,9 +47,9 @@ export const rows: Row[] = [...readme.matchAll(/^\| ([\w. ]+?) +\| (?:`(.*?)`)? 
   }),
 );
 
-const fastFrameworks = new Set(['Express', 'Node with PostgreSQL', 'AWS Lambda']);
+const fullFrameworks = new Set(['Next.js', 'Express', 'Node with PostgreSQL', 'AWS Lambda']);
 /** The rows that `test/full` pastes. */
-export const fullRows = rows.filter(({ framework }) => fastFrameworks.has(framework));
+export const fullRows = rows.filter(({ framework }) => fullFrameworks.has(framework));
 /** The rows that `test/long` pastes: the others. */
 export const longRows = rows.filter((row) => !fullRows.includes(row));
 
@@ -90,8 +93,6 @@ export const processedOnce: Pasted = {
 };
 
 export interface Newcomer {
-  /** The packed kit and the packages that it depends on, as arguments of `npm install`. */
-  tarballs: string[];
   /** Pastes the block of a row in an empty folder, runs it, and subscribes it. Returns after two attempts of one delivery. */
   paste(row: Row, onTestFinished: TestContext['onTestFinished']): Promise<Pasted>;
   close(): Promise<void>;
@@ -99,12 +100,10 @@ export interface Newcomer {
 
 export async function startNewcomer(): Promise<Newcomer> {
   const relay = await startRelay();
-  const names = ['@deedwire/webhook-events', '@deedwire/webhook-receiver', '@deedwire/webhook-signing'];
   const database = await createTestDatabase({ template: 'newcomer', prepare: async () => {} });
-  const [t, tarballs] = await Promise.all([startTestSystem(), tarballsOf(names)]);
+  const [t, tarballs] = await Promise.all([startTestSystem(), tarballsOf(kit)]);
 
   return {
-    tarballs,
     async paste(row, onTestFinished) {
       const folder = await mkdtemp(join(tmpdir(), 'deedwire-newcomer-'));
       onTestFinished(() => rm(folder, { recursive: true }));
