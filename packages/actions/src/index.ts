@@ -89,6 +89,7 @@ export {
   type UpdateWebhookSubscriptionResult,
 } from './update-webhook-subscription.ts';
 export {
+  countWebhookAttempts,
   findWebhookDelivery,
   listAllWebhookDeliveries,
   listDeliveriesOfSubscriptions,

@@ -1,4 +1,4 @@
-import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
+import { formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -23,6 +23,7 @@ export interface WebhookDelivery {
   /** The global identifier of the subscription. */
   subscriptionId: string;
   sequence: number;
+  createdAt: Date;
   status: DeliveryStatus;
   event: { id: string; type: string; version: string; timestamp: Date };
   /** Null if no attempt is planned. */
@@ -34,6 +35,7 @@ function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDeliv
     id: formatGid(gidNamespace, 'WebhookDelivery', row.id),
     subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', row.subscriptionId),
     sequence: Number(row.sequence),
+    createdAt: timeOf(row.id),
     status: row.status,
     event: {
       id: formatGid(gidNamespace, 'WebhookEvent', row.eventId),
@@ -214,4 +216,25 @@ export async function listWebhookAttempts(
   );
   const byDelivery = Map.groupBy(rows, (row): RecordId<'WebhookDelivery'> | null => row.deliveryId);
   return ids.map((id) => (byDelivery.get(id) ?? []).map(toWebhookAttempt));
+}
+
+/**
+ * The number of attempts of each delivery so far, which is the number of the latest one.
+ *
+ * @param deliveries results of another use case, which has checked that the caller may see them
+ */
+export async function countWebhookAttempts(
+  context: ActionContext,
+  deliveries: readonly WebhookDelivery[],
+): Promise<number[]> {
+  const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id));
+  const rows = await selectAttempts(
+    context.store,
+    ids.filter((id) => id !== null),
+    1,
+  );
+  const numbers = new Map(
+    rows.map((row): [RecordId<'WebhookDelivery'> | null, number] => [row.deliveryId, row.number]),
+  );
+  return ids.map((id) => numbers.get(id) ?? 0);
 }

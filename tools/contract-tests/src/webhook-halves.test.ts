@@ -30,6 +30,19 @@ const intendedDescriptions: Readonly<Record<string, Difference>> = {
   },
 };
 
+/** The type of a field depends on the version alone. A version of one interface can be older than that of the other. */
+function expectedSequence(version: string): RegExp {
+  return version > '2026-11-01' ? /^Long! @deprecated/ : /^Int! @deprecated/;
+}
+
+function withoutSequenceType(half: Map<string, Declaration>, version: string): Map<string, Declaration> {
+  const sequence = half.get('WebhookDelivery.sequence');
+  if (sequence === undefined) throw new Error('A version has no WebhookDelivery.sequence.');
+  expect(sequence.signature).toMatch(expectedSequence(version));
+  const signature = sequence.signature.replace(/^\w+!/, '(intended difference)');
+  return new Map(half).set('WebhookDelivery.sequence', { ...sequence, signature });
+}
+
 /** The limits of what only one interface has. */
 const ownLimits: Readonly<Record<keyof Difference, readonly string[]>> = {
   lender: ['teamMembers'],
@@ -94,8 +107,8 @@ function sharedCosts(costs: object, half: Half): object {
 
 describe.each(versionPairs)('lender at $lenderVersion, partner at $partnerVersion', (pair) => {
   const [lenderSdl, partnerSdl] = [lender.sdl(pair.lenderVersion), partner.sdl(pair.partnerVersion)];
-  const lenderHalf = webhookHalf(lenderSdl, partnerSdl);
-  const partnerHalf = webhookHalf(partnerSdl, lenderSdl);
+  const lenderHalf = withoutSequenceType(webhookHalf(lenderSdl, partnerSdl), pair.lenderVersion);
+  const partnerHalf = withoutSequenceType(webhookHalf(partnerSdl, lenderSdl), pair.partnerVersion);
 
   test('have the same webhook half, apart from the intended differences', () => {
     expect(withoutIntended(lenderHalf, 'lender')).toEqual(withoutIntended(partnerHalf, 'partner'));

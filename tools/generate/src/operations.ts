@@ -32,7 +32,7 @@ function consumerOutputs(): CodegenConfig['generates'] {
           // Imports enums and input types from the package. The prefix `~` marks a package name instead of a path.
           importSchemaTypesFrom: `~@deedwire/${schemaPackage}/${version}`,
           namespacedImportName: 'Schema',
-          scalars: { Date: 'string', DateTime: 'string' },
+          scalars: { Date: 'string', DateTime: 'string', Long: 'number' },
           useTypeImports: true,
         },
       };

@@ -19,6 +19,6 @@ export function createSchema(): GraphQLSchema {
   builder.objectField(Lender, 'members', (t) =>
     t.field({ type: [TeamMember], resolve: (_, _args, { actions, caller }) => listTeamMembers(actions, caller) }),
   );
-  addWebhooks(builder, connectionOf, acceptAnyId);
+  addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int' });
   return builder.toSchema();
 }

@@ -24,6 +24,6 @@ export function createSchema(): GraphQLSchema {
       resolve: (_, page, { actions, caller }) => pageTeamMembers(actions, caller, page),
     }),
   );
-  addWebhooks(builder, connectionOf, requireIdOfType);
+  addWebhooks(builder, connectionOf, { checkId: requireIdOfType, sequenceType: 'Long' });
   return builder.toSchema();
 }

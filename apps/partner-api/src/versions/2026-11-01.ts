@@ -19,6 +19,6 @@ export function createSchema(): GraphQLSchema {
   const Matter = addMatter(builder);
   const Referral = addReferral(builder, { Matter, connectionOf, checkId: acceptAnyId });
   addCreateReferral(builder, Referral);
-  addWebhooks(builder, connectionOf, acceptAnyId);
+  addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int' });
   return builder.toSchema();
 }

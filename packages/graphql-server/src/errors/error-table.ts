@@ -37,6 +37,9 @@ export const errorTable = {
     headers: { 'Retry-After': '1' },
   }),
   REQUEST_TIMEOUT: row(408, 'The request did not arrive in time. Send it again on a new connection.'),
+  SEQUENCE_TOO_LARGE: row(400, 'The sequence of a delivery exceeds 2147483647. Select `sequenceNumber` instead.', {
+    jsonStatus: 200,
+  }),
   SERVICE_UNAVAILABLE: row(503, 'The service is unavailable. Retry after the time in the Retry-After header.', retry),
   UNAUTHENTICATED: row(
     401,

@@ -35,6 +35,7 @@ export function mapFieldError(error: GraphQLError): FieldError {
   const { message, path, originalError } = error;
   const isOfPlugin = error.extensions['code'] !== undefined && (originalError ?? error) instanceof GraphQLError;
   if (isOfPlugin) return publicGraphqlError(error);
+  if (originalError instanceof RequestError) return { code: originalError.code, message: originalError.message };
   // graphql itself throws GraphQLErrors, for three reasons. One about a variable has no path yet. One about an argument
   // that is null at run time has nodes of the document. One about a result that does not match its type is our bug and
   // has a path but no nodes.

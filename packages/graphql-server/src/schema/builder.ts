@@ -1,6 +1,7 @@
 import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type InputObjectRef, type ObjectRef } from '@pothos/core';
 import { formatDateTime, parseDateTime } from './date-time.ts';
+import { formatLong, parseLong, parseLongLiteral } from './long.ts';
 import type { OperationContext } from './operation-context.ts';
 
 interface OwnTypes {
@@ -14,6 +15,7 @@ interface OwnTypes {
     /** `YYYY-MM-DD`. */
     Date: { Input: never; Output: string };
     ID: { Input: string; Output: string };
+    Long: { Input: number; Output: number };
   };
 }
 
@@ -39,5 +41,6 @@ export function createSchemaBuilder(): InterfaceSchemaBuilder {
   builder.mutationType({});
   builder.scalarType('DateTime', { serialize: formatDateTime, parseValue: parseDateTime });
   builder.scalarType('Date', { serialize: (value) => value });
+  builder.scalarType('Long', { serialize: formatLong, parseValue: parseLong, parseLiteral: parseLongLiteral });
   return builder;
 }

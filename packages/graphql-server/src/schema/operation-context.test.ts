@@ -13,6 +13,7 @@ test('a context has no getter of its own, which V8 would keep with the request u
 test('each loader is created once', () => {
   const { loaders } = context;
   expect(loaders.webhookAttempts).toBe(loaders.webhookAttempts);
+  expect(loaders.webhookAttemptCounts).toBe(loaders.webhookAttemptCounts);
   expect(loaders.webhookSubscriptions).toBe(loaders.webhookSubscriptions);
   expect(loaders.deliveriesOfSubscriptions).toBe(loaders.deliveriesOfSubscriptions);
 });

@@ -1,5 +1,6 @@
 import {
   type Caller,
+  countWebhookAttempts,
   findWebhookSubscriptions,
   type LenderContext,
   listDeliveriesOfSubscriptions,
@@ -31,6 +32,7 @@ export interface OperationContext {
 }
 
 type AttemptsLoader = DataLoader<WebhookDelivery, WebhookAttempt[], string>;
+type AttemptCountsLoader = DataLoader<WebhookDelivery, number, string>;
 type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
 type DeliveriesLoader = DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>;
 
@@ -39,6 +41,7 @@ export class Loaders {
   readonly #actions: InterfaceActionContext;
   readonly #caller: Caller;
   #webhookAttempts: AttemptsLoader | undefined;
+  #webhookAttemptCounts: AttemptCountsLoader | undefined;
   #webhookSubscriptions: SubscriptionsLoader | undefined;
   #deliveriesOfSubscriptions: DeliveriesLoader | undefined;
 
@@ -51,6 +54,13 @@ export class Loaders {
     return (this.#webhookAttempts ??= new DataLoader((deliveries) => listWebhookAttempts(this.#actions, deliveries), {
       cacheKeyFn: ({ id }) => id,
     }));
+  }
+
+  get webhookAttemptCounts(): AttemptCountsLoader {
+    return (this.#webhookAttemptCounts ??= new DataLoader(
+      (deliveries) => countWebhookAttempts(this.#actions, deliveries),
+      { cacheKeyFn: ({ id }) => id },
+    ));
   }
 
   /** By the identifier of the subscription. */

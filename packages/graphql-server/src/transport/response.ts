@@ -62,7 +62,8 @@ export function resultResponse(
   if (unavailable) return errorResponse(new RequestError(unavailable.code, { cause: unavailable.cause }), context);
 
   const isOurs = failed.some(({ code }) => code === 'INTERNAL_SERVER_ERROR');
-  const code = isOurs ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
+  const isTooLarge = failed.some(({ code }) => code === 'SEQUENCE_TOO_LARGE');
+  const code = isOurs ? 'INTERNAL_SERVER_ERROR' : isTooLarge ? 'SEQUENCE_TOO_LARGE' : 'BAD_USER_INPUT';
   const errors = failed.map(({ message, place, ...error }) => ({
     message: shorten(message),
     ...place,

@@ -1,8 +1,9 @@
 import { findWebhookDelivery, listWebhookDeliveries, type WebhookDelivery } from '@deedwire/actions';
+import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
-import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 import { addWebhookAttempt } from './attempt.ts';
+import type { WebhookDifferences } from './differences.ts';
 import type { WebhookSubscriptionRef } from './subscription.ts';
 
 /** Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries` and `WebhookSubscription.deliveries`. */
@@ -12,7 +13,8 @@ export function addWebhookDelivery(
     connectionOf,
     Subscription,
     checkId,
-  }: { connectionOf: ConnectionOf; Subscription: WebhookSubscriptionRef; checkId: CheckId },
+    sequenceType,
+  }: WebhookDifferences & { connectionOf: ConnectionOf; Subscription: WebhookSubscriptionRef },
 ): void {
   const Attempt = addWebhookAttempt(builder);
   const Status = builder.enumType('WebhookDeliveryStatus', {
@@ -37,10 +39,18 @@ export function addWebhookDelivery(
         nullable: true,
         resolve: ({ subscriptionId }, _args, { loaders }) => loaders.webhookSubscriptions.load(subscriptionId),
       }),
-      sequence: t.exposeInt('sequence'),
+      sequenceNumber: t.expose('sequence', { type: 'Long' }),
+      sequence:
+        sequenceType === 'Long'
+          ? t.expose('sequence', { type: 'Long', deprecationReason })
+          : t.int({ deprecationReason, resolve: ({ sequence }) => checkInt(sequence) }),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       event: t.field({ type: Event, resolve: ({ event }) => event }),
+      createdAt: t.expose('createdAt', { type: 'DateTime' }),
       nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
+      attemptCount: t.int({
+        resolve: (delivery, _args, { loaders }) => loaders.webhookAttemptCounts.load(delivery),
+      }),
       attempts: t.field({
         type: [Attempt],
         resolve: (delivery, _args, { loaders }) => loaders.webhookAttempts.load(delivery),
@@ -81,4 +91,15 @@ export function addWebhookDelivery(
       },
     }),
   }));
+}
+
+const deprecationReason =
+  'Use `sequenceNumber`, the same number. Where this field is an `Int`, operations that select it fail with SEQUENCE_TOO_LARGE above 2147483647.';
+const largestInt = 2_147_483_647;
+
+function checkInt(sequence: number): number {
+  if (sequence <= largestInt) return sequence;
+  throw new RequestError('SEQUENCE_TOO_LARGE', {
+    message: `The sequence of this delivery is ${sequence}, and \`sequence\` is at most ${largestInt}. Select \`sequenceNumber\` instead.`,
+  });
 }

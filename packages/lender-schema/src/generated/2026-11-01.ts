@@ -16,6 +16,8 @@ export type Scalars = {
   DateTime: { input: string; output: string; }
   /** A calendar date in UTC, as an RFC 3339 full-date string, for example `2027-11-01`. */
   Date: { input: string; output: string; }
+  /** An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number. */
+  Long: { input: number; output: number; }
 };
 
 /**
@@ -290,13 +292,22 @@ export type WebhookDelivery = {
    */
   subscription: Maybe<WebhookSubscription>;
   /** Number of the delivery within its subscription, counted from 1 without gaps. */
+  sequenceNumber: Scalars['Long']['output'];
+  /**
+   * Number of the delivery within its subscription, counted from 1 without gaps.
+   * @deprecated Use `sequenceNumber`, the same number. Where this field is an `Int`, operations that select it fail with SEQUENCE_TOO_LARGE above 2147483647.
+   */
   sequence: Scalars['Int']['output'];
   /** Status of the delivery. */
   status: WebhookDeliveryStatus;
   /** The event that is delivered. */
   event: WebhookDeliveryEvent;
+  /** When Deedwire created the delivery, shortly after the event. */
+  createdAt: Scalars['DateTime']['output'];
   /** When the next attempt is due. Null if none is scheduled, for example while the subscription is paused. */
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+  /** Number of attempts so far. */
+  attemptCount: Scalars['Int']['output'];
   /** The latest 20 attempts, newest first. */
   attempts: Array<WebhookAttempt>;
 };
@@ -617,6 +628,7 @@ export type ErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'RATE_LIMITED'
+  | 'SEQUENCE_TOO_LARGE'
   | 'EXPECTATION_FAILED'
   | 'HEADERS_TOO_LARGE'
   | 'INTERNAL_SERVER_ERROR'

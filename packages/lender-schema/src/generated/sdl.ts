@@ -157,6 +157,11 @@ A calendar date in UTC, as an RFC 3339 full-date string, for example \`2027-11-0
 scalar Date
 
 """
+An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number.
+"""
+scalar Long
+
+"""
 Information for requesting the next page of a connection. Connections support forward pagination only.
 """
 type PageInfo {
@@ -407,7 +412,14 @@ type WebhookDelivery {
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
+  sequenceNumber: Long!
+  """
+  Number of the delivery within its subscription, counted from 1 without gaps.
+  """
   sequence: Int!
+    @deprecated(
+      reason: "Use \`sequenceNumber\`, the same number. Where this field is an \`Int\`, operations that select it fail with SEQUENCE_TOO_LARGE above 2147483647."
+    )
   """
   Status of the delivery.
   """
@@ -417,9 +429,17 @@ type WebhookDelivery {
   """
   event: WebhookDeliveryEvent!
   """
+  When Deedwire created the delivery, shortly after the event.
+  """
+  createdAt: DateTime!
+  """
   When the next attempt is due. Null if none is scheduled, for example while the subscription is paused.
   """
   nextAttemptAt: DateTime
+  """
+  Number of attempts so far.
+  """
+  attemptCount: Int!
   """
   The latest 20 attempts, newest first.
   """
@@ -888,8 +908,8 @@ enum DeleteWebhookSubscriptionUserErrorCode {
 }
 `],
   ['2027-02-01', `# The lender interface at version 2027-02-01. This file is the contract and is written by hand.
-# Differences from 2026-11-01: \`Lender.members\` is a connection, and an identifier of another form or type than that of its argument
-# is rejected with \`BAD_USER_INPUT\`.
+# Differences from 2026-11-01: \`Lender.members\` is a connection, \`WebhookDelivery.sequence\` is a \`Long\`, and an identifier of another
+# form or type than that of its argument is rejected with \`BAD_USER_INPUT\`.
 
 """
 Queries of the lender interface. They return only data of the lender organization that the credentials of the request
@@ -1084,6 +1104,11 @@ scalar DateTime
 A calendar date in UTC, as an RFC 3339 full-date string, for example \`2027-11-01\`.
 """
 scalar Date
+
+"""
+An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number.
+"""
+scalar Long
 
 """
 Information for requesting the next page of a connection. Connections support forward pagination only.
@@ -1336,7 +1361,14 @@ type WebhookDelivery {
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
-  sequence: Int!
+  sequenceNumber: Long!
+  """
+  Number of the delivery within its subscription, counted from 1 without gaps.
+  """
+  sequence: Long!
+    @deprecated(
+      reason: "Use \`sequenceNumber\`, the same number. Where this field is an \`Int\`, operations that select it fail with SEQUENCE_TOO_LARGE above 2147483647."
+    )
   """
   Status of the delivery.
   """
@@ -1346,9 +1378,17 @@ type WebhookDelivery {
   """
   event: WebhookDeliveryEvent!
   """
+  When Deedwire created the delivery, shortly after the event.
+  """
+  createdAt: DateTime!
+  """
   When the next attempt is due. Null if none is scheduled, for example while the subscription is paused.
   """
   nextAttemptAt: DateTime
+  """
+  Number of attempts so far.
+  """
+  attemptCount: Int!
   """
   The latest 20 attempts, newest first.
   """

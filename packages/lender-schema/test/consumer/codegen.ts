@@ -11,7 +11,7 @@ export default {
         // Imports enums and inputs from the package. The `~` marks a package name, not a path.
         importSchemaTypesFrom: '~@deedwire/lender-schema/2026-11-01',
         namespacedImportName: 'Lender',
-        scalars: { Date: 'string', DateTime: 'string' },
+        scalars: { Date: 'string', DateTime: 'string', Long: 'number' },
         useTypeImports: true,
       },
     },

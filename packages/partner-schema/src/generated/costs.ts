@@ -38,6 +38,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "ReferralEdge.node": 0.5,
       "UpdateWebhookSubscriptionUserError.message": 1,
       "UserError.message": 1,
+      "WebhookDelivery.attemptCount": 0.25,
       "WebhookDelivery.attempts": 0.25,
       "WebhookDelivery.event": 0.25,
       "WebhookDelivery.subscription": 0.5,

@@ -400,6 +400,11 @@ A calendar date in UTC, as an RFC 3339 full-date string, for example \`2027-11-0
 scalar Date
 
 """
+An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number.
+"""
+scalar Long
+
+"""
 Information for requesting the next page of a connection. Connections support forward pagination only.
 """
 type PageInfo {
@@ -650,7 +655,14 @@ type WebhookDelivery {
   """
   Number of the delivery within its subscription, counted from 1 without gaps.
   """
+  sequenceNumber: Long!
+  """
+  Number of the delivery within its subscription, counted from 1 without gaps.
+  """
   sequence: Int!
+    @deprecated(
+      reason: "Use \`sequenceNumber\`, the same number. Where this field is an \`Int\`, operations that select it fail with SEQUENCE_TOO_LARGE above 2147483647."
+    )
   """
   Status of the delivery.
   """
@@ -660,9 +672,17 @@ type WebhookDelivery {
   """
   event: WebhookDeliveryEvent!
   """
+  When Deedwire created the delivery, shortly after the event.
+  """
+  createdAt: DateTime!
+  """
   When the next attempt is due. Null if none is scheduled, for example while the subscription is paused.
   """
   nextAttemptAt: DateTime
+  """
+  Number of attempts so far.
+  """
+  attemptCount: Int!
   """
   The latest 20 attempts, newest first.
   """

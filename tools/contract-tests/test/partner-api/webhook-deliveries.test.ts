@@ -1,5 +1,5 @@
 import { createHarness, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
-import { idAt } from '@deedwire/domain';
+import { idAt, timeOf, toRecordId } from '@deedwire/domain';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,12 +20,15 @@ const subscriptionId = BigInt(idAt(new Date()));
 const firstId = subscriptionId + 1n;
 const secondId = subscriptionId + 2n;
 
-const fields = `id subscriptionId sequence status event { id type version timestamp } nextAttemptAt
+const fields = `id subscriptionId sequence sequenceNumber status createdAt attemptCount event { id type version timestamp } nextAttemptAt
   attempts { number startedAt durationMs responseStatus error }`;
 const first = {
   id: `gid://service/WebhookDelivery/${firstId}`,
   subscriptionId: `gid://service/WebhookSubscription/${subscriptionId}`,
   sequence: 1,
+  sequenceNumber: 1,
+  createdAt: timeOf(toRecordId(String(firstId))).toISOString(),
+  attemptCount: 22,
   status: 'FAILED',
   event: {
     id: 'gid://service/WebhookEvent/1',
@@ -48,6 +51,8 @@ const second = {
   ...first,
   id: `gid://service/WebhookDelivery/${secondId}`,
   sequence: 2,
+  sequenceNumber: 2,
+  attemptCount: 1,
   status: 'PENDING',
   event: { ...first.event, id: 'gid://service/WebhookEvent/2' },
   nextAttemptAt: '2026-11-02T10:00:00.000Z',

@@ -22,7 +22,7 @@ export async function clientTypes(versions: readonly ServedVersion[]): Promise<M
       inputMaybeValue: 'T | null | undefined',
       skipTypename: true,
       strictScalars: true,
-      scalars: { ID: 'string', Date: 'string', DateTime: 'string' },
+      scalars: { ID: 'string', Date: 'string', DateTime: 'string', Long: 'number' },
     },
   });
   return new Map(

@@ -1,0 +1,73 @@
+import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
+import { idAt, type InterfaceName } from '@deedwire/domain';
+
+/** A subscription of an account, with deliveries that a test inserts as the worker writes them. */
+export interface StoredSubscription {
+  id: bigint;
+  gid: string;
+  account: TestAccount;
+  interfaceName: InterfaceName;
+}
+
+export interface StoredDelivery {
+  id: bigint;
+  gid: string;
+  eventId: bigint;
+  sequence: number;
+}
+
+let drawn = 0n;
+
+/** As if the database had drawn the id now: the history has no partition for most other days. */
+function drawId(at: Date): bigint {
+  return BigInt(idAt(at)) + (drawn += 1n);
+}
+
+export async function insertSubscription(
+  harness: Harness,
+  interfaceName: InterfaceName,
+  account: TestAccount,
+): Promise<StoredSubscription> {
+  const id = drawId(new Date());
+  await harness.sql(
+    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
+     values (${id}, ${account.accountId}, '${interfaceName}', 'https://receiver.example/', '', 0)`,
+  );
+  await harness.sql(
+    `insert into webhook_subscription_sequence (subscription_id, interface, last_sequence)
+     values (${id}, '${interfaceName}', 1)`,
+  );
+  return { id, gid: `gid://service/WebhookSubscription/${id}`, account, interfaceName };
+}
+
+/** Inserts a delivery without attempts and with the status DELIVERED, because it is in no other table. */
+export async function insertDelivery(
+  harness: Harness,
+  { id: subscriptionId, account, interfaceName }: StoredSubscription,
+  { sequence = 1, eventType = 'webhook.test', createdAt = new Date() } = {},
+): Promise<StoredDelivery> {
+  const [id, eventId] = [drawId(createdAt), drawId(createdAt)];
+  await harness.sql(
+    `insert into webhook_delivery
+       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     values (${id}, ${subscriptionId}, ${account.accountId}, '${interfaceName}', ${eventId}, '${eventType}', '2026-11-01',
+       '2026-11-02T09:30:00Z', ${sequence})`,
+  );
+  return { id, gid: `gid://service/WebhookDelivery/${id}`, eventId, sequence };
+}
+
+/** Inserts attempts that received a response with these statuses. */
+export async function insertAttempts(
+  harness: Harness,
+  { id: subscriptionId, interfaceName }: StoredSubscription,
+  { id }: StoredDelivery,
+  statuses: readonly number[],
+): Promise<void> {
+  for (const [index, status] of statuses.entries()) {
+    await harness.sql(
+      `insert into webhook_attempt
+         (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+       values (${id}, ${index + 1}, ${subscriptionId}, '${interfaceName}', '2026-11-02T09:30:01Z', 12, ${status})`,
+    );
+  }
+}
