@@ -96,6 +96,7 @@ export {
   listWebhookAttempts,
   listWebhookDeliveries,
   readWebhookDelivery,
+  readWebhookPayloads,
   type SubscriptionDeliveriesRequest,
   type WebhookAttempt,
   type WebhookDeliveriesRequest,

@@ -8,6 +8,7 @@ import {
   selectDeliveriesOfAllAccounts,
   selectDeliveriesOfEach,
   selectDelivery,
+  selectShownPayloads,
   type ShownAttemptError,
   type SubscriptionPage,
   toShownAttemptError,
@@ -237,4 +238,21 @@ export async function countWebhookAttempts(
     rows.map((row): [RecordId<'WebhookDelivery'> | null, number] => [row.deliveryId, row.number]),
   );
   return ids.map((id) => numbers.get(id) ?? 0);
+}
+
+/**
+ * The body of each delivery, as every attempt sends it. Null if it could not be rendered, or is deleted.
+ *
+ * @param deliveries results of another use case, which has checked that the caller may see them
+ */
+export async function readWebhookPayloads(
+  context: ActionContext,
+  deliveries: readonly WebhookDelivery[],
+): Promise<(string | null)[]> {
+  const keys = deliveries.map(({ event }) => {
+    const eventId = parseGid(context.gidNamespace, 'WebhookEvent', event.id);
+    if (eventId === null) throw new Error(`${event.id} is not the event of a result.`);
+    return { eventId, eventVersion: event.version };
+  });
+  return selectShownPayloads(context.store, keys);
 }

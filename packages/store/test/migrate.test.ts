@@ -33,6 +33,7 @@ const allMigrations = [
   '0015-referrals-by-reference-and-closing',
   '0016-matters-in-an-index',
   '0017-one-index-of-matters',
+  '0018-what-owners-see',
 ];
 
 let database: TestDatabase;

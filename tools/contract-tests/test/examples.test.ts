@@ -145,6 +145,7 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
   if (key === 'cursor' || key === 'endCursor') return ids.toExampleCursor(value);
+  if (key === 'payload') return JSON.stringify(JSON.parse(value, (inner, part) => stable(ids, inner, part)));
   if (key === 'reference') return value.replace(/^M-\d{4}-\d{6}$/, 'M-2026-000001');
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) ? (exampleTimes[key] ?? exampleTime) : value;
 }

@@ -3,6 +3,7 @@ import { convertReferral } from '@deedwire/actions';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { missing, unknownGids, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
+import { parse } from 'graphql';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as lenderOperations from '../consumers/loan-desk/generated/2026-11-01.ts';
@@ -98,6 +99,10 @@ test('creates a subscription after a handshake and delivers a signed event to it
         attempts: [{ number: 1, responseStatus: 204, error: null }],
       },
     });
+  const document = parse('query ($id: ID!) { webhookDelivery(id: $id) { payload } }');
+  expect(await t.partner.request<object, object>(document, { id: verified.id })).toEqual({
+    webhookDelivery: { payload: delivery.body.toString('utf8') },
+  });
 });
 
 test('logs each attempt with the id of the request that caused its event', async () => {

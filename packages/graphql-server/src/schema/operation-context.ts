@@ -5,6 +5,7 @@ import {
   type LenderContext,
   listDeliveriesOfSubscriptions,
   listWebhookAttempts,
+  readWebhookPayloads,
   type Page,
   type SubscriptionDeliveriesRequest,
   toCaller,
@@ -33,6 +34,7 @@ export interface OperationContext {
 
 type AttemptsLoader = DataLoader<WebhookDelivery, WebhookAttempt[], string>;
 type AttemptCountsLoader = DataLoader<WebhookDelivery, number, string>;
+type PayloadsLoader = DataLoader<WebhookDelivery, string | null, string>;
 type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
 type DeliveriesLoader = DataLoader<SubscriptionDeliveriesRequest, Page<WebhookDelivery>, string>;
 
@@ -42,6 +44,7 @@ export class Loaders {
   readonly #caller: Caller;
   #webhookAttempts: AttemptsLoader | undefined;
   #webhookAttemptCounts: AttemptCountsLoader | undefined;
+  #webhookPayloads: PayloadsLoader | undefined;
   #webhookSubscriptions: SubscriptionsLoader | undefined;
   #deliveriesOfSubscriptions: DeliveriesLoader | undefined;
 
@@ -61,6 +64,12 @@ export class Loaders {
       (deliveries) => countWebhookAttempts(this.#actions, deliveries),
       { cacheKeyFn: ({ id }) => id },
     ));
+  }
+
+  get webhookPayloads(): PayloadsLoader {
+    return (this.#webhookPayloads ??= new DataLoader((deliveries) => readWebhookPayloads(this.#actions, deliveries), {
+      cacheKeyFn: ({ id }) => id,
+    }));
   }
 
   /** By the identifier of the subscription. */

@@ -48,6 +48,10 @@ export function addWebhookDelivery(
       event: t.field({ type: Event, resolve: ({ event }) => event }),
       createdAt: t.expose('createdAt', { type: 'DateTime' }),
       nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
+      payload: t.string({
+        nullable: true,
+        resolve: (delivery, _args, { loaders }) => loaders.webhookPayloads.load(delivery),
+      }),
       attemptCount: t.int({
         resolve: (delivery, _args, { loaders }) => loaders.webhookAttemptCounts.load(delivery),
       }),

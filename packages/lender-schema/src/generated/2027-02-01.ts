@@ -339,6 +339,12 @@ export type WebhookDelivery = {
   status: WebhookDeliveryStatus;
   /** The event that is delivered. */
   event: WebhookDeliveryEvent;
+  /**
+   * Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
+   * Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
+   * select it for at most 3 deliveries of a request.
+   */
+  payload: Maybe<Scalars['String']['output']>;
   /** When Deedwire created the delivery, shortly after the event. */
   createdAt: Scalars['DateTime']['output'];
   /** When the next attempt is due. Null if none is scheduled, for example while the subscription is paused. */

@@ -429,6 +429,12 @@ type WebhookDelivery {
   """
   event: WebhookDeliveryEvent!
   """
+  Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
+  Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
+  select it for at most 3 deliveries of a request.
+  """
+  payload: String
+  """
   When Deedwire created the delivery, shortly after the event.
   """
   createdAt: DateTime!
@@ -1377,6 +1383,12 @@ type WebhookDelivery {
   The event that is delivered.
   """
   event: WebhookDeliveryEvent!
+  """
+  Body that every attempt sends, character for character, so that you can verify its signature and process it again. Null if
+  Deedwire could not render it, and after the retention period. It has up to 256,000 bytes and is priced by its length, so
+  select it for at most 3 deliveries of a request.
+  """
+  payload: String
   """
   When Deedwire created the delivery, shortly after the event.
   """

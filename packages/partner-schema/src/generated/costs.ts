@@ -41,6 +41,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookDelivery.attemptCount": 0.25,
       "WebhookDelivery.attempts": 0.25,
       "WebhookDelivery.event": 0.25,
+      "WebhookDelivery.payload": 256,
       "WebhookDelivery.subscription": 0.5,
       "WebhookDeliveryConnection.edges": 0.25,
       "WebhookDeliveryConnection.nodes": 0.5,

@@ -7,7 +7,8 @@ import { selectAttempts } from '../../src/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryStatus } from '../../src/deliveries/delivery-row.ts';
-import type { DeliveryId, SubscriptionId } from '../../src/kernel/ids.ts';
+import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
+import type { DeliveryId, EventId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { createMigratedDatabase, seedAccount } from '../support/seed.ts';
 
@@ -262,4 +263,45 @@ test('reads the latest attempts of each delivery, newest first', async () => {
   const [latest] = await selectAttempts(operator, delivered.slice(0, 1), 1);
   expect(latest).toMatchObject({ number: 2, responseStatus: 204, error: null });
   expect(await selectAttempts(operator, [], 20)).toEqual([]);
+});
+
+const eventIdAt = (days: number): EventId => toRecordId<'WebhookEvent'>(String(idDaysAgo(days)));
+const insertPayload = (eventId: EventId, version: string, interfaceName: string, body: Buffer) =>
+  superuser.run('insert into webhook_payload (event_id, event_version, interface, body) values ($1, $2, $3, $4)', [
+    eventId,
+    version,
+    interfaceName,
+    body,
+  ]);
+
+describe('payloads', () => {
+  test('are the stored text, of the event and the version, in the order of the keys', async () => {
+    const texts = [0, 0.5, 6, 19, 29.9].map((days) => `\uFEFF{"days":${days},"text":"é 🏡 \\u0000 \u2028"}`);
+    const ids = [0, 0.5, 6, 19, 29.9].map(eventIdAt);
+    for (const [index, id] of ids.entries())
+      await insertPayload(id, '2026-11-01', 'partner', Buffer.from(texts[index] ?? ''));
+    await insertPayload(ids[2] ?? missing(), '2027-02-01', 'partner', Buffer.from('other version'));
+    const keys = ids.map((eventId) => ({ eventId, eventVersion: '2026-11-01' }));
+    const wanted = [
+      ...keys.toReversed(),
+      { eventId: ids[2] ?? missing(), eventVersion: '2027-02-01' },
+      { eventId: ids[2] ?? missing(), eventVersion: '2028-01-01' },
+      { eventId: eventIdAt(3), eventVersion: '2026-11-01' },
+      ...keys.slice(0, 1),
+    ];
+    expect(await selectShownPayloads(api, wanted)).toEqual([
+      ...texts.toReversed(),
+      'other version',
+      null,
+      null,
+      texts[0],
+    ]);
+    expect(await selectShownPayloads(api, [])).toEqual([]);
+  });
+
+  test('of the other interface are not read', async () => {
+    const eventId = eventIdAt(1);
+    await insertPayload(eventId, '2026-11-01', 'lender', Buffer.from('{}'));
+    expect(await selectShownPayloads(api, [{ eventId, eventVersion: '2026-11-01' }])).toEqual([null]);
+  });
 });

@@ -4,6 +4,7 @@ import { selectAttempts } from '../../src/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
+import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
 import { explainingDatabase } from './explaining-database.ts';
 import type { History } from './history.ts';
 
@@ -94,12 +95,14 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
     ]);
     const page = { afterId: id, limit: 100 };
     const subscriptionId = subscriptionIds[0] ?? null;
-    let ids: DeliveryRow['id'][] = [];
+    let listed: DeliveryRow[] = [];
     await measure(`deliveries after it`, api, async (database) => {
       const rows = await selectDeliveries(database, { accountId, subscriptionId, status: null }, page);
-      ids = rows.map((row) => row.id);
+      listed = rows;
       return rows;
     });
+    const ids = listed.map((row) => row.id);
     await measure(`attempts of 100 deliveries`, api, (database) => selectAttempts(database, ids, 20));
+    await measure(`payloads of 20 deliveries`, api, (database) => selectShownPayloads(database, listed.slice(0, 20)));
   }
 }

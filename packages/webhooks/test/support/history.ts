@@ -118,6 +118,10 @@ export async function fillHistory(connection: Connection, { finished, pending }:
      select id, 1, subscription_id, 'partner', now(), 5, 200 from delivery`,
     [idDaysAgo(30), quiet.accountId, quiet.subscriptionIds],
   );
+  await connection.run(
+    `insert into webhook_payload (event_id, event_version, interface, body)
+     select event_id, event_version, interface, '\\x7b7d' from webhook_delivery where event_id <> 1 on conflict do nothing`,
+  );
   await connection.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);
   await connection.run(`set session_replication_role = default`);
   return { busy, quiet };

@@ -20,7 +20,7 @@ const subscriptionId = BigInt(idAt(new Date()));
 const firstId = subscriptionId + 1n;
 const secondId = subscriptionId + 2n;
 
-const fields = `id subscriptionId sequence sequenceNumber status createdAt attemptCount event { id type version timestamp } nextAttemptAt
+const fields = `id subscriptionId sequence sequenceNumber status createdAt attemptCount payload event { id type version timestamp } nextAttemptAt
   attempts { number startedAt durationMs responseStatus error }`;
 const first = {
   id: `gid://service/WebhookDelivery/${firstId}`,
@@ -29,6 +29,7 @@ const first = {
   sequenceNumber: 1,
   createdAt: timeOf(toRecordId(String(firstId))).toISOString(),
   attemptCount: 22,
+  payload: null,
   status: 'FAILED',
   event: {
     id: 'gid://service/WebhookEvent/1',
@@ -60,7 +61,7 @@ const second = {
 };
 
 test('lists deliveries newest first, each with its attempts', async () => {
-  expect(await read(`{ webhookDeliveries { nodes { ${fields} } } }`)).toEqual({
+  expect(await read(`{ webhookDeliveries(first: 3) { nodes { ${fields} } } }`)).toEqual({
     webhookDeliveries: { nodes: [second, first] },
   });
 });

@@ -30,6 +30,7 @@ const largest: LargestValues = {
     'Referral.externalReference': 200,
     'Referral.note': 5000,
     'WebhookSubscription.callbackUrl': 2048,
+    'WebhookDelivery.payload': 256_000,
     'WebhookEventType.description': 150,
     'CreateReferralUserError.message': 500,
     'CreateWebhookSubscriptionUserError.message': 900,

@@ -71,3 +71,16 @@ export async function insertAttempts(
     );
   }
 }
+
+/** Inserts the body of a delivery. */
+export async function insertPayload(
+  harness: Harness,
+  { interfaceName }: StoredSubscription,
+  { eventId }: StoredDelivery,
+  body: Buffer,
+): Promise<void> {
+  await harness.sql(
+    `insert into webhook_payload (event_id, event_version, interface, body)
+     values (${eventId}, '2026-11-01', '${interfaceName}', '\\x${body.toString('hex')}')`,
+  );
+}
