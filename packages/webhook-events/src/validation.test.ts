@@ -119,6 +119,13 @@ function mutate(root: Tree, { at, how, name, part }: Mutation): Tree {
   return root;
 }
 
+/** A part of a time, often at its limits. */
+function timePart(digits: number, max: number): fc.Arbitrary<string> {
+  return fc
+    .oneof(fc.constantFrom(0, 1, max - 1, max, max + 1), fc.nat(max + 1))
+    .map((value) => String(value).padStart(digits, '0'));
+}
+
 describe('the generated validators and the exported zod schemas', () => {
   test('return the same for every fixture', () => {
     const kinds = new Set(fixtures.map((text) => expectEqualResults(text).kind));
@@ -140,6 +147,43 @@ describe('the generated validators and the exported zod schemas', () => {
     );
     // The mutations reach each result that a body without a token can have.
     for (const kind of ['event', 'malformed', 'unknown_event']) expect(kinds.get(kind)).toBeGreaterThan(100);
+  });
+
+  test('return the same for times', () => {
+    const body = fixtures
+      .map((text) => JSON.parse(text))
+      .find((parsed) => parseWebhookBody(JSON.stringify(parsed)).kind === 'event');
+    const time = fc
+      .tuple(
+        timePart(4, 9_999),
+        timePart(2, 12),
+        timePart(2, 31),
+        timePart(2, 24),
+        timePart(2, 60),
+        timePart(2, 60),
+        timePart(3, 999),
+      )
+      .map(
+        ([year, month, day, hour, minute, second, ms]) => `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`,
+      );
+    // One character of a time is replaced, removed or added.
+    const changed = fc
+      .tuple(
+        time,
+        fc.nat(24),
+        fc.nat(1),
+        fc.constantFrom('', '0', '9', '+', '-', 'Z', 'T', 't', 'z', ' ', '.', ',', ':', '\n', '\u0660'),
+      )
+      .map(([text, at, removed, added]) => text.slice(0, at) + added + text.slice(at + removed));
+    const kinds = new Map<string, number>();
+    fc.assert(
+      fc.property(fc.oneof(time, changed), (timestamp) => {
+        const { kind } = expectEqualResults(JSON.stringify({ ...body, timestamp }));
+        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      }),
+      { numRuns: 5_000 },
+    );
+    for (const kind of ['event', 'malformed']) expect(kinds.get(kind)).toBeGreaterThan(500);
   });
 
   test('return the same for handshakes and for values of every kind', () => {

@@ -25,21 +25,24 @@ export function literal<Value extends string>(expected: Value): Validator<Value>
       : problem(path, `Invalid input: expected ${JSON.stringify(expected)}`);
 }
 
-export function pattern(expected: RegExp): Validator<string> {
-  return matching(expected, `Invalid string: must match pattern ${String(expected)}`);
-}
-
-export function isoDatetime(expected: RegExp): Validator<string> {
-  return matching(expected, 'Invalid ISO datetime');
-}
-
 /** @param expected a regular expression without the flag `g` or `y`, whose matches would depend on earlier ones */
-function matching(expected: RegExp, message: string): Validator<string> {
+export function pattern(expected: RegExp): Validator<string> {
   return (input, path) => {
     const string = text(input, path);
-    return !string.ok || expected.test(string.value) ? string : problem(path, message);
+    return !string.ok || expected.test(string.value)
+      ? string
+      : problem(path, `Invalid string: must match pattern ${String(expected)}`);
   };
 }
+
+/** A time in UTC with milliseconds, of a year from 0000 to 9999. */
+export const isoDatetime: Validator<string> = (input, path) => {
+  const string = text(input, path);
+  // Years outside these have more characters.
+  return !string.ok || (string.value.length === 24 && new Date(string.value).toJSON() === string.value)
+    ? string
+    : problem(path, 'Invalid ISO datetime');
+};
 
 export function nullable<Value>(validator: Validator<Value>): Validator<Value | null> {
   return (input, path) => (input === null ? { ok: true, value: null } : validator(input, path));

@@ -10,6 +10,9 @@ export interface UnsignedHeaders {
   readonly attempt: number | null;
 }
 
+/** How a delivery reached the receiver: in a request of Deedwire, or read from its API by the application. More may be added. */
+export type DeliverySource = 'pull' | 'push';
+
 /** What a handler knows beside the event. */
 export interface HandlerContext<Transaction> {
   /** The `webhook-id` of the delivery, or the id of the event with `key: 'event.id'`. The same on every attempt and after a replay. */
@@ -21,7 +24,12 @@ export interface HandlerContext<Transaction> {
    * be committed, and when the receiver is closed: a handler may then finish anyway, because `close` waits for it.
    */
   readonly signal: AbortSignal;
-  readonly meta: { readonly unsigned: UnsignedHeaders };
+  readonly meta: {
+    /** Always set by a receiver. Optional, so that a context that an application builds for its tests still compiles. */
+    readonly source?: DeliverySource;
+    /** All null for a delivery that was pulled. */
+    readonly unsigned: UnsignedHeaders;
+  };
 }
 
 /** The events of one type at one version. */

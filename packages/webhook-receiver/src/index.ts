@@ -1,5 +1,13 @@
 export type { ReceivedBody } from './body.ts';
-export type { EventAt, Handler, HandlerContext, Handlers, UnhandledEvent, UnsignedHeaders } from './handlers.ts';
+export type {
+  DeliverySource,
+  EventAt,
+  Handler,
+  HandlerContext,
+  Handlers,
+  UnhandledEvent,
+  UnsignedHeaders,
+} from './handlers.ts';
 export type { EventName, KeptEvent, KeptEvents } from './kept-events.ts';
 export type { LogFields, ReceiverLog } from './log.ts';
 export type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
@@ -7,6 +15,8 @@ export {
   createInboxReceiver,
   createWebhookReceiver,
   type KeptResult,
+  type PulledDelivery,
+  type PullingReceiver,
   type ReceivedRequest,
   type WebhookReceiver,
 } from './receiver.ts';

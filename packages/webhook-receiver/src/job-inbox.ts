@@ -24,7 +24,7 @@ import {
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
 import { Runs } from './runs.ts';
 import type { Forgettable } from './store.ts';
-import type { AcceptResult, WebhookInbox } from './webhook-inbox.ts';
+import type { AcceptResult, InboxDelivery, WebhookInbox } from './webhook-inbox.ts';
 
 export interface JobInboxOptions<Transaction> {
   on: Handlers<Transaction>;
@@ -74,6 +74,9 @@ export interface JobInboxCore extends JobInbox {
    */
   readonly runJob: (payload: unknown, stopping?: AbortSignal) => Promise<void>;
 }
+
+/** The column `unsigned` also has the source. The releases before this one did not store it. */
+interface StoredHeaders extends UnsignedHeaders, Pick<InboxDelivery, 'source'> {}
 
 /** A job, for the log. */
 interface Job {
@@ -176,14 +179,14 @@ export function jobInbox(
     if (parsed.kind === 'unknown_event' || handler === null)
       throw new Error(`This process has no handler for ${deliveryName(parsed.event, id)}.`);
     if (stopping?.aborted === true) return 'stopped';
-    const unsigned: UnsignedHeaders = JSON.parse(String(field(row, 'unsigned')));
+    const { source = 'push', ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
     await runInTransaction(connection, opened, field(row, 'xid'), async (transaction) => {
       deadline.pause();
       try {
         await runs.run(
           'handler',
           handlerTimeoutMs,
-          (signal) => handler(parsed.event, { id, transaction, signal, meta: { unsigned } }),
+          (signal) => handler(parsed.event, { id, transaction, signal, meta: { source, unsigned } }),
           lost,
           stopping,
         );
@@ -239,7 +242,7 @@ export function jobInbox(
   return {
     handles: (event) => findHandler(on, event) !== null,
 
-    async accept({ id, alias, body, unsigned }, signal) {
+    async accept({ id, alias, body, unsigned, source }, signal) {
       try {
         return await inTransaction(async (query): Promise<AcceptResult> => {
           if (alias !== undefined) {
@@ -253,7 +256,7 @@ export function jobInbox(
           // Waits while another transaction inserts the same id.
           const inserted = await query(
             `insert into ${name} (id, body, unsigned) values ($1, $2, $3) on conflict do nothing returning id`,
-            [id, new TextDecoder().decode(body), JSON.stringify(unsigned)],
+            [id, new TextDecoder().decode(body), JSON.stringify({ ...unsigned, source })],
           );
           await addJobs(query, addJob, inserted);
           return inserted.length === 0 ? 'duplicate' : 'accepted';

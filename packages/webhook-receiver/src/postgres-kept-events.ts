@@ -3,6 +3,7 @@ import type { KeptEvents } from './kept-events.ts';
 import type { ReceiverLog } from './log.ts';
 import { connectionOf, field, type PostgresPool, type PostgresTransactions, rootCause } from './postgres-connection.ts';
 import { cleanUpOf, createTable, postgresTable, type PostgresTable, sqlOf } from './postgres-table.ts';
+import type { InboxDelivery } from './webhook-inbox.ts';
 
 export interface PostgresKeptEventsOptions {
   /** The name of the table, with the schema if it has one. Defaults to `webhook_kept_event`. */
@@ -22,10 +23,8 @@ export interface PostgresKeptEvents extends KeptEvents {
   createTable(): Promise<void>;
 }
 
-/** The column `unsigned` also has the alias, which few events have. */
-interface StoredHeaders extends UnsignedHeaders {
-  readonly alias?: string;
-}
+/** The column `unsigned` also has the alias, which few events have, and the source. */
+interface StoredHeaders extends UnsignedHeaders, Pick<InboxDelivery, 'alias' | 'source'> {}
 
 const defaultTable = 'webhook_kept_event';
 const pageSize = 100;
@@ -85,12 +84,12 @@ export function postgresKeptEvents<Transaction>(
   }
 
   return {
-    async keep({ id, alias, type, version, body, unsigned }, signal) {
+    async keep({ id, alias, type, version, body, unsigned, source }, signal) {
       const inserted = await run(
         `insert into ${name} (id, type, version, body, unsigned)
         select $1, $2, $3, $4, $5 where (select count(*) from ${name}) < $6::int
         on conflict do nothing returning id`,
-        [id, type, version, new TextDecoder().decode(body), JSON.stringify({ ...unsigned, alias }), maximum],
+        [id, type, version, new TextDecoder().decode(body), JSON.stringify({ ...unsigned, alias, source }), maximum],
         signal,
       );
       cleanUp();
@@ -109,9 +108,9 @@ export function postgresKeptEvents<Transaction>(
         [type, version, after ?? ''],
       );
       return rows.map((row) => {
-        const { alias, ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
+        const { alias, source = 'push', ...unsigned }: StoredHeaders = JSON.parse(String(field(row, 'unsigned')));
         const body = new TextEncoder().encode(String(field(row, 'body')));
-        return { id: String(field(row, 'id')), body, unsigned, ...(alias !== undefined && { alias }) };
+        return { id: String(field(row, 'id')), body, unsigned, source, ...(alias !== undefined && { alias }) };
       });
     },
 

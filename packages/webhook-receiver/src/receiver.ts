@@ -19,7 +19,7 @@ import {
 import type { EventName, KeptEvents } from './kept-events.ts';
 import type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
 import { Reports } from './report.ts';
-import { ok, type Outcome, refusal, type ReceiverResponse } from './responses.ts';
+import { ok, type Outcome, type OutcomeCode, refusal, type ReceiverResponse } from './responses.ts';
 import { Runs } from './runs.ts';
 import { secretsProblem } from './secrets.ts';
 import { type Forgettable, type OnceResult, WorkFailedError, type WebhookStore } from './store.ts';
@@ -32,6 +32,14 @@ export interface ReceivedRequest {
   readonly headers: WebhookRequestHeaders;
   /** Called at most once. */
   readonly body: () => Promise<ReceivedBody>;
+}
+
+/** A delivery as the application has read it from the API of Deedwire. */
+export interface PulledDelivery {
+  /** That of the `WebhookDelivery`. Its requests have it as `webhook-id`. */
+  readonly id: string;
+  /** The text that its requests have as their body. */
+  readonly payload: string;
 }
 
 export interface WebhookReceiver<Context = unknown> {
@@ -51,6 +59,15 @@ export interface WebhookReceiver<Context = unknown> {
    * What has not ended after `timeoutMs` (25,000 by default) is given up: Deedwire retries it.
    */
   readonly close: (options?: { timeoutMs?: number }) => Promise<void>;
+}
+
+/** What this package creates. Apart from `WebhookReceiver`, so that an application that implements that one still compiles. */
+export interface PullingReceiver<Context = unknown> extends WebhookReceiver<Context> {
+  /**
+   * Processes a delivery that the application has read from the API, once for all its requests and pulls. Resolves with what
+   * `onResult` gets as `code`, and never rejects. A delivery that fails here is retried only if it is still pending.
+   */
+  readonly processPulled: (delivery: PulledDelivery) => Promise<OutcomeCode>;
 }
 
 export interface KeptResult {
@@ -73,7 +90,7 @@ interface HandlerFailure {
  */
 export function createWebhookReceiver<Transaction = undefined, Context = unknown>(
   options: WebhookReceiverOptions<Transaction, Context>,
-): WebhookReceiver<Context> {
+): PullingReceiver<Context> {
   return createReceiver(options);
 }
 
@@ -85,13 +102,13 @@ export function createWebhookReceiver<Transaction = undefined, Context = unknown
  */
 export function createInboxReceiver<Context = unknown>(
   options: InboxReceiverOptions<Context>,
-): WebhookReceiver<Context> {
+): PullingReceiver<Context> {
   return createReceiver(options);
 }
 
 function createReceiver<Transaction, Context>(
   options: InboxReceiverOptions<Context> | WebhookReceiverOptions<Transaction, Context>,
-): WebhookReceiver<Context> {
+): PullingReceiver<Context> {
   const {
     secrets,
     key = 'webhook-id',
@@ -163,24 +180,31 @@ function createReceiver<Transaction, Context>(
       );
     const verified = await verify(request.headers, bytes, loaded);
     if ('code' in verified) return (unverifiedHandshakes ? handshake(parseWebhookBody(bytes)) : null) ?? verified;
-    return processVerified(verified, bytes, request.headers);
+    return processAuthentic(verified.id, { body: bytes, source: 'push', unsigned: unsignedHeaders(request.headers) });
   }
 
-  async function processVerified(
-    { id: deliveryId }: VerifiedWebhook,
-    bytes: Uint8Array,
-    headers: WebhookRequestHeaders,
+  /** The way of each delivery, whether a request or the API brought it. */
+  async function processAuthentic(
+    deliveryId: string | null | undefined,
+    arrived: Omit<InboxDelivery, 'id'>,
   ): Promise<Outcome> {
-    const parsed = parseWebhookBody(bytes);
+    const parsed = parseWebhookBody(arrived.body);
     if (parsed.kind === 'malformed')
       return refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such body.', { problems: parsed.problems });
     if (parsed.kind === 'verification')
       return handshake(parsed) ?? refusal(400, 'BODY_MALFORMED', 'Deedwire sends no such verification_token.');
-    if (deliveryId === null) return refusal(400, 'ID_MISSING', 'Check that no proxy removes the header webhook-id.');
-    const delivery = { ...idsOf(parsed.event, deliveryId), body: bytes, unsigned: unsignedHeaders(headers) };
+    // Without types, a pull can lack it.
+    if (deliveryId === null || deliveryId === undefined || deliveryId === '')
+      return refusal(
+        400,
+        'ID_MISSING',
+        'Check that no proxy removes the header webhook-id, and that a pull has an id.',
+      );
+    const delivery = { ...arrived, ...idsOf(parsed.event, deliveryId) };
+    const ifItFails = arrived.source === 'pull' ? 'Pull it again.' : 'Deedwire will retry the delivery.';
     const outcome =
-      (parsed.kind === 'event' ? await processEvent(parsed.event, delivery) : null) ??
-      (await unhandled(parsed.event, delivery));
+      (parsed.kind === 'event' ? await processEvent(parsed.event, delivery, ifItFails) : null) ??
+      (await unhandled(parsed.event, delivery, ifItFails));
     return { ...outcome, delivery: { id: delivery.id, type: parsed.event.type, version: parsed.event.version } };
   }
 
@@ -192,7 +216,7 @@ function createReceiver<Transaction, Context>(
   async function processEvent(
     event: WebhookEvent,
     delivery: InboxDelivery,
-    ifItFails = willRetry,
+    ifItFails: string,
   ): Promise<Outcome | null> {
     if ('inbox' in options)
       return options.inbox.handles(event) ? accept(options.inbox, event, delivery, ifItFails) : null;
@@ -201,20 +225,25 @@ function createReceiver<Transaction, Context>(
     return once(options.store, delivery, event, handler, ifItFails);
   }
 
-  async function unhandled(event: UnhandledEvent, delivery: InboxDelivery): Promise<Outcome> {
+  async function unhandled(event: UnhandledEvent, delivery: InboxDelivery, ifItFails: string): Promise<Outcome> {
     const { id } = delivery;
     try {
       await runs.run('handler', handlerTimeoutMs, () => onUnhandled?.(event, { id }));
     } catch (error) {
       return refusal(500, 'HANDLER_FAILED', `onUnhandled threw for ${deliveryName(event, id)}.`, { err: error });
     }
-    if (keepUnhandled !== undefined) return keep(keepUnhandled, event, delivery);
+    if (keepUnhandled !== undefined) return keep(keepUnhandled, event, delivery, ifItFails);
     const name = eventName(event);
-    if (rejectUnhandled) return refusal(501, 'UNHANDLED', `There is no handler for ${name}. ${willRetry}`);
+    if (rejectUnhandled) return refusal(501, 'UNHANDLED', `There is no handler for ${name}. ${ifItFails}`);
     return loggedOnce(ok('UNHANDLED', { result: 'unhandled' }), name, 'are acknowledged without an effect');
   }
 
-  async function keep(kept: KeptEvents, event: UnhandledEvent, delivery: InboxDelivery): Promise<Outcome> {
+  async function keep(
+    kept: KeptEvents,
+    event: UnhandledEvent,
+    delivery: InboxDelivery,
+    ifItFails: string,
+  ): Promise<Outcome> {
     const { type, version } = event;
     const name = eventName(event);
     try {
@@ -223,10 +252,10 @@ function createReceiver<Transaction, Context>(
       );
       if (await keeping)
         return loggedOnce(ok('KEPT', { result: 'kept' }, 202), name, 'are kept until processKept finds one');
-      const message = `There is no handler for ${name}, and keepUnhandled has no room. ${willRetry}`;
+      const message = `There is no handler for ${name}, and keepUnhandled has no room. ${ifItFails}`;
       return refusal(501, 'UNHANDLED', message);
     } catch (error) {
-      return failed(null, error, deliveryName(event, delivery.id), willRetry);
+      return failed(null, error, deliveryName(event, delivery.id), ifItFails);
     }
   }
 
@@ -281,7 +310,7 @@ function createReceiver<Transaction, Context>(
 
   async function once(
     store: WebhookStore<Transaction>,
-    { id, alias, unsigned }: InboxDelivery,
+    { id, alias, unsigned, source = 'push' }: InboxDelivery,
     event: WebhookEvent,
     handler: AnyHandler<Transaction>,
     ifItFails: string,
@@ -297,7 +326,7 @@ function createReceiver<Transaction, Context>(
         await runs.run(
           'handler',
           handlerTimeoutMs,
-          (signal) => handler(event, { id, transaction, signal, meta: { unsigned } }),
+          (signal) => handler(event, { id, transaction, signal, meta: { source, unsigned } }),
           lost,
         );
       } catch (error) {
@@ -320,17 +349,19 @@ function createReceiver<Transaction, Context>(
     }
   }
 
-  async function receive(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
+  async function reported(work: () => Promise<Outcome>): Promise<Outcome> {
     const startMs = performance.now();
     const outcome = isClosing
       ? refusal(503, 'CLOSING', 'The receiver is closed.')
       : await tracked(
-          respond(request, context).catch((error: unknown) =>
-            refusal(500, 'HANDLER_FAILED', 'The receiver failed.', { err: error }),
-          ),
+          work().catch((error: unknown) => refusal(500, 'HANDLER_FAILED', 'The receiver failed.', { err: error })),
         );
     reports.add(outcome, startMs);
-    return outcome.response;
+    return outcome;
+  }
+
+  async function receive(request: ReceivedRequest, context: Context): Promise<ReceiverResponse> {
+    return (await reported(() => respond(request, context))).response;
   }
 
   async function tracked<Result extends Outcome | null>(outcome: Promise<Result>): Promise<Result> {
@@ -354,6 +385,11 @@ function createReceiver<Transaction, Context>(
     async processKept() {
       if (keepUnhandled === undefined) throw new TypeError('processKept needs the option keepUnhandled.');
       return processKept(keepUnhandled);
+    },
+    async processPulled({ id, payload }) {
+      const body = new TextEncoder().encode(payload);
+      const arrived = { body, source: 'pull', unsigned: unsignedHeaders({}) } as const;
+      return (await reported(() => processAuthentic(id, arrived))).code;
     },
     forget: (which) => ('inbox' in options ? options.inbox : options.store).forget(which),
     async close({ timeoutMs = 25_000 } = {}) {
@@ -429,8 +465,6 @@ function outcomeOf(result: AcceptResult | OnceResult, delivery: string): Outcome
   if (result === 'busy') return refusal(409, 'BUSY', `${delivery} is being processed by another request.`);
   return ok(resultCodes[result], { result }, result === 'accepted' ? 202 : 200);
 }
-
-const willRetry = 'Deedwire will retry the delivery.';
 
 /** @param consequence what happens to the event now */
 function failed(failure: HandlerFailure | null, error: unknown, delivery: string, consequence: string): Outcome {

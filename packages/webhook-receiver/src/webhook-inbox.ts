@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '@deedwire/webhook-events';
-import type { UnsignedHeaders } from './handlers.ts';
+import type { DeliverySource, UnsignedHeaders } from './handlers.ts';
 import type { Forgettable } from './store.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Forgettable } from './store.ts';
  */
 export type AcceptResult = 'accepted' | 'busy' | 'duplicate';
 
-/** A verified delivery of an event that has a handler. */
+/** An authentic delivery of an event that has a handler. */
 export interface InboxDelivery {
   /** The `key` of the delivery, which is the same on every attempt and after a replay. */
   readonly id: string;
@@ -20,6 +20,8 @@ export interface InboxDelivery {
   /** As signed. It is UTF-8. */
   readonly body: Uint8Array;
   readonly unsigned: UnsignedHeaders;
+  /** Defaults to `push`. */
+  readonly source?: DeliverySource;
 }
 
 /** Stores deliveries, and calls the handlers later. */

@@ -260,8 +260,34 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     await subject.send(deliveryOf({ id, body: JSON.stringify({ ...converted, data }, null, 2) }));
     await subject.runJob(id);
     const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
-    expect(calls).toEqual([[{ ...converted, data: expect.objectContaining(converted.data) }, id, { unsigned }]]);
+    expect(calls).toEqual([
+      [{ ...converted, data: expect.objectContaining(converted.data) }, id, { source: 'push', unsigned }],
+    ]);
     expect(await row()).toEqual({ body: null, unsigned: null, isProcessed: true });
+  });
+
+  test('passes the source of a delivery, also of one that an earlier release stored', async () => {
+    const sources: unknown[] = [];
+    const on: Handlers<PoolClient> = {
+      'referral.converted': { '2026-11-01': (_event, { id: called, meta }) => sources.push([called, meta]) },
+    };
+    const subject = await subjectOf(() => {}, { on });
+    const receiver = createInboxReceiver({ secrets: [secret], inbox: subject.inbox, log: silent });
+    const pull = { id, payload: JSON.stringify(converted) };
+    expect(await receiver.processPulled(pull)).toBe('ACCEPTED');
+    expect(await receiver.processPulled(pull)).toBe('DUPLICATE');
+    await subject.runJob(id);
+    const earlier = `${id}_earlier`;
+    await subject.send(deliveryOf({ id: earlier }));
+    await pool.query(`update webhook_inbox_receipt set unsigned = (unsigned::jsonb - 'source')::text where id = $1`, [
+      earlier,
+    ]);
+    await subject.runJob(earlier);
+    const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
+    expect(sources).toEqual([
+      [id, { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null } }],
+      [earlier, { source: 'push', unsigned }],
+    ]);
   });
 
   test('fails the job of a process without the handler', async () => {

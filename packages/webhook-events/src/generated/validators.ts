@@ -13,11 +13,10 @@ import type { WebhookTest as WebhookTest20261101 } from './payloads/webhook.test
 import type { WebhookEvent } from './webhook-event.ts';
 
 const pattern1 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/WebhookEvent\/[1-9][0-9]*$/);
-const isoDatetime2 = isoDatetime(/^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}(?:Z))$/);
-const pattern3 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/Lender\/[1-9][0-9]*$/);
-const pattern4 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/Referral\/[1-9][0-9]*$/);
-const pattern5 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/Matter\/[1-9][0-9]*$/);
-const pattern6 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/TeamMember\/[1-9][0-9]*$/);
+const pattern2 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/Lender\/[1-9][0-9]*$/);
+const pattern3 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/Referral\/[1-9][0-9]*$/);
+const pattern4 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/Matter\/[1-9][0-9]*$/);
+const pattern5 = pattern(/^gid:\/\/[a-z][a-z0-9-]*\/TeamMember\/[1-9][0-9]*$/);
 
 /** `<type>/<version>` → the validator of the whole body. */
 export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<string, Validator<WebhookEvent>>([
@@ -25,9 +24,9 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("lender.updated"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "lenderId": pattern3,
+      "lenderId": pattern2,
       "name": text,
     }),
   })],
@@ -35,29 +34,29 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("referral.converted"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "referralId": pattern4,
+      "referralId": pattern3,
       "externalReference": nullable(text),
-      "matterId": pattern5,
-      "convertedAt": isoDatetime2,
+      "matterId": pattern4,
+      "convertedAt": isoDatetime,
     }),
   })],
   ["referral.converted/2027-02-01", object<ReferralConverted20270201>({
     "id": pattern1,
     "type": literal("referral.converted"),
     "version": literal("2027-02-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
       "referral": object({
-        "id": pattern4,
+        "id": pattern3,
         "status": text,
         "externalReference": nullable(text),
       }),
       "matter": object({
-        "id": pattern5,
+        "id": pattern4,
         "reference": text,
-        "openedAt": isoDatetime2,
+        "openedAt": isoDatetime,
       }),
     }),
   })],
@@ -65,9 +64,9 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("referral.created"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "referralId": pattern4,
+      "referralId": pattern3,
       "externalReference": nullable(text),
     }),
   })],
@@ -75,11 +74,11 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("referral.declined"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "referralId": pattern4,
+      "referralId": pattern3,
       "externalReference": nullable(text),
-      "declinedAt": isoDatetime2,
+      "declinedAt": isoDatetime,
       "reason": nullable(text),
     }),
   })],
@@ -87,11 +86,11 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("team_member.added"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "lenderId": pattern3,
+      "lenderId": pattern2,
       "teamMember": object({
-        "id": pattern6,
+        "id": pattern5,
         "firstName": text,
         "lastName": text,
         "email": text,
@@ -102,21 +101,21 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("team_member.removed"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "lenderId": pattern3,
-      "teamMemberId": pattern6,
+      "lenderId": pattern2,
+      "teamMemberId": pattern5,
     }),
   })],
   ["team_member.updated/2026-11-01", object<TeamMemberUpdated20261101>({
     "id": pattern1,
     "type": literal("team_member.updated"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
-      "lenderId": pattern3,
+      "lenderId": pattern2,
       "teamMember": object({
-        "id": pattern6,
+        "id": pattern5,
         "firstName": text,
         "lastName": text,
         "email": text,
@@ -127,7 +126,7 @@ export const validators: ReadonlyMap<string, Validator<WebhookEvent>> = new Map<
     "id": pattern1,
     "type": literal("webhook.test"),
     "version": literal("2026-11-01"),
-    "timestamp": isoDatetime2,
+    "timestamp": isoDatetime,
     "data": object({
       "message": text,
     }),

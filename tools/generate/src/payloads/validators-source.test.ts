@@ -30,6 +30,8 @@ describe('the generator of validators', () => {
         .refine(() => false),
     ],
     ['a refined time', z.iso.datetime().refine(() => false)],
+    ['a time of another precision', z.iso.datetime()],
+    ['a time with an offset', z.iso.datetime({ precision: 3, offset: true })],
     ['an email address', z.email()],
   ])('names the field of a kind that it does not support: %s', (_, schema) => {
     expect(() => sourceOf(schema)).toThrow(
@@ -46,6 +48,7 @@ describe('the generator of validators', () => {
           .nullable(),
       ),
     ).toContain('const pattern1 = pattern(/^a"\\/$/);\n');
+    expect(sourceOf(z.iso.datetime({ precision: 3 }))).toContain('"field": isoDatetime,\n');
     expect(sourceOf(z.string().nullable())).toContain('"field": nullable(text),\n');
     expect(sourceOf(z.literal("it's"))).toContain('"field": literal("it\'s"),\n');
     expect(sourceOf(z.object({ x: z.string() }))).toContain('object({\n        "x": text,\n');

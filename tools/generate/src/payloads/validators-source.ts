@@ -12,6 +12,9 @@ export interface ValidatedPayload {
   readonly typeImport: string;
 }
 
+/** The only kind of time that `isoDatetime` of `src/validation.ts` accepts. */
+const isoDatetime = z.iso.datetime({ precision: 3 });
+
 /**
  * Returns the source of `src/generated/validators.ts` in `webhook-events`: the zod schemas of the payloads as calls of
  * its `src/validation.ts`.
@@ -23,14 +26,18 @@ export function validatorsSource(banner: string, payloads: readonly ValidatedPay
   /** Regular expressions, which many fields share → the constant that holds the compiled one. */
   const constants = new Map<string, string>();
 
-  function call(name: string, argument: string): string {
+  function use(name: string): string {
     used.add(name);
-    return `${name}(${argument})`;
+    return name;
   }
 
-  function constant(name: string, expected: RegExp): string {
-    const expression = call(name, String(expected));
-    const declared = constants.get(expression) ?? `${name}${constants.size + 1}`;
+  function call(name: string, argument: string): string {
+    return `${use(name)}(${argument})`;
+  }
+
+  function pattern(expected: RegExp): string {
+    const expression = call('pattern', String(expected));
+    const declared = constants.get(expression) ?? `pattern${constants.size + 1}`;
     constants.set(expression, declared);
     return declared;
   }
@@ -48,17 +55,14 @@ export function validatorsSource(banner: string, payloads: readonly ValidatedPay
       if (schema instanceof z.ZodNullable) return call('nullable', validator(schema.unwrap(), path));
       if (schema instanceof z.ZodLiteral && schema.def.values.length === 1 && typeof schema.value === 'string')
         return call('literal', JSON.stringify(schema.value));
-      if (schema instanceof z.ZodISODateTime && schema.def.pattern !== undefined)
-        return constant('isoDatetime', schema.def.pattern);
-      if (schema instanceof z.ZodString) {
-        used.add('text');
-        return 'text';
-      }
+      if (schema instanceof z.ZodISODateTime && String(schema.def.pattern) === String(isoDatetime.def.pattern))
+        return use('isoDatetime');
+      if (schema instanceof z.ZodString) return use('text');
     }
     if (schema instanceof z.ZodString && check instanceof z.core.$ZodCheckRegex && otherChecks.length === 0) {
-      const { pattern } = check._zod.def;
+      const { pattern: expected } = check._zod.def;
       // A match with one of these flags starts where the last one ended.
-      if (!pattern.global && !pattern.sticky) return constant('pattern', pattern);
+      if (!expected.global && !expected.sticky) return pattern(expected);
     }
     throw new TypeError(
       `${path.join('.')}: a validator cannot be generated from this ${schema.constructor.name}. Add the kind to packages/webhook-events/src/validation.ts and tools/generate/src/payloads/validators-source.ts.`,

@@ -1,0 +1,158 @@
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { Pool, type PoolClient } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { HandlerContext } from '../src/handlers.ts';
+import type { WebhookReceiverOptions } from '../src/options.ts';
+import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
+import { createWebhookReceiver, type PullingReceiver } from '../src/receiver.ts';
+import type { ReceiverResult } from '../src/report.ts';
+import { converted, deliveryOf, secret } from './support/delivery.ts';
+import { logLinesTo } from './support/log.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+let called: Pick<HandlerContext<PoolClient>, 'id' | 'meta'>[];
+let logged: string[];
+let results: ReceiverResult[];
+
+beforeAll(async () => {
+  database = await createTestDatabase({
+    template: 'webhook_receiver_pulled',
+    async prepare(databaseUrl) {
+      const prepared = new Pool({ connectionString: databaseUrl });
+      await postgresStore(prepared).createTable();
+      await postgresKeptEvents(prepared).createTable();
+      await prepared.end();
+    },
+  });
+  pool = new Pool({ connectionString: database.databaseUrl });
+});
+
+beforeEach(async () => {
+  called = [];
+  logged = [];
+  results = [];
+  await pool.query('truncate webhook_receipt, webhook_kept_event');
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const recording: WebhookReceiverOptions<PoolClient, unknown>['on'] = {
+  'referral.converted': { '2026-11-01': (_event, { id, meta }) => void called.push({ id, meta }) },
+};
+
+function receiverOf(options: Partial<WebhookReceiverOptions<PoolClient, unknown>> = {}): PullingReceiver {
+  return createWebhookReceiver({
+    secrets: [secret],
+    store: postgresStore(pool),
+    on: recording,
+    onResult: (result) => void results.push(result),
+    log: logLinesTo(logged),
+    ...options,
+  });
+}
+
+const pulled = { source: 'pull', unsigned: { subscriptionId: null, sequence: null, attempt: null } };
+const payload = JSON.stringify(converted);
+
+async function push(receiver: PullingReceiver, id: string): Promise<unknown> {
+  const { headers, body } = deliveryOf({ id });
+  const request = new Request('https://receiver.example/', {
+    method: 'POST',
+    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    body: new Uint8Array(body),
+  });
+  const response = await receiver.fetch(request);
+  return [response.status, await response.json()];
+}
+
+test('a delivery that is pulled and pushed is processed once, and its handler knows how it came', async () => {
+  const receiver = receiverOf();
+  expect(await receiver.processPulled({ id: 'a', payload })).toBe('PROCESSED');
+  expect(await push(receiver, 'a')).toEqual([200, { result: 'duplicate' }]);
+  expect(await push(receiver, 'b')).toEqual([200, { result: 'processed' }]);
+  expect(await receiver.processPulled({ id: 'b', payload })).toBe('DUPLICATE');
+  expect(called).toMatchObject([
+    { id: 'a', meta: pulled },
+    { id: 'b', meta: { source: 'push', unsigned: { sequence: 12 } } },
+  ]);
+  expect(results.map(({ code, id }) => [code, id])).toEqual([
+    ['PROCESSED', 'a'],
+    ['DUPLICATE', 'a'],
+    ['PROCESSED', 'b'],
+    ['DUPLICATE', 'b'],
+  ]);
+  expect(logged).toEqual([]);
+});
+
+test('50 pulls and pushes of a delivery at once have one effect', async () => {
+  const receiver = receiverOf();
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      index % 2 === 0 ? push(receiver, 'a') : receiver.processPulled({ id: 'a', payload }),
+    ),
+  );
+  expect(called).toHaveLength(1);
+});
+
+test('with event.id as its key, a pulled delivery is recognized in the delivery of another subscription', async () => {
+  const receiver = receiverOf({ key: 'event.id' });
+  expect(await receiver.processPulled({ id: 'of-first-subscription', payload })).toBe('PROCESSED');
+  expect(await push(receiver, 'of-second-subscription')).toEqual([200, { result: 'duplicate' }]);
+  expect(await push(receiverOf(), 'of-first-subscription')).toEqual([200, { result: 'duplicate' }]);
+});
+
+test('a pull that fails says so, is not recorded, and can be repeated', async () => {
+  let isBroken = true;
+  const receiver = receiverOf({
+    on: {
+      'referral.converted': {
+        '2026-11-01': () => {
+          if (isBroken) throw new Error('The disk is full.');
+        },
+      },
+    },
+  });
+  expect(await receiver.processPulled({ id: 'a', payload })).toBe('HANDLER_FAILED');
+  expect(logged).toEqual([
+    expect.stringMatching(/^HANDLER_FAILED: The handler of .* failed. Pull it again. .*The disk is full./),
+  ]);
+  isBroken = false;
+  expect(await receiver.processPulled({ id: 'a', payload })).toBe('PROCESSED');
+});
+
+test('a pull is refused with a code as a request would be', async () => {
+  const receiver = receiverOf({ rejectUnhandled: true, on: {} });
+  const without: { payload: string } = { payload };
+  const codes = [
+    await receiver.processPulled({ id: 'a', payload }),
+    await receiver.processPulled({ id: 'a', payload: `${payload}}` }),
+    await receiver.processPulled({ id: '', payload }),
+    // @ts-expect-error -- as JavaScript can call it
+    await receiver.processPulled(without),
+    // @ts-expect-error -- the payload of a delivery whose rendering failed
+    await receiver.processPulled({ id: 'a', payload: null }),
+  ];
+  expect(codes).toEqual(['UNHANDLED', 'BODY_MALFORMED', 'ID_MISSING', 'ID_MISSING', 'BODY_MALFORMED']);
+  await receiver.close();
+  expect(await receiver.processPulled({ id: 'a', payload })).toBe('CLOSING');
+  expect(called).toEqual([]);
+});
+
+test('a pull of an event without a handler is kept with its source', async () => {
+  const keepUnhandled = postgresKeptEvents(pool);
+  expect(await receiverOf({ on: {}, keepUnhandled }).processPulled({ id: 'a', payload })).toBe('KEPT');
+  expect(await receiverOf({ keepUnhandled }).processKept()).toEqual({ processed: 1, failed: 0 });
+  expect(called).toEqual([{ id: 'a', meta: pulled }]);
+});
+
+test('an event that an earlier release kept has the source push', async () => {
+  const keepUnhandled = postgresKeptEvents(pool);
+  await push(receiverOf({ on: {}, keepUnhandled }), 'a');
+  await pool.query(`update webhook_kept_event set unsigned = (unsigned::jsonb - 'source')::text`);
+  await receiverOf({ keepUnhandled }).processKept();
+  expect(called).toMatchObject([{ id: 'a', meta: { source: 'push', unsigned: { sequence: 12, attempt: 3 } } }]);
+});
