@@ -37,6 +37,7 @@ const names = [
   'graphile-worker',
   'pg-boss',
   'kept',
+  'pulled',
   'replay',
   'testing',
 ] as const;
