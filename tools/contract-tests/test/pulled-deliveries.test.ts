@@ -53,7 +53,7 @@ test('the block of the receiver kit processes the failed deliveries that the API
 });
 
 interface Block {
-  processFailed(receiver: PullingReceiver, subscriptionId: string): Promise<unknown>;
+  readonly processFailed: (receiver: PullingReceiver, subscriptionId: string) => Promise<unknown>;
 }
 
 function loadBlock(): Promise<Block> {
