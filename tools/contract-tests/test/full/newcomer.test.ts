@@ -1,7 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test, vi } from 'vitest';
-import { examples, fullRows, processedOnce, rows, startNewcomer, type Newcomer } from '../support/newcomer.ts';
+import {
+  acceptedOnce,
+  examples,
+  fullRows,
+  inboxRows,
+  processedOnce,
+  rows,
+  startNewcomer,
+  type Newcomer,
+} from '../support/newcomer.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
@@ -36,5 +45,12 @@ test.concurrent.for(fullRows)(
   'a pasted block receives, verifies and processes a delivery once: $framework',
   async (row, { expect, onTestFinished }) => {
     expect(await newcomer.paste(row, onTestFinished)).toEqual(processedOnce);
+  },
+);
+
+test.concurrent.for(inboxRows)(
+  'a pasted block accepts a delivery, and its job processes it once: $framework',
+  async (row, { expect, onTestFinished }) => {
+    expect(await newcomer.paste(row, onTestFinished)).toEqual(acceptedOnce);
   },
 );

@@ -8,6 +8,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { convertReferral } from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen } from '@deedwire/testing';
@@ -33,6 +34,8 @@ export interface Row {
   /** Where the block is pasted. */
   file: string;
   start: string;
+  /** The block exports a receiver with an inbox for referral.converted, which `serve.mjs` serves. */
+  isInbox?: boolean;
 }
 
 /** The rows of the table of frameworks. The blocks have the same order. */
@@ -52,6 +55,25 @@ const fullFrameworks = new Set(['Next.js', 'Express', 'Node with PostgreSQL', 'A
 export const fullRows = rows.filter(({ framework }) => fullFrameworks.has(framework));
 /** The rows that `test/long` pastes: the others. */
 export const longRows = rows.filter((row) => !fullRows.includes(row));
+
+/** The blocks that are no whole programs: those with an inbox. */
+export const inboxRows: Row[] = ['graphile-worker', 'pg-boss'].map((library) => ({
+  framework: library,
+  packages: [library, 'pg'],
+  block: blocks.find((code) => code.includes(`from '@deedwire/webhook-receiver/${library}'`)) ?? '',
+  file: 'inbox.mjs',
+  start: 'node serve.mjs',
+  isInbox: true,
+}));
+
+const serveInbox = `
+import { createServer } from 'node:http';
+import { nodeHandler } from '@deedwire/webhook-receiver/node';
+import { pool, receiver } from './inbox.mjs';
+
+await pool.query('create table if not exists conversion (matter_id text)');
+createServer(nodeHandler(receiver)).listen(Number(process.env.PORT));
+`;
 
 /** The example that has the same block. PostgreSQL has none: its packages are in the manifest of the kit. */
 export const examples: Record<string, string> = {
@@ -79,7 +101,7 @@ const hangingMs = 300_000;
 
 export interface Pasted {
   responses: { status: number; result: unknown }[];
-  /** How often the receiver stored the referral, or printed it. */
+  /** How often the receiver stored the referral or the conversion, or printed it. */
   effects: number;
 }
 
@@ -87,6 +109,14 @@ export interface Pasted {
 export const processedOnce: Pasted = {
   responses: [
     { status: 200, result: { result: 'processed' } },
+    { status: 200, result: { result: 'duplicate' } },
+  ],
+  effects: 1,
+};
+
+export const acceptedOnce: Pasted = {
+  responses: [
+    { status: 202, result: { result: 'accepted' } },
     { status: 200, result: { result: 'duplicate' } },
   ],
   effects: 1,
@@ -113,6 +143,7 @@ export async function startNewcomer(): Promise<Newcomer> {
       await writeFile(join(folder, row.file), row.block);
       if (row.start === 'node local.mjs')
         await cp(join(workspaceRoot, 'examples/receiver-lambda/local.mjs'), join(folder, 'local.mjs'));
+      if (row.isInbox === true) await writeFile(join(folder, 'serve.mjs'), serveInbox);
 
       const port = String(await findFreePort());
       const url = `http://127.0.0.1:${port}/webhooks`;
@@ -131,7 +162,7 @@ export async function startNewcomer(): Promise<Newcomer> {
       relay.targets.set(path, url);
       const input = {
         callbackUrl: `http://127.0.0.1:${relay.port}${path}`,
-        eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+        eventTypes: [{ type: row.isInbox === true ? 'referral.converted' : 'referral.created', version: '2026-11-01' }],
         webhookSecret,
       };
       const { createWebhookSubscription } = await t.partner.request(SubscribeDocument, { input });
@@ -139,6 +170,7 @@ export async function startNewcomer(): Promise<Newcomer> {
         throw new Error(`There is no active subscription: ${JSON.stringify(createWebhookSubscription)}`);
       const { createReferral } = await t.partner.request(ReferDocument, { input: { clientName: 'Grace Hopper' } });
       const referralId = createReferral.referral?.id ?? 'none';
+      const matterId = row.isInbox === true ? (await convertReferral(t.operator, { referralId })).matterId : null;
 
       const attempts = await eventually(() => {
         const found = (relay.delivered.get(path) ?? []).filter(({ event }) => event.data.referralId === referralId);
@@ -156,9 +188,17 @@ export async function startNewcomer(): Promise<Newcomer> {
         return { responses, effects: printed.length };
       }
       const connection = await connect(database.databaseUrl);
-      const stored = await connection.run('select id from referral where id = $1', [referralId]);
-      await connection.close();
-      return { responses, effects: stored.length };
+      onTestFinished(() => connection.close());
+      if (matterId === null) {
+        const stored = await connection.run('select id from referral where id = $1', [referralId]);
+        return { responses, effects: stored.length };
+      }
+      const converted = await eventually(async () => {
+        const found = await connection.run('select from conversion where matter_id = $1', [matterId]);
+        if (found.length === 0) throw new Error(`The job did not end. The receiver printed:\n${output()}`);
+        return found;
+      }, hangingMs);
+      return { responses, effects: converted.length };
     },
     async close() {
       await t.close();
