@@ -89,10 +89,13 @@ export {
   type UpdateWebhookSubscriptionResult,
 } from './update-webhook-subscription.ts';
 export {
+  type AttemptsRequest,
   countWebhookAttempts,
+  type FilteredDeliveriesRequest,
   findWebhookDelivery,
   listAllWebhookDeliveries,
   listDeliveriesOfSubscriptions,
+  listLatestAttempts,
   listWebhookAttempts,
   listWebhookDeliveries,
   readWebhookDelivery,

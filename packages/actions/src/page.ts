@@ -5,7 +5,7 @@ import { InvalidArgumentError } from './errors.ts';
 /** One page of a list that is paged forward only. */
 export interface Page<Node> {
   edges: { cursor: string; node: Node }[];
-  /** The cursor of the last edge. Null if the page is empty. */
+  /** The cursor of the last edge, or of the last record that was read for a short page. Null if there is none. */
   endCursor: string | null;
   hasNextPage: boolean;
   /** Whether the page was requested with a cursor. */
@@ -88,12 +88,17 @@ export function readPageRequest<Row, Position>(
   return { after: after === null ? null : parseCursor(order, after), limit: first + 1 };
 }
 
-/** The page of a request, from what `readPageRequest` wants to be read. */
-export function toPage<Row, Node>(
-  order: Pick<ListOrder<Row, unknown>, 'name' | 'write'>,
+/**
+ * The page of a request, from what `readPageRequest` wants to be read.
+ *
+ * @param readTo the last record that was read, if reading ended before the page was full, so that the next page continues there
+ */
+export function toPage<Row, Node, Place = Row>(
+  order: Pick<ListOrder<Row | Place, unknown>, 'name' | 'write'>,
   request: PageRequest,
   rows: readonly Row[],
   toNode: (row: Row) => Node,
+  readTo: Place | null = null,
 ): Page<Node> {
   const first = request.first ?? firstDefault;
   const edges = rows
@@ -101,8 +106,8 @@ export function toPage<Row, Node>(
     .map((row) => ({ cursor: formatCursor(order.name, order.write(row)), node: toNode(row) }));
   return {
     edges,
-    endCursor: edges.at(-1)?.cursor ?? null,
-    hasNextPage: rows.length > first,
+    endCursor: readTo === null ? (edges.at(-1)?.cursor ?? null) : formatCursor(order.name, order.write(readTo)),
+    hasNextPage: readTo !== null || rows.length > first,
     hasPreviousPage: (request.after ?? null) !== null,
   };
 }

@@ -1,12 +1,14 @@
 import { formatGid, parseGid, type RecordId, timeOf } from '@deedwire/domain';
 import {
   type AttemptRow,
+  type AttemptsPage,
   type DeliveryRow,
   type DeliveryStatus,
   selectAttempts,
   selectDeliveries,
   selectDeliveriesOfAllAccounts,
   selectDeliveriesOfEach,
+  selectDeliveriesOfType,
   selectDelivery,
   selectShownPayloads,
   type ShownAttemptError,
@@ -67,6 +69,16 @@ export interface WebhookDeliveriesRequest extends PageRequest {
   status?: DeliveryStatus | null | undefined;
 }
 
+/** A filter that is null or undefined does not restrict the list. */
+export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest {
+  /** A page reads at most 5,000 deliveries, so it can be short. */
+  eventType?: string | null | undefined;
+  /** Only deliveries that were created at this time or later. */
+  since?: Date | null | undefined;
+  /** Only deliveries that were created before this time. */
+  until?: Date | null | undefined;
+}
+
 /**
  * The caller's deliveries, newest first. Empty if `subscriptionId` is not a subscription of the caller.
  *
@@ -75,19 +87,21 @@ export interface WebhookDeliveriesRequest extends PageRequest {
 export async function listWebhookDeliveries(
   context: ActionContext,
   caller: Caller,
-  request: WebhookDeliveriesRequest,
+  request: FilteredDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
   const gid = request.subscriptionId ?? null;
   const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
   const matchesNothing = gid !== null && subscriptionId === null;
-  const filter = { accountId: caller.accountId, subscriptionId, status: request.status ?? null };
-  return keysetPage(
-    deliveryOrder,
-    request,
-    async ({ after, limit }) =>
-      matchesNothing ? [] : selectDeliveries(context.store, filter, { afterId: after, limit }),
-    (row) => toWebhookDelivery(context.gidNamespace, row),
-  );
+  const { status = null, eventType = null, since = null, until = null } = request;
+  const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
+  const toNode = (row: DeliveryRow): WebhookDelivery => toWebhookDelivery(context.gidNamespace, row);
+  const { after, limit } = readPageRequest(deliveryOrder, request);
+  const page = { afterId: after, limit };
+  if (matchesNothing) return toPage(deliveryOrder, request, [], toNode);
+  if (eventType === null)
+    return toPage(deliveryOrder, request, await selectDeliveries(context.store, filter, page), toNode);
+  const { rows, readTo } = await selectDeliveriesOfType(context.store, filter, eventType, page);
+  return toPage(deliveryOrder, request, rows, toNode, readTo === null ? null : { id: readTo });
 }
 
 /** A page of the deliveries to a subscription. */
@@ -171,7 +185,7 @@ export async function readWebhookDelivery(
   const row = id === null ? null : await selectDelivery(context.store, null, id);
   if (row === null) throw new RefusedError('NOT_FOUND', `The delivery ${input.deliveryId} does not exist.`);
   const delivery = toWebhookDelivery(context.gidNamespace, row);
-  const [attempts = []] = await listWebhookAttempts(context, [delivery]);
+  const [attempts = []] = await listLatestAttempts(context, [delivery]);
   return { ...delivery, attempts };
 }
 
@@ -200,23 +214,65 @@ function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
 const attemptsShown = 20;
 
 /**
- * The latest 20 attempts of each delivery, newest first, read with one statement.
+ * The latest 20 attempts of each delivery, newest first.
  *
  * @param deliveries results of another use case, which has checked that the caller may see them
  * @returns one list per delivery, in the order of `deliveries`
  */
-export async function listWebhookAttempts(
+export async function listLatestAttempts(
   context: ActionContext,
   deliveries: readonly WebhookDelivery[],
 ): Promise<WebhookAttempt[][]> {
-  const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id));
-  const rows = await selectAttempts(
-    context.store,
-    ids.filter((id) => id !== null),
-    attemptsShown,
+  const lists = await selectAttempts(context.store, latestPages(context, deliveries, attemptsShown));
+  return lists.map((rows) => rows.map(toWebhookAttempt));
+}
+
+function latestPages(context: ActionContext, deliveries: readonly WebhookDelivery[], limit: number): AttemptsPage[] {
+  return deliveries.map((delivery) => ({ deliveryId: idOf(context, delivery), before: null, limit }));
+}
+
+/** The newest attempts of a delivery. */
+export interface AttemptsRequest {
+  /** A result of another use case, which has checked that the caller may see it. */
+  delivery: WebhookDelivery;
+  /** 1 to 20. Null or undefined defaults to 20. */
+  first?: number | null | undefined;
+  /** Only attempts with a smaller number. */
+  before?: number | null | undefined;
+}
+
+/**
+ * The newest attempts of deliveries, newest first, read together.
+ *
+ * @returns one list for each request, in the same order. An error for a request in which `first` or `before` is invalid.
+ */
+export async function listWebhookAttempts(
+  context: ActionContext,
+  requests: readonly AttemptsRequest[],
+): Promise<(WebhookAttempt[] | InvalidArgumentError)[]> {
+  const read = requests.map((request) => toAttemptsPage(context, request));
+  const pages = read.filter((page): page is AttemptsPage => !(page instanceof InvalidArgumentError));
+  const rows = await selectAttempts(context.store, pages);
+  const rowsOf = new Map(pages.map((page, index) => [page, rows[index] ?? []]));
+  return read.map((page) =>
+    page instanceof InvalidArgumentError ? page : (rowsOf.get(page) ?? []).map(toWebhookAttempt),
   );
-  const byDelivery = Map.groupBy(rows, (row): RecordId<'WebhookDelivery'> | null => row.deliveryId);
-  return ids.map((id) => (byDelivery.get(id) ?? []).map(toWebhookAttempt));
+}
+
+function toAttemptsPage(context: ActionContext, request: AttemptsRequest): AttemptsPage | InvalidArgumentError {
+  const limit = request.first ?? attemptsShown;
+  const before = request.before ?? null;
+  if (limit < 1 || limit > attemptsShown)
+    return new InvalidArgumentError(`\`first\` of attempts must be 1 to ${attemptsShown}; it is ${limit}.`);
+  if (before !== null && before < 1)
+    return new InvalidArgumentError(`\`before\` must be the number of an attempt, 1 or more; it is ${before}.`);
+  return { deliveryId: idOf(context, request.delivery), before, limit };
+}
+
+function idOf({ gidNamespace }: ActionContext, { id: gid }: WebhookDelivery): RecordId<'WebhookDelivery'> {
+  const id = parseGid(gidNamespace, 'WebhookDelivery', gid);
+  if (id === null) throw new Error(`${gid} is not the delivery of a result.`);
+  return id;
 }
 
 /**
@@ -228,16 +284,8 @@ export async function countWebhookAttempts(
   context: ActionContext,
   deliveries: readonly WebhookDelivery[],
 ): Promise<number[]> {
-  const ids = deliveries.map(({ id }) => parseGid(context.gidNamespace, 'WebhookDelivery', id));
-  const rows = await selectAttempts(
-    context.store,
-    ids.filter((id) => id !== null),
-    1,
-  );
-  const numbers = new Map(
-    rows.map((row): [RecordId<'WebhookDelivery'> | null, number] => [row.deliveryId, row.number]),
-  );
-  return ids.map((id) => numbers.get(id) ?? 0);
+  const attempts = await selectAttempts(context.store, latestPages(context, deliveries, 1));
+  return attempts.map(([latest]) => latest?.number ?? 0);
 }
 
 /**

@@ -98,8 +98,17 @@ describe.each(cases)('the $name interface at $version', ({ name, version }) => {
 
   test.each(['lender', 'partner'])('lists no deliveries of the subscription of a foreign %s', async (owner) => {
     const gid = stored.get(owner)?.subscription.gid;
-    for (const status of ['', 'status: DELIVERED', 'status: PENDING', 'status: FAILED', 'status: EXPIRED']) {
-      const list = `{ webhookDeliveries(subscriptionId: "${gid}" first: 1 ${status}) { nodes ${selection} } }`;
+    for (const filter of [
+      '',
+      'status: DELIVERED',
+      'status: PENDING',
+      'status: FAILED',
+      'status: EXPIRED',
+      'eventType: "webhook.test"',
+      'since: "2026-01-01T00:00:00Z"',
+      'until: "2090-01-01T00:00:00Z"',
+    ]) {
+      const list = `{ webhookDeliveries(subscriptionId: "${gid}" first: 1 ${filter}) { nodes ${selection} } }`;
       expect(await read(strangers[name], list)).toEqual({ webhookDeliveries: { nodes: [] } });
     }
   });

@@ -209,9 +209,10 @@ function isIncluded(directives: readonly DirectiveNode[] = [], variables: Variab
   });
 }
 
-/** A list of records by their identifiers has an item for each. */
+/** A list of records by their identifiers has an item for each, and one with `first` has as many as it. */
 function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, items: number, defaults: Defaults): Count {
-  return field.args.some(({ name }) => name === 'ids') ? sizeIn('ids', field, node, items, defaults) : items;
+  const argument = (['ids', 'first'] as const).find((sized) => field.args.some(({ name }) => name === sized));
+  return argument === undefined ? items : sizeIn(argument, field, node, items, defaults);
 }
 
 /** An argument that is out of range fails its field, so it costs no more than the maximum. */

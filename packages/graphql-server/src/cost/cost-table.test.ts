@@ -68,3 +68,14 @@ test('reports a connection that is returned by a field without `first`', () => {
     'Query.b returns a connection, but has no argument "first"',
   ]);
 });
+
+test('takes a list with `first` for a list, not for a connection', () => {
+  const listing = buildSchema(
+    'type Query { parts(first: Int = 5): [Part!]! part: Part } type Part { inner: [Part!]! }',
+  );
+  const listSizes = { 'Query.parts': 5, 'Part.inner': 3 };
+  const { table, problems } = readCostTable(listing, { weights: {}, listSizes, pageSizeMaximum: 100 });
+  expect(problems).toEqual([]);
+  expect(table.get('Query.parts')).toEqual({ weight: 1000, size: { kind: 'fixed', items: 5 }, pageMaximum: null });
+  expect(table.get('Part.inner')?.size).toEqual({ kind: 'fixed', items: 3 });
+});

@@ -25,7 +25,7 @@ export interface FieldCost {
   /** Of each value. */
   weight: MilliPoints;
   size: ListSize;
-  /** The page size of a connection if `first` is larger. Null if the field has no argument `first`. */
+  /** The page size of a connection if `first` is larger. Null if the field returns no connection. */
   pageMaximum: number | null;
 }
 
@@ -48,9 +48,10 @@ export function readCostTable(
       ? Object.values(type.getFields()).map((field) => ({ type, field }))
       : [],
   );
-  // The lists of a connection type have the size of the page, so every field that returns the type must have `first`.
+  // The lists of a connection type have the size of the page, so every field that returns the type must have `first`. A list
+  // with `first` is no connection: it has at most its list size.
   const connections = new Set(
-    fields.filter(({ field }) => hasFirst(field)).map(({ field }) => getNamedType(field.type)),
+    fields.filter(({ field }) => isPaged(field)).map(({ field }) => getNamedType(field.type)),
   );
   for (const { type, field } of fields) {
     const coordinate = `${type.name}.${field.name}`;
@@ -66,12 +67,12 @@ export function readCostTable(
     if (isList && connections.has(type)) size = { kind: 'page' };
     else if (isList && declared !== undefined) size = { kind: 'fixed', items: declared };
     else if (isList) problems.push(`${coordinate} returns a list, but its manifest has no "costListSizes" for it`);
-    if (declared !== undefined && size.kind !== 'fixed' && !hasFirst(field))
+    if (declared !== undefined && size.kind !== 'fixed' && !isPaged(field))
       problems.push(`${coordinate} has a list size, but it is neither a list of objects nor a connection`);
-    if (!hasFirst(field) && connections.has(getNamedType(field.type)))
+    if (!isPaged(field) && connections.has(getNamedType(field.type)))
       problems.push(`${coordinate} returns a connection, but has no argument "first"`);
 
-    const pageMaximum = hasFirst(field) ? Math.min(declared ?? Infinity, costs.pageSizeMaximum) : null;
+    const pageMaximum = isPaged(field) ? Math.min(declared ?? Infinity, costs.pageSizeMaximum) : null;
     table.set(coordinate, { weight: toMilliPoints(weight), size, pageMaximum });
   }
   for (const { type, field } of fields) {
@@ -89,8 +90,8 @@ function maximumOf({ weight, size, pageMaximum }: FieldCost): number {
   return weight * (size.kind === 'fixed' ? size.items : 1) * (pageMaximum ?? 1);
 }
 
-function hasFirst({ args }: Field): boolean {
-  return args.some(({ name }) => name === 'first');
+function isPaged({ args, type }: Field): boolean {
+  return args.some(({ name }) => name === 'first') && !containsList(type);
 }
 
 function containsList(type: GraphQLOutputType): boolean {

@@ -1,4 +1,5 @@
 import {
+  type AttemptsRequest,
   type Caller,
   countWebhookAttempts,
   findWebhookSubscriptions,
@@ -32,7 +33,7 @@ export interface OperationContext {
   };
 }
 
-type AttemptsLoader = DataLoader<WebhookDelivery, WebhookAttempt[], string>;
+type AttemptsLoader = DataLoader<AttemptsRequest, WebhookAttempt[], string>;
 type AttemptCountsLoader = DataLoader<WebhookDelivery, number, string>;
 type PayloadsLoader = DataLoader<WebhookDelivery, string | null, string>;
 type SubscriptionsLoader = DataLoader<string, WebhookSubscription | null>;
@@ -54,9 +55,10 @@ export class Loaders {
   }
 
   get webhookAttempts(): AttemptsLoader {
-    return (this.#webhookAttempts ??= new DataLoader((deliveries) => listWebhookAttempts(this.#actions, deliveries), {
-      cacheKeyFn: ({ id }) => id,
-    }));
+    return (this.#webhookAttempts ??= new DataLoader<AttemptsRequest, WebhookAttempt[], string>(
+      (requests) => listWebhookAttempts(this.#actions, requests),
+      { cacheKeyFn: ({ delivery, first, before }) => JSON.stringify([delivery.id, first, before]) },
+    ));
   }
 
   get webhookAttemptCounts(): AttemptCountsLoader {

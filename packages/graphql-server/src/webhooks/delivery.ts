@@ -57,7 +57,8 @@ export function addWebhookDelivery(
       }),
       attempts: t.field({
         type: [Attempt],
-        resolve: (delivery, _args, { loaders }) => loaders.webhookAttempts.load(delivery),
+        args: { first: t.arg.int({ defaultValue: 20 }), before: t.arg.int() },
+        resolve: (delivery, page, { loaders }) => loaders.webhookAttempts.load({ ...page, delivery }),
       }),
     }),
   });
@@ -87,6 +88,9 @@ export function addWebhookDelivery(
         after: t.arg.string(),
         subscriptionId: t.arg.id(),
         status: t.arg({ type: Status }),
+        eventType: t.arg.string(),
+        since: t.arg({ type: 'DateTime' }),
+        until: t.arg({ type: 'DateTime' }),
       },
       resolve(_, page, context) {
         const { subscriptionId = null } = page;

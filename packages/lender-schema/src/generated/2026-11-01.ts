@@ -77,6 +77,9 @@ export type QueryWebhookDeliveriesArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   subscriptionId?: InputMaybe<Scalars['ID']['input']>;
   status?: InputMaybe<WebhookDeliveryStatus>;
+  eventType?: InputMaybe<Scalars['String']['input']>;
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  until?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
@@ -136,7 +139,10 @@ export type TeamMember = {
 export type PageInfo = {
   /** Cursor of the first item of this page. Null if the page is empty. */
   startCursor: Maybe<Scalars['String']['output']>;
-  /** Cursor of the last item of this page. Pass it as `after` to request the next page. Null if the page is empty. */
+  /**
+   * Cursor of the last item of this page, or of the last one that was read for it. Pass it as `after` to request the next
+   * page. Null if there is no such item.
+   */
   endCursor: Maybe<Scalars['String']['output']>;
   /** Whether more items follow this page. */
   hasNextPage: Scalars['Boolean']['output'];
@@ -314,8 +320,15 @@ export type WebhookDelivery = {
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
   /** Number of attempts so far. */
   attemptCount: Scalars['Int']['output'];
-  /** The latest 20 attempts, newest first. */
+  /** Attempts, newest first. */
   attempts: Array<WebhookAttempt>;
+};
+
+
+/** The delivery of one event to one subscription. */
+export type WebhookDeliveryAttemptsArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  before?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** Status of a delivery. More values may be added; handle unknown ones. */

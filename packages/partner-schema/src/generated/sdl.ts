@@ -123,6 +123,19 @@ type Query {
     Filter by status.
     """
     status: WebhookDeliveryStatus
+    """
+    Filter by event type. A page reads at most 5,000 deliveries, so it can have fewer items than \`first\`, or none, although
+    more follow: continue with \`endCursor\` while \`hasNextPage\` is true.
+    """
+    eventType: String
+    """
+    Only deliveries that were created at this time or later.
+    """
+    since: DateTime
+    """
+    Only deliveries that were created before this time.
+    """
+    until: DateTime
   ): WebhookDeliveryConnection!
 }
 
@@ -413,7 +426,8 @@ type PageInfo {
   """
   startCursor: String
   """
-  Cursor of the last item of this page. Pass it as \`after\` to request the next page. Null if the page is empty.
+  Cursor of the last item of this page, or of the last one that was read for it. Pass it as \`after\` to request the next
+  page. Null if there is no such item.
   """
   endCursor: String
   """
@@ -690,9 +704,18 @@ type WebhookDelivery {
   """
   attemptCount: Int!
   """
-  The latest 20 attempts, newest first.
+  Attempts, newest first.
   """
-  attempts: [WebhookAttempt!]!
+  attempts(
+    """
+    Number of attempts to return, from 1 to 20. Defaults to 20; null selects the default.
+    """
+    first: Int = 20
+    """
+    Number of an attempt: return older ones. Null starts with the newest.
+    """
+    before: Int
+  ): [WebhookAttempt!]!
 }
 
 """

@@ -2,6 +2,7 @@ import type { AccountId } from '@deedwire/domain';
 import { firstRow, type Database, type PageQuery } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import {
+  type DeliveryIndex,
   indexOf,
   selectBoundsOfAllAccounts,
   selectDeliveryIds,
@@ -11,7 +12,16 @@ import {
   selectSubscriptionsWith,
 } from './delivery-ids.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
-import { collectPage, groupIds, type IdRange, listedRange, newestIds, type PageSource, splitByDays } from './pages.ts';
+import {
+  betweenTimes,
+  collectPage,
+  groupIds,
+  type IdRange,
+  listedRange,
+  newestIds,
+  type PageSource,
+  splitByDays,
+} from './pages.ts';
 
 /**
  * Returns null if the account has no such delivery, or has deleted its subscription.
@@ -27,7 +37,13 @@ export async function selectDelivery(
 }
 
 /** The deliveries of an account, or of one subscription. */
-export type DeliveryFilter = { status: DeliveryStatus | null } & (
+export type DeliveryFilter = {
+  status: DeliveryStatus | null;
+  /** Only deliveries that were created at this time or later. */
+  since?: Date | null;
+  /** Only deliveries that were created before this time. */
+  until?: Date | null;
+} & (
   | { accountId: AccountId; subscriptionId: SubscriptionId | null }
   | { accountId: null; subscriptionId: SubscriptionId }
 );
@@ -51,20 +67,43 @@ export async function selectDeliveries(
   filter: DeliveryFilter,
   page: PageQuery<'WebhookDelivery'>,
 ): Promise<DeliveryRow[]> {
-  const { accountId, subscriptionId, status } = filter;
+  const { index, ranges, subscriptionIds } = await openList(database, filter, page.afterId);
+  if (subscriptionIds.length === 0) return [];
+  const source = {
+    ranges,
+    readIds: (part: IdRange, wanted: number) =>
+      newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted),
+    load: (ids: readonly DeliveryId[]) => selectDeliveriesById(database, filter.accountId, ids),
+  };
+  return collectPage(source, filter.status, page.limit);
+}
+
+/** Where the ids of a list are. */
+export interface OpenList {
+  /** The subscriptions that can have deliveries in the list. */
+  subscriptionIds: SubscriptionId[];
+  index: DeliveryIndex;
+  /** Newest first. Each lies within the partitions of one statement. */
+  ranges: Iterable<IdRange>;
+}
+
+/** @param afterId the last delivery of the previous page. Null for the first page. */
+export async function openList(
+  database: Database,
+  { accountId, subscriptionId, status, since = null, until = null }: DeliveryFilter,
+  afterId: DeliveryId | null,
+): Promise<OpenList> {
   const listed = await selectListedSubscriptions(database, accountId === null ? { subscriptionId } : { accountId });
   const subscriptionIds = listed.subscriptionIds.filter((id) => subscriptionId === null || id === subscriptionId);
-  if (subscriptionIds.length === 0) return [];
+  const range = betweenTimes(listedRange(listed, status, afterId), since, until);
   const index = indexOf(status);
-  const range = listedRange(listed, status, page.afterId);
-  const source = {
-    ranges:
-      index === 'every' || index === 'successful' ? splitByDays(range, daysPerPart(subscriptionIds.length)) : [range],
-    readIds: (part: typeof range, wanted: number) =>
-      newestIds((...query) => selectDeliveryIds(database, index, ...query), subscriptionIds, part, wanted),
-    load: (ids: Parameters<typeof selectDeliveriesById>[2]) => selectDeliveriesById(database, accountId, ids),
+  const isPartitioned = index === 'every' || index === 'successful';
+  if (subscriptionIds.length === 0 || range.min >= range.before) return { subscriptionIds, index, ranges: [] };
+  return {
+    subscriptionIds,
+    index,
+    ranges: isPartitioned ? splitByDays(range, daysPerPart(subscriptionIds.length)) : [range],
   };
-  return collectPage(source, status, page.limit);
 }
 
 const daysOfAllAccounts = 14;

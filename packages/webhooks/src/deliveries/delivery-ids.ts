@@ -2,7 +2,7 @@ import type { AccountId } from '@deedwire/domain';
 import { onlyRow, type Database } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { DeliveryStatus } from './delivery-row.ts';
-import type { DeliveryIdRow, IdRange, ListBounds, ListPosition } from './pages.ts';
+import { type DeliveryIdRow, groupIds, type IdRange, type ListBounds, type ListPosition } from './pages.ts';
 
 export interface ListedSubscriptions extends ListBounds {
   /** Subscriptions that are not deleted and have had deliveries. */
@@ -57,19 +57,28 @@ export function indexOf(status: DeliveryStatus | null): DeliveryIndex {
   return status === null ? 'every' : indexes[status];
 }
 
-const sources: Record<DeliveryIndex, { table: string; id: string; condition: string }> = {
+interface DeliverySource {
+  table: string;
+  id: string;
+  condition: string;
+  /** Whether the table has the type of the event. */
+  hasEventType: boolean;
+}
+
+const sources: Record<DeliveryIndex, DeliverySource> = {
   // webhook_delivery_by_subscription
-  every: { table: 'webhook_delivery', id: 'id', condition: '' },
+  every: { table: 'webhook_delivery', id: 'id', condition: '', hasEventType: true },
   // webhook_attempt_successful
   successful: {
     table: 'webhook_attempt',
     id: 'delivery_id',
     condition: 'and d.error is null and d.response_status between 200 and 299',
+    hasEventType: false,
   },
   // webhook_pending_delivery_pkey
-  pending: { table: 'webhook_pending_delivery', id: 'delivery_id', condition: '' },
+  pending: { table: 'webhook_pending_delivery', id: 'delivery_id', condition: '', hasEventType: true },
   // webhook_failed_delivery_pkey
-  failed: { table: 'webhook_failed_delivery', id: 'delivery_id', condition: '' },
+  failed: { table: 'webhook_failed_delivery', id: 'delivery_id', condition: '', hasEventType: false },
 };
 
 /**
@@ -88,30 +97,96 @@ export async function selectDeliveryIds(
   range: IdRange,
   limit: number,
 ): Promise<DeliveryIdRow[]> {
-  const { table, id, condition } = sources[index];
   const statement = {
     name: `select-delivery-ids-${index}`,
     planning: 'in-index-order' as const,
-    text: `
-      select p.subscription_id as "subscriptionId", newest.id
+    text: newestIdsText(sources[index], ''),
+  };
+  return database.query<DeliveryIdRow>(statement, newestIdsValues(positions, range, limit));
+}
+
+/** A delivery with the type of its event. Null if the table that was read does not have it. */
+export interface TypedIdRow extends DeliveryIdRow {
+  eventType: string | null;
+}
+
+/** As `selectDeliveryIds`, with the types of the events as far as they need no other table. Reads the rows, not only the index. */
+export async function selectTypedIds(
+  database: Database,
+  index: DeliveryIndex,
+  positions: readonly ListPosition[],
+  range: IdRange,
+  limit: number,
+): Promise<TypedIdRow[]> {
+  const source = sources[index];
+  const statement = {
+    name: `select-typed-ids-${index}`,
+    planning: 'in-index-order' as const,
+    text: newestIdsText(source, source.hasEventType ? ', event_type as "eventType"' : `, null as "eventType"`),
+  };
+  return database.query<TypedIdRow>(statement, newestIdsValues(positions, range, limit));
+}
+
+function newestIdsText({ table, id, condition }: DeliverySource, columns: string): string {
+  return `
+      select p.subscription_id as "subscriptionId", newest.*
       from unnest($1::bigint[], $2::bigint[]) as p (subscription_id, before)
       cross join lateral (
-        select d.${id} as id
+        select d.${id} as id${columns}
         from ${table} d
         where d.subscription_id = any (array[p.subscription_id])
           and d.${id} < p.before
           and d.${id} >= $3::bigint and d.${id} < $4::bigint ${condition}
         order by d.subscription_id desc, d.${id} desc
         limit $5
-      ) newest`,
-  };
-  return database.query<DeliveryIdRow>(statement, [
+      ) newest`;
+}
+
+function newestIdsValues(positions: readonly ListPosition[], range: IdRange, limit: number): unknown[] {
+  return [
     positions.map(({ subscriptionId }) => subscriptionId),
     positions.map(({ before }) => before),
     range.min,
     range.before,
     limit,
-  ]);
+  ];
+}
+
+// Each delivery costs up to four buffers, and each day 3 locks.
+const typesPerStatement = 100;
+const daysPerStatement = 14;
+
+/**
+ * Returns the types of the events of deliveries. Each statement reads a bounded number of rows and partitions.
+ *
+ * Served by webhook_delivery_pkey. The bounds of the ids select the partitions.
+ *
+ * @param ids newest first
+ */
+export async function selectEventTypes(
+  database: Database,
+  ids: readonly DeliveryId[],
+): Promise<Map<DeliveryId, string>> {
+  const statement = {
+    name: 'select-event-types',
+    planning: 'for-values' as const,
+    text: `
+      select d.id, d.event_type as "eventType"
+      from unnest($1::bigint[]) as wanted (id)
+      cross join lateral (
+        select id, event_type
+        from webhook_delivery
+        where id = wanted.id and id between $2::bigint and $3::bigint
+        limit 1
+      ) d`,
+  };
+  const types = new Map<DeliveryId, string>();
+  for (const group of groupIds(ids, typesPerStatement, daysPerStatement)) {
+    const values = [group, group.at(-1), group[0]];
+    for (const { id, eventType } of await database.query<{ id: DeliveryId; eventType: string }>(statement, values))
+      types.set(id, eventType);
+  }
+  return types;
 }
 
 /** The newest deliveries of a range, of all accounts. Served by webhook_delivery_pkey. */

@@ -1,4 +1,4 @@
-import { idAt } from '@deedwire/domain';
+import { idAt, nearestIdAt } from '@deedwire/domain';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { DeliveryRow, DeliveryStatus } from './delivery-row.ts';
 
@@ -78,6 +78,14 @@ export function listedRange(bounds: ListBounds, status: DeliveryStatus | null, a
       return { min: larger(0n, oldestDay) * idsPerDay, before: smaller(after, newest) };
     }
   }
+}
+
+/** The part of a range that was drawn at `since` or later, and before `until`. Null does not restrict it. */
+export function betweenTimes({ min, before }: IdRange, since: Date | null, until: Date | null): IdRange {
+  return {
+    min: since === null ? min : larger(min, BigInt(nearestIdAt(since))),
+    before: until === null ? before : smaller(before, BigInt(nearestIdAt(until))),
+  };
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -5,6 +5,7 @@ import { connect, missing, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
+import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryStatus } from '../../src/deliveries/delivery-row.ts';
 import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
@@ -256,13 +257,36 @@ test('accepts the largest id as a cursor', async () => {
 
 test('reads the latest attempts of each delivery, newest first', async () => {
   const delivered = expected.filter(({ status }) => status === 'DELIVERED').map(({ id }) => id);
-  const attempts = await selectAttempts(operator, delivered, 20);
-  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
-  expect([...byDelivery.keys()].toSorted()).toEqual(delivered.toSorted());
-  for (const ofDelivery of byDelivery.values()) expect(ofDelivery.map(({ number }) => number)).toEqual([2, 1]);
-  const [latest] = await selectAttempts(operator, delivered.slice(0, 1), 1);
-  expect(latest).toMatchObject({ number: 2, responseStatus: 204, error: null });
-  expect(await selectAttempts(operator, [], 20)).toEqual([]);
+  const pages = delivered.map((deliveryId) => ({ deliveryId, before: null, limit: 20 }));
+  const attempts = await selectAttempts(operator, pages);
+  expect(attempts.map((rows) => rows.map(({ deliveryId, number }) => [deliveryId, number]))).toEqual(
+    delivered.map((id) => [2, 1].map((number) => [id, number])),
+  );
+  expect(attempts[0]?.[0]).toMatchObject({ number: 2, responseStatus: 204, error: null });
+  expect(await selectAttempts(operator, [])).toEqual([]);
+});
+
+test('reads several pages of the attempts of a delivery together, each with its limit', async () => {
+  const ids = expected.filter(({ status }) => status === 'DELIVERED').map(({ id }) => id);
+  const [first = missing(), second = missing()] = ids;
+  const pages = [
+    { deliveryId: second, before: null, limit: 1 },
+    { deliveryId: first, before: 2, limit: 20 },
+    { deliveryId: first, before: null, limit: 1 },
+    { deliveryId: first, before: 1, limit: 20 },
+    { deliveryId: second, before: 3, limit: 20 },
+  ];
+  const attempts = await selectAttempts(api, pages);
+  expect(attempts.map((rows) => rows.map(({ deliveryId, number }) => [deliveryId, number]))).toEqual([
+    [[second, 2]],
+    [[first, 1]],
+    [[first, 2]],
+    [],
+    [
+      [second, 2],
+      [second, 1],
+    ],
+  ]);
 });
 
 const eventIdAt = (days: number): EventId => toRecordId<'WebhookEvent'>(String(idDaysAgo(days)));
@@ -303,5 +327,112 @@ describe('payloads', () => {
     const eventId = eventIdAt(1);
     await insertPayload(eventId, '2026-11-01', 'lender', Buffer.from('{}'));
     expect(await selectShownPayloads(api, [{ eventId, eventVersion: '2026-11-01' }])).toEqual([null]);
+  });
+});
+
+function ownDeliveries(): Delivery[] {
+  return expected.filter(({ accountId }) => accountId === accounts[0]);
+}
+
+function filterOf(status: DeliveryStatus | null) {
+  return { accountId: accounts[0] ?? missing(), subscriptionId: null, status };
+}
+
+describe('filters', () => {
+  test.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)(
+    'by time select the deliveries with the status %s from since to before until',
+    async (status) => {
+      for (const [newest, oldest] of [
+        [6, 19],
+        [0.1, 0.6],
+        [6.05, 6.1],
+        [2, 3],
+      ] as const) {
+        const since = new Date(nowMs - oldest * dayMs);
+        const until = new Date(nowMs - newest * dayMs);
+        const wanted = ownDeliveries()
+          .filter((delivery) => status === null || delivery.status === status)
+          .filter(({ id }) => BigInt(id) >= BigInt(idAt(since)) && BigInt(id) < BigInt(idAt(until)));
+        const rows = await selectDeliveries(api, { ...filterOf(status), since, until }, { afterId: null, limit: 1000 });
+        expect(rows.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+      }
+      const [since, until] = [new Date('2031-01-01'), new Date('1999-01-01')];
+      expect(await selectDeliveries(api, { ...filterOf(status), since }, { afterId: null, limit: 5 })).toEqual([]);
+      expect(await selectDeliveries(api, { ...filterOf(status), until }, { afterId: null, limit: 5 })).toEqual([]);
+    },
+  );
+
+  test.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)(
+    'by type list the deliveries with the status %s, page after page',
+    async (status) => {
+      const wanted = ownDeliveries().filter((delivery) => status === null || delivery.status === status);
+      const found: DeliveryId[] = [];
+      for (let afterId: DeliveryId | null = null; found.length < wanted.length;) {
+        const { rows, readTo } = await selectDeliveriesOfType(api, filterOf(status), 'referral.created', {
+          afterId,
+          limit: 17,
+        });
+        expect(readTo).toBeNull();
+        expect(rows.length).toBe(Math.min(17, wanted.length - found.length));
+        found.push(...rows.map(({ id }) => id));
+        afterId = rows.at(-1)?.id ?? missing();
+      }
+      expect(found).toEqual(wanted.map(({ id }) => id));
+      const page = { afterId: null, limit: 5 };
+      expect(await selectDeliveriesOfType(api, filterOf(status), 'referral.closed', page)).toEqual({
+        rows: [],
+        readTo: null,
+      });
+    },
+  );
+
+  describe('with more than 5,000 deliveries of other types', () => {
+    let accountId: AccountId;
+    const startId = BigInt(idAt(new Date(nowMs - dayMs / 4)));
+    const count = 12_000;
+
+    const at = (n: bigint): DeliveryId => toRecordId<'WebhookDelivery'>(String(startId + n * 4_194_304n));
+
+    beforeAll(async () => {
+      const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+      accountId = (await seedAccount(seeding)).id;
+      await seeding.close();
+      const ids = [await insertSubscription(accountId, 7), await insertSubscription(accountId, 8)];
+      await superuser.run(
+        'update webhook_subscription_sequence set last_sequence = $1 where subscription_id = any ($2)',
+        [count, ids],
+      );
+      await superuser.run(
+        `with delivery as (
+           insert into webhook_delivery
+             (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+           select $1::bigint + n::bigint * 4194304, $2, ($3::bigint[])[1 + n % 2], 'partner', n,
+             case when n in (1, 500, 9000) then 'rare' else 'frequent' end, '2026-11-01', now(), n
+           from generate_series(1, $4::int) n
+           returning id, subscription_id
+         )
+         insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+         select subscription_id, id, 'partner' from delivery`,
+        [startId, accountId, ids, count],
+      );
+    });
+
+    test.each([null, 'FAILED'] as const)('and the status %s, reads 5,000 for each page', async (status) => {
+      const filter = { accountId, subscriptionId: null, status };
+      const first = await selectDeliveriesOfType(api, filter, 'rare', { afterId: null, limit: 3 });
+      expect(first.rows.map(({ id }) => id)).toEqual([at(9000n)]);
+      expect(first.readTo).toBe(at(7001n));
+      const second = await selectDeliveriesOfType(api, filter, 'rare', { afterId: first.readTo, limit: 3 });
+      expect(second).toEqual({ rows: [], readTo: at(2001n) });
+      const third = await selectDeliveriesOfType(api, filter, 'rare', { afterId: second.readTo, limit: 3 });
+      expect(third.rows.map(({ id }) => id)).toEqual([at(500n), at(1n)]);
+      expect(third.readTo).toBeNull();
+    });
+
+    test('a page that is full before that continues after its last delivery', async () => {
+      const filter = { accountId, subscriptionId: null, status: null };
+      const { rows, readTo } = await selectDeliveriesOfType(api, filter, 'frequent', { afterId: null, limit: 21 });
+      expect([rows.length, readTo]).toEqual([21, null]);
+    });
   });
 });

@@ -2,6 +2,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { selectAttempts } from '../../src/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../src/deliveries/deliveries-of-each.ts';
+import { selectDeliveriesOfType } from '../../src/deliveries/deliveries-of-type.ts';
 import { selectDeliveries, selectDeliveriesOfAllAccounts, selectDelivery } from '../../src/deliveries/deliveries.ts';
 import type { DeliveryRow } from '../../src/deliveries/delivery-row.ts';
 import { selectShownPayloads } from '../../src/deliveries/payloads.ts';
@@ -68,6 +69,10 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
           return rows;
         });
       }
+      await measure(`${name}, ${status ?? 'any status'}, of a type without deliveries`, api, async (database) => {
+        const { rows } = await selectDeliveriesOfType(database, filter, 'other', { afterId: null, limit: 21 });
+        return rows;
+      });
       if (last !== undefined) await measureRecords(name, last);
     }
   }
@@ -101,8 +106,12 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
       listed = rows;
       return rows;
     });
-    const ids = listed.map((row) => row.id);
-    await measure(`attempts of 100 deliveries`, api, (database) => selectAttempts(database, ids, 20));
+    await measure(`attempts of 100 deliveries`, api, (database) =>
+      selectAttempts(
+        database,
+        listed.map((row) => ({ deliveryId: row.id, before: null, limit: 20 })),
+      ),
+    );
     await measure(`payloads of 20 deliveries`, api, (database) => selectShownPayloads(database, listed.slice(0, 20)));
   }
 }

@@ -3,6 +3,7 @@ import { idAt, timeOf, toRecordId } from '@deedwire/domain';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { insertDelivery, insertSubscription } from '../support/stored-deliveries.ts';
 
 let harness: Harness;
 let service: RunningServer;
@@ -72,6 +73,85 @@ test('filters deliveries by subscription and status', async () => {
     found(second),
   );
   expect(await list('subscriptionId: "gid://service/WebhookSubscription/2"')).toEqual(found());
+});
+
+test('filters deliveries by event type and time', async () => {
+  expect(await list('eventType: "referral.converted"')).toEqual(found(second, first));
+  expect(await list('eventType: "referral.converted", status: FAILED')).toEqual(found(first));
+  expect(await list('eventType: "referral.created"')).toEqual(found());
+  expect(await list(`since: "${first.createdAt}"`)).toEqual(found(second, first));
+  expect(await list(`until: "${first.createdAt}"`)).toEqual(found());
+  expect(await list('since: "2025-01-01T00:00:00Z", until: "2090-01-01T00:00:00Z"')).toEqual(found(second, first));
+  expect(await list('eventType: null, since: null, until: null, status: PENDING')).toEqual(found(second));
+});
+
+test('continues a page that is short because of the event type where its reading ended', async () => {
+  const { otherPartner } = harness.accounts;
+  const subscription = await insertSubscription(harness, 'partner', otherPartner);
+  const oldest = await insertDelivery(harness, subscription, { eventType: 'referral.declined' });
+  const firstOther = BigInt(oldest.gid.split('/').at(-1) ?? '') + 10n;
+  await harness.sql(
+    `insert into webhook_delivery
+       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+     select ${firstOther} + n, ${subscription.id}, ${otherPartner.accountId}, 'partner', n, 'webhook.test', '2026-11-01', now(), n
+     from generate_series(1, 5000) n`,
+  );
+  const page = async (after: string | null) => {
+    const query = `query ($after: String) { webhookDeliveries(eventType: "referral.declined", first: 5, after: $after) {
+      nodes { id } pageInfo { endCursor hasNextPage } } }`;
+    const { body } = await postGraphql<{ webhookDeliveries: { nodes: object[]; pageInfo: { endCursor: string } } }>(
+      `${service.url}/partners/graphql`,
+      otherPartner.credential,
+      { query, variables: { after } },
+    );
+    return body.data?.webhookDeliveries;
+  };
+  const short = await page(null);
+  expect(short).toEqual({ nodes: [], pageInfo: { endCursor: expect.any(String), hasNextPage: true } });
+  const last = await page(short?.pageInfo.endCursor ?? null);
+  expect(last).toEqual({
+    nodes: [{ id: oldest.gid }],
+    pageInfo: { endCursor: expect.any(String), hasNextPage: false },
+  });
+});
+
+function numbered(...expected: number[]) {
+  return { attempts: expected.map((number) => ({ number })) };
+}
+
+test('returns the attempts that a request asks for', async () => {
+  const attempts = (args: string) =>
+    send(`{ webhookDelivery(id: "${first.id}") { attempts${args} { number } } }`, harness.accounts.partner);
+  const numbers = async (args: string) => (await attempts(args)).body.data?.['webhookDelivery'];
+  expect(await numbers('(first: 1)')).toEqual(numbered(22));
+  expect(await numbers('(first: 2, before: 22)')).toEqual(numbered(21, 20));
+  expect(await numbers('(before: 3)')).toEqual(numbered(2, 1));
+  expect(await numbers('(before: 1)')).toEqual(numbered());
+  expect(await numbers('(first: null, before: null)')).toEqual(numbered(...first.attempts.map(({ number }) => number)));
+  for (const [args, message] of [
+    ['(first: 0)', '`first` of attempts must be 1 to 20; it is 0.'],
+    ['(first: 21)', '`first` of attempts must be 1 to 20; it is 21.'],
+    ['(before: 0)', '`before` must be the number of an attempt, 1 or more; it is 0.'],
+  ] as const) {
+    expect((await attempts(args)).body).toMatchObject({
+      data: { webhookDelivery: null },
+      errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+  }
+});
+
+async function pricedAttempts(args: string): Promise<unknown> {
+  const { body } = await send(
+    `{ webhookDeliveries(first: 2) { nodes { attempts${args} { number } } } }`,
+    harness.accounts.partner,
+  );
+  return body;
+}
+
+test('prices attempts by their number', async () => {
+  expect(await pricedAttempts('')).toMatchObject({ extensions: { cost: { requestedQueryCost: 14 } } }); // 1 + 2 × (0.5 + 20 × 0.28)
+  expect(await pricedAttempts('(first: 20)')).toMatchObject({ extensions: { cost: { requestedQueryCost: 14 } } });
+  expect(await pricedAttempts('(first: 1)')).toMatchObject({ extensions: { cost: { requestedQueryCost: 3 } } });
 });
 
 test('returns a delivery by its id only to its owner', async () => {

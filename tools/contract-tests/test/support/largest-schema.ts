@@ -52,7 +52,7 @@ export function largestSchema(sdl: string, { characters, items }: LargestValues,
         if (field.args.some(({ name }) => name === 'first')) {
           const first = Number(args['first'] ?? 20);
           if (first < 1 || first > 100) throw new InvalidPage(`\`first\` must be 1 to 100; it is ${first}.`);
-          return { page: Math.min(first, count ?? 100) };
+          return isList ? many(Math.min(first, count ?? 100)) : { page: Math.min(first, count ?? 100) };
         }
         if (!isList) return value();
         const length = Array.isArray(args['ids']) ? args['ids'].length : (count ?? source.page);

@@ -3,7 +3,7 @@ import {
   convertReferral,
   createReferral,
   createWebhookSubscription,
-  listWebhookAttempts,
+  listLatestAttempts,
   listWebhookDeliveries,
   type OperatorContext,
   type WebhookActionContext,
@@ -94,7 +94,7 @@ export async function createHarness(...parameters: Parameters<typeof createMigra
     async deliveries() {
       const page = await listWebhookDeliveries(partnerApi, accounts.partner, { first: 100 });
       const nodes = page.edges.map(({ node }) => node);
-      const attempts = await listWebhookAttempts(partnerApi, nodes);
+      const attempts = await listLatestAttempts(partnerApi, nodes);
       return nodes.map((node, index) => ({ ...node, attempts: attempts[index] ?? [] }));
     },
     async forgetHandshakes() {

@@ -28,7 +28,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   teamMembers: 'Members of a lender.',
   webhookAcknowledgementMs: 'Time in which a receiver must send its complete response.',
   webhookAttempts: 'Attempts of a delivery.',
-  webhookAttemptsListed: 'Latest attempts of a delivery that are listed.',
+  webhookAttemptsListed: 'Attempts of a delivery that a request lists at a time.',
   webhookCallbackUrlCharacters: 'Length of a callback URL.',
   webhookPayloadBytes: 'Size of the body of a delivery.',
   webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',

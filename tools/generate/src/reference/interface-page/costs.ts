@@ -16,7 +16,7 @@ const example = {
 const sums = `The cost is a sum, rounded up to whole points, at least 1:
 
 - Each object costs 1 point, and each other field 0.03 points, unless the table below lists a weight. In a list, each item counts with its fields. The weight of a mutation field pays for the work of the mutation.
-- A connection has as many items as its \`first\`, or its list size if that is smaller. A list with an argument \`ids\` has as many items as it, at most its list size. Other lists of objects have their list size.
+- A connection has as many items as its \`first\`, or its list size if that is smaller. A list with an argument \`ids\` or \`first\` has as many items as it, at most its list size. Other lists of objects have their list size.
 - Fields of the same name in one selection set count once, as in the response. A fragment counts where it is spread. A field that \`@skip\` or \`@include\` excludes does not count as an item.
 - A field of the document that is not executed costs 0.03 points: it belongs to another operation, is skipped, or repeats another field.
 - \`__schema\` and \`__type\` cost 1 point per 1,000 bytes.
